@@ -1,0 +1,104 @@
+"""noisewright designs the noise: say what is asked, what must be protected and what counts as good."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AbsoluteError": "problem.utilities",
+    "ErrorQuantile": "problem.utilities",
+    "Expected": "problem.utilities",
+    "Growth": "problem.utilities",
+    "PowerError": "problem.utilities",
+    "SquaredError": "problem.utilities",
+    "Usefulness": "problem.utilities",
+    "PureDP": "problem.privacy",
+    "Scalar": "problem.queries",
+    "NoisewrightError": "problem.errors",
+    "InvalidInputError": "problem.errors",
+    "InvalidNumberError": "problem.errors",
+    "InvalidPrivacyError": "problem.errors",
+    "InvalidQueryError": "problem.errors",
+    "InvalidUtilityError": "problem.errors",
+    "InvalidLossError": "problem.errors",
+    "InvalidLawError": "problem.errors",
+    "InvalidMechanismError": "problem.errors",
+    "InvalidAnswerError": "problem.errors",
+    "UncertifiedError": "problem.errors",
+    "MechanismFileError": "problem.errors",
+    "UnreachableTargetError": "problem.errors",
+    "SolverError": "problem.errors",
+    "Laplace": "laws.laplace",
+    "DiscreteLaplace": "laws.laplace",
+    "Piecewise": "laws.piecewise",
+    "staircase": "laws.piecewise",
+    "skewed_staircase": "laws.piecewise",
+    "Lattice": "laws.lattice",
+    "Additive": "mechanisms.additive",
+    "Certificate": "proof.certify",
+    "certify": "proof.certify",
+    "Certified": "sample.certified",
+    "Candidate": "search.report",
+    "Report": "search.report",
+    "design": "search.design",
+    "Budget": "search.budget",
+    "BudgetRow": "search.budget",
+    "budget_for": "search.budget",
+}
+
+__all__ = [*_HOMES, "__version__"]
+
+if TYPE_CHECKING:
+    from noisewright.laws.laplace import DiscreteLaplace, Laplace
+    from noisewright.laws.lattice import Lattice
+    from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
+    from noisewright.mechanisms.additive import Additive
+    from noisewright.problem.errors import (
+        InvalidAnswerError,
+        InvalidInputError,
+        InvalidLawError,
+        InvalidLossError,
+        InvalidMechanismError,
+        InvalidNumberError,
+        InvalidPrivacyError,
+        InvalidQueryError,
+        InvalidUtilityError,
+        MechanismFileError,
+        NoisewrightError,
+        SolverError,
+        UncertifiedError,
+        UnreachableTargetError,
+    )
+    from noisewright.problem.privacy import PureDP
+    from noisewright.problem.queries import Scalar
+    from noisewright.problem.utilities import (
+        AbsoluteError,
+        ErrorQuantile,
+        Expected,
+        Growth,
+        PowerError,
+        SquaredError,
+        Usefulness,
+    )
+    from noisewright.proof.certify import Certificate, certify
+    from noisewright.sample.certified import Certified
+    from noisewright.search.budget import Budget, BudgetRow, budget_for
+    from noisewright.search.design import design
+    from noisewright.search.report import Candidate, Report
+
+
+def __getattr__(name: str) -> Any:
+    """Load public names when they are first used: importing the package itself stays cheap."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,90 @@
+"""What a law is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Protocol, runtime_checkable
+
+from noisewright.numerics.fields import Exact, Field, Point, Value
+
+
+@runtime_checkable
+class Law(Protocol):
+    """A symmetric or skewed law of real noise, known by its formulas."""
+
+    def density(self, x: Point, field: Field) -> Value:
+        """Density at x."""
+        ...
+
+    def cdf(self, x: Point, field: Field) -> Value:
+        """P(X <= x), accurate in the lower tail."""
+        ...
+
+    def sf(self, x: Point, field: Field) -> Value:
+        """P(X > x), accurate in the upper tail."""
+        ...
+
+    def moment(self, power: Exact, field: Field) -> Value:
+        """E |X|^power."""
+        ...
+
+    def mean(self, field: Field) -> Value:
+        """E X."""
+        ...
+
+    def log_ratio(self, shift: Fraction) -> Fraction:
+        """Supremum over x of ln f(x) - ln f(x + shift), as an exact rational."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with exact numbers as text; `laws.registry.law_from_dict` inverts it."""
+        ...
+
+
+@runtime_checkable
+class LatticeLaw(Protocol):
+    """A law of integer noise: the cell of the lattice that the noise falls into."""
+
+    def mass(self, k: int, field: Field) -> Value:
+        """P(K = k)."""
+        ...
+
+    def cdf(self, k: int, field: Field) -> Value:
+        """P(K <= k), accurate in the lower tail."""
+        ...
+
+    def sf(self, k: int, field: Field) -> Value:
+        """P(K > k), accurate in the upper tail."""
+        ...
+
+
+def quantile(law: Law, probability: float) -> float:
+    """Smallest float x (to 1e-12 relative) with cdf(x) >= probability, by bisection in floats.
+
+    Valid for: probability strictly between 0 and 1. For plots and search; never evidence.
+    """
+    from noisewright.numerics.fields import FLOATS
+    from noisewright.problem.errors import InvalidNumberError
+
+    if not 0 < probability < 1:
+        raise InvalidNumberError(f"probability is {probability}; it must lie strictly between 0 and 1.")
+
+    def reached(x: float) -> bool:
+        if probability <= 0.5:
+            return bool(law.cdf(x, FLOATS) >= probability)
+        return bool(law.sf(x, FLOATS) <= 1 - probability)
+
+    low, high = -1.0, 1.0
+    while reached(low):
+        low *= 2
+    while not reached(high):
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if not low < middle < high or high - low <= 1e-12 * max(abs(low), abs(high)):
+            break
+        if reached(middle):
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,0 +1,234 @@
+"""Piecewise-constant densities with geometric tails: the staircase, and everything tailored.
+
+Heights are e^(-rate * level) with *rational* levels, so that whether one height is at most
+e^epsilon times another is a question about rationals, which can be decided exactly; only the
+normalising constant needs balls.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass, field as dataclass_field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from noisewright.numerics.balls import working_bits
+from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
+from noisewright.numerics.series import geometric_power_sum
+from noisewright.problem.errors import InvalidLawError
+
+_LARGEST_CELLS = 200_000
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """Density proportional to e^(-rate * levels[i]) between breaks[i] and breaks[i+1].
+
+    The last `right_cells` cells span exactly one `period`; they repeat to the right for ever, one
+    level lower in height (one more in level) each time. The first `left_cells` do so to the left.
+    """
+
+    rate: Fraction
+    period: Fraction
+    breaks: tuple[Fraction, ...]
+    levels: tuple[Fraction, ...]
+    left_cells: int
+    right_cells: int
+    _memo: dict[str, Any] = dataclass_field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.rate <= 0 or self.period <= 0:
+            raise InvalidLawError("a piecewise law needs a positive rate and a positive period.")
+        cells = len(self.levels)
+        if not 1 <= cells <= _LARGEST_CELLS or len(self.breaks) != cells + 1:
+            raise InvalidLawError(f"{cells} levels need {cells + 1} breaks; {len(self.breaks)} were given.")
+        if any(b <= a for a, b in pairwise(self.breaks)):
+            raise InvalidLawError("the breaks of a piecewise law must increase.")
+        if not (1 <= self.left_cells <= cells and 1 <= self.right_cells <= cells):
+            raise InvalidLawError("the repeating cells of a tail must be among the cells of the law.")
+        left = self.breaks[self.left_cells] - self.breaks[0]
+        right = self.breaks[-1] - self.breaks[-1 - self.right_cells]
+        if left != self.period or right != self.period:
+            raise InvalidLawError("the repeating cells of each tail must span exactly one period.")
+
+    # Totals are relative to the unnormalised density e^(-rate * level).
+
+    def density(self, x: Point, field: Field) -> Value:
+        return self.weight(self.level_at(x), field) / self._totals(field)[0]
+
+    def level_at(self, x: Point) -> Fraction:
+        """The level of the cell that contains x, tails included."""
+        if x >= self.breaks[-1]:
+            turns, rest = divmod(x - self.breaks[-1], self.period)
+            return self.level_at(self.breaks[-1] - self.period + rest) + int(turns) + 1
+        if x < self.breaks[0]:
+            turns, rest = divmod(self.breaks[0] - x, self.period)
+            # Mirrored: a point just below the first break belongs to the end of the repeating period.
+            inside = self.breaks[0] + (self.period - rest if rest else 0)
+            return self.level_at(inside) + int(turns) + (1 if rest else 0)
+        return self.levels[bisect_right(self.breaks, x) - 1]
+
+    def sf(self, x: Point, field: Field) -> Value:
+        total, _, right = self._totals(field)
+        if x < self.breaks[0]:
+            return 1 - self.cdf(x, field)
+        end = self.breaks[-1]
+        if x < end:
+            return (self._area(x, end, field) + right) / total
+        turns, rest = divmod(x - end, self.period)
+        fade = self.weight(Fraction(int(turns) + 1), field)
+        return fade * (self._area(end - self.period + rest, end, field) + right) / total
+
+    def cdf(self, x: Point, field: Field) -> Value:
+        total, left, _ = self._totals(field)
+        if x > self.breaks[-1]:
+            return 1 - self.sf(x, field)
+        start = self.breaks[0]
+        if x > start:
+            return (self._area(start, x, field) + left) / total
+        turns, rest = divmod(start - x, self.period)
+        fade = self.weight(Fraction(int(turns) + 1), field)
+        return fade * (self._area(start, start + self.period - rest, field) + left) / total
+
+    def moment(self, power: Exact, field: Field) -> Value:
+        return self.integrate_power(Fraction(power), field, signed=False)
+
+    def mean(self, field: Field) -> Value:
+        return self.integrate_power(Fraction(1), field, signed=True)
+
+    def integrate_power(self, power: Fraction, field: Field, *, signed: bool) -> Value:
+        """E |X|^power, or with `signed` E sign(X) |X|^power, by exact integration of each cell."""
+        q = power + 1
+
+        def primitive(x: Fraction) -> Value:
+            value = field.power(field.real(abs(x)), q)
+            return value if x >= 0 or signed else -value
+
+        def tail(cells: range, direction: int) -> Value:
+            outward = field.real(0)
+            for i in cells:
+                near, far = self.breaks[i] * direction, self.breaks[i + 1] * direction
+                near, far = min(near, far) + self.period, max(near, far) + self.period
+                if near < 0:
+                    raise InvalidLawError("the tails of a piecewise law must start beyond zero.")
+                inner = geometric_power_sum(field, self.rate, near, self.period, q)
+                outer = geometric_power_sum(field, self.rate, far, self.period, q)
+                outward = outward + self.weight(self.levels[i], field) * (outer - inner)
+            return outward * self.weight(Fraction(1), field)
+
+        body = field.real(0)
+        for i, level in enumerate(self.levels):
+            body = body + self.weight(level, field) * (primitive(self.breaks[i + 1]) - primitive(self.breaks[i]))
+        left, right = tail(range(self.left_cells), -1), tail(self._right_range(), 1)
+        both = right - left if signed else right + left
+        return (body + both) / (field.real(q) * self._totals(field)[0])
+
+    def log_ratio(self, shift: Fraction) -> Fraction:
+        """Supremum over x of ln f(x) - ln f(x + shift): exact, from the overlaps of the cells."""
+        cells = list(self.unrolled(abs(shift)))
+        edges = sorted({b for a, b, _ in cells} | {b - shift for a, b, _ in cells})
+        first, last = cells[0][0] + abs(shift), cells[-1][1] - abs(shift)
+        middles = [(a + b) / 2 for a, b in pairwise(edges) if first <= a and b <= last]
+        return max(self.level_at(x + shift) - self.level_at(x) for x in middles) * self.rate
+
+    def unrolled(self, reach: Fraction) -> list[tuple[Fraction, Fraction, Fraction]]:
+        """Cells (start, end, level), with enough tail that any pair within `reach` recurs among them."""
+        turns = math.floor(reach / self.period) + 2
+        body = [(a, b, level) for (a, b), level in zip(pairwise(self.breaks), self.levels, strict=True)]
+        right, left = body[-self.right_cells :], body[: self.left_cells]
+        after = [(a + n * self.period, b + n * self.period, v + n) for n in range(1, turns + 1) for a, b, v in right]
+        before = [
+            (a - n * self.period, b - n * self.period, v + n) for n in range(turns, 0, -1) for a, b, v in left
+        ]
+        return before + body + after
+
+    def mass_total(self, field: Field) -> Value:
+        """The normalising constant: the integral of e^(-rate * level)."""
+        return self._totals(field)[0]
+
+    def aligned(self, step: Fraction, edge: Fraction) -> bool:
+        """Whether every jump falls on an edge (k - edge) * step of the lattice's cells."""
+        if (self.period / step).denominator != 1:
+            return False
+        return all((b / step + edge).denominator == 1 for b in self.breaks)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": "piecewise",
+            "rate": str(self.rate),
+            "period": str(self.period),
+            "breaks": [str(b) for b in self.breaks],
+            "levels": [str(v) for v in self.levels],
+            "left_cells": self.left_cells,
+            "right_cells": self.right_cells,
+        }
+
+    def _right_range(self) -> range:
+        return range(len(self.levels) - self.right_cells, len(self.levels))
+
+    def weight(self, level: Fraction, field: Field) -> Value:
+        """The unnormalised height e^(-rate * level)."""
+        return field.exp(field.real(-self.rate * level))
+
+    def _area(self, start: Point, end: Point, field: Field) -> Value:
+        """Unnormalised mass of the body between two points of it."""
+        total = field.real(0)
+        first = max(bisect_right(self.breaks, start) - 1, 0)
+        for i in range(first, len(self.levels)):
+            low, high = max(start, self.breaks[i]), min(end, self.breaks[i + 1])
+            if low >= high:
+                if self.breaks[i] >= end:
+                    break
+                continue
+            total = total + self.weight(self.levels[i], field) * field.real(high - low)
+        return total
+
+    def _totals(self, field: Field) -> tuple[Value, Value, Value]:
+        """Total mass, left tail, right tail (tails beyond the body), unnormalised."""
+        key = f"balls{working_bits()}" if field is BALLS else "floats"
+        if key not in self._memo:
+            start, end = self.breaks[0], self.breaks[-1]
+            fade = self.weight(Fraction(1), field) / -field.expm1(field.real(-self.rate))
+            left = fade * self._area(start, start + self.period, field)
+            right = fade * self._area(end - self.period, end, field)
+            self._memo[key] = (self._area(start, end, field) + left + right, left, right)
+        totals: tuple[Value, Value, Value] = self._memo[key]
+        return totals
+
+
+def staircase(*, epsilon: Fraction, sensitivity: Fraction, split: Fraction) -> Piecewise:
+    """The symmetric staircase of Geng and Viswanath: one level down at split, split + 1, … sensitivities.
+
+    Valid for: 0 < split <= 1; raises InvalidLawError outside.
+    """
+    if not 0 < split <= 1:
+        raise InvalidLawError(f"split is {split}; a staircase needs a split above 0 and at most 1.")
+    return skewed_staircase(
+        epsilon=epsilon, sensitivity=sensitivity, left=-split * sensitivity, right=split * sensitivity
+    )
+
+
+def skewed_staircase(*, epsilon: Fraction, sensitivity: Fraction, left: Fraction, right: Fraction) -> Piecewise:
+    """Top level on [left, right), then one level down per sensitivity on either side.
+
+    Every pair of points within the sensitivity differs by at most one level. The body reaches
+    beyond zero on both sides so that the tails are one-sided.
+    """
+    if right <= left:
+        raise InvalidLawError("the top step of a staircase must have a positive width.")
+    downs_right = max(1, math.ceil(-right / sensitivity) + 1)
+    downs_left = max(1, math.ceil(left / sensitivity) + 1)
+    breaks = [left - j * sensitivity for j in range(downs_left, 0, -1)] + [left, right]
+    breaks += [right + j * sensitivity for j in range(1, downs_right + 1)]
+    levels = [Fraction(j) for j in range(downs_left, 0, -1)] + [Fraction(0)]
+    levels += [Fraction(j) for j in range(1, downs_right + 1)]
+    return Piecewise(
+        rate=epsilon,
+        period=sensitivity,
+        breaks=tuple(breaks),
+        levels=tuple(levels),
+        left_cells=1,
+        right_cells=1,
+    )

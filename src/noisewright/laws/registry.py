@@ -1,0 +1,58 @@
+"""Every law by the name it has in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.piecewise import Piecewise
+
+NoiseLaw = Laplace | DiscreteLaplace | Piecewise
+
+
+def _laplace(data: Mapping[str, Any]) -> Laplace:
+    return Laplace(exact(data["scale"]))
+
+
+def _discrete_laplace(data: Mapping[str, Any]) -> DiscreteLaplace:
+    return DiscreteLaplace(exact(data["scale"]))
+
+
+def _piecewise(data: Mapping[str, Any]) -> Piecewise:
+    return Piecewise(
+        rate=exact(data["rate"]),
+        period=exact(data["period"]),
+        breaks=tuple(exact(b) for b in data["breaks"]),
+        levels=tuple(exact(v) for v in data["levels"]),
+        left_cells=whole(data["left_cells"]),
+        right_cells=whole(data["right_cells"]),
+    )
+
+
+LAWS: dict[str, Callable[[Mapping[str, Any]], NoiseLaw]] = {
+    "laplace": _laplace,
+    "discrete-laplace": _discrete_laplace,
+    "piecewise": _piecewise,
+}
+"""How each kind of law is read back; a law is known to files by being listed here."""
+
+
+def law_from_dict(data: Mapping[str, Any]) -> NoiseLaw:
+    """The law that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
+    return LAWS[data["kind"]](data)
+
+
+def exact(text: object) -> Fraction:
+    """A rational from the text form that `str(Fraction)` writes; other types are refused."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected a number as text, got {text!r}")
+    return Fraction(text)
+
+
+def whole(value: object) -> int:
+    """A plain integer; truth values and floats are refused."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"expected a whole number, got {value!r}")
+    return value

@@ -1,0 +1,140 @@
+"""Additive noise for one number, on a lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.lattice import Lattice, Rounded
+from noisewright.laws.piecewise import Piecewise
+from noisewright.laws.registry import NoiseLaw, exact, law_from_dict
+from noisewright.mechanisms.digest import digest
+from noisewright.mechanisms.expected import expected_under
+from noisewright.numerics.fields import Field, Value
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
+from noisewright.problem.numbers import Number, data_value, show
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import Utility
+
+_LARGEST_INDEX = 2**53
+_LARGEST_STEPS = 2**60
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The law of the released answer: `noise` lattice cells away from the cell of the true one."""
+
+    lattice: Lattice
+    answer_index: int
+    noise: Rounded
+
+    def value(self, noise_index: int) -> Fraction:
+        """The released number, given which cell the noise fell into."""
+        return self.lattice.released(self.answer_index, noise_index)
+
+
+@dataclass(frozen=True, slots=True)
+class Additive:
+    """Noise from `law`, put on `lattice`, added to the answer of `query`.
+
+    The true answer and the noise are each rounded to the centre of their cell. The step divides
+    the sensitivity, so answers within the sensitivity stay within as many steps.
+    """
+
+    query: Scalar
+    law: NoiseLaw
+    lattice: Lattice
+
+    def __post_init__(self) -> None:
+        steps = self.query.sensitivity / self.lattice.step
+        if steps.denominator != 1 or steps > _LARGEST_STEPS:
+            raise InvalidMechanismError(
+                f"the lattice step must divide the sensitivity, at most 2^60 times; it goes {show(steps)} times.",
+                steps=steps,
+            )
+        if self.query.integer and self.lattice != Lattice.integers():
+            raise InvalidMechanismError("integer answers are released on the integers: step 1.")
+        if not self.query.integer and self.lattice.edge:
+            raise InvalidMechanismError("real answers use cells that begin at multiples of the step (edge 0).")
+        born_on_integers = isinstance(self.law, DiscreteLaplace)
+        if born_on_integers is not self.query.integer and not isinstance(self.law, Piecewise):
+            raise InvalidMechanismError(
+                "discrete Laplace noise is for integer answers and Laplace noise for real ones."
+            )
+        if isinstance(self.law, Piecewise) and not self.law.aligned(self.lattice.step, self.lattice.edge):
+            raise InvalidMechanismError("the jumps of a piecewise law must fall on the edges of the lattice's cells.")
+
+    @property
+    def error_density(self) -> Piecewise:
+        """Density of released minus true answer.
+
+        For real answers averaged over where the answer falls in its cell; for integers the mass of
+        k is spread over [k - 1/2, k + 1/2).
+        """
+        if isinstance(self.law, Laplace):
+            return self.law.stepped(self.lattice.step)
+        if isinstance(self.law, DiscreteLaplace):
+            return self.law.stepped()
+        return self.law
+
+    @property
+    def noise(self) -> Rounded:
+        """The integer-valued law that is drawn."""
+        law = self.law.stepped() if isinstance(self.law, DiscreteLaplace) else self.law
+        return Rounded(law, self.lattice)
+
+    def law_given(self, answer: Number) -> Released:
+        """The law of the released answer when `answer` is the truth."""
+        exact_answer = data_value(answer, "answer")
+        if self.query.integer and exact_answer.denominator != 1:
+            raise InvalidAnswerError(
+                f"the answer is {show(exact_answer)}, but this mechanism was made for integers; round it first"
+                " or design for real answers.",
+                given=exact_answer,
+            )
+        index = self.lattice.index(exact_answer)
+        if abs(index) >= _LARGEST_INDEX:
+            limit = float(_LARGEST_INDEX * self.lattice.step)
+            raise InvalidAnswerError(
+                f"the answer is too large for the lattice: at most {limit:.6g} in size is allowed with step"
+                f" {float(self.lattice.step):.6g}; rescale the query.",
+                limit=limit,
+            )
+        return Released(self.lattice, index, self.noise)
+
+    def expected(self, utility: Utility, field: Field) -> Value:
+        """Expected utility of released minus true answer, rounding included."""
+        return expected_under(self.error_density, utility, field, integer=self.query.integer)
+
+    def bias(self, field: Field) -> Value:
+        """Mean of released minus true answer."""
+        return self.error_density.mean(field)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": "additive",
+            "query": self.query.to_dict(),
+            "law": self.law.to_dict(),
+            "lattice": self.lattice.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Additive:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        if data["kind"] != "additive" or data["query"]["kind"] != "scalar":
+            raise ValueError("this version knows additive mechanisms for one number only")
+        query = data["query"]
+        lattice = data["lattice"]
+        return cls(
+            Scalar(exact(query["sensitivity"]), integer=query["integer"]),
+            law_from_dict(data["law"]),
+            Lattice(exact(lattice["step"]), exact(lattice["edge"])),
+        )
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())

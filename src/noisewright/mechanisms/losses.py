@@ -1,0 +1,176 @@
+"""A user's loss: evaluated with every promise checked, integrated between rigorous bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from noisewright.laws.piecewise import Piecewise
+from noisewright.numerics.balls import around
+from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.numerics.series import geometric_power_sum
+from noisewright.problem.errors import InvalidLossError
+from noisewright.problem.utilities import Expected
+
+_FAR_BITS = 40
+_CELLS = 60_000
+
+
+class LossTable:
+    """Values of a loss at multiples of a width on both sides of zero, each promise checked.
+
+    Guarantees: finite, at least 0, not decreasing away from zero and within the declared growth at
+    every point of the table; between two points a promise can only be trusted.
+    """
+
+    def __init__(self, utility: Expected, width: Fraction, count: int) -> None:
+        self.width = width
+        self.count = count
+        self.growth = utility.growth
+        grid = [float(i * width) for i in range(count + 1)]
+        self.right = _values(utility, grid)
+        self.left = _values(utility, [-x for x in grid])
+        if self.right[-1] <= self.right[0] or self.left[-1] <= self.left[0]:
+            side = "above" if self.right[-1] <= self.right[0] else "below"
+            raise InvalidLossError(
+                f"the loss is flat {side} zero (as far as {grid[-1]:.6g}): pushing the answer that way would cost"
+                " nothing, so no best noise exists. Give a loss that rises on both sides.",
+                side=side,
+            )
+
+    def side(self, direction: int) -> list[float]:
+        """Values outward from zero, to the right (1) or to the left (-1)."""
+        return self.right if direction > 0 else self.left
+
+
+def _values(utility: Expected, points: list[float]) -> list[float]:
+    power, factor = float(utility.growth.power), float(utility.growth.factor)
+    values: list[float] = []
+    previous = 0.0
+    for x in points:
+        try:
+            value = float(utility.loss(x))
+        except Exception as error:
+            raise InvalidLossError(
+                f"the loss raised {type(error).__name__} at error {x:.6g}: {error}. It must accept every real error.",
+                at=x,
+            ) from error
+        if not math.isfinite(value) or value < 0:
+            raise InvalidLossError(
+                f"the loss is {value} at error {x:.6g}; it must be a finite number, at least 0.", at=x, value=value
+            )
+        if value < previous:
+            raise InvalidLossError(
+                f"the loss decreases away from zero: {previous:.9g} before error {x:.6g}, {value:.9g} there."
+                " It must not decrease on either side.",
+                at=x,
+                value=value,
+            )
+        if value > factor * (1 + abs(x)) ** power * (1 + 1e-12):
+            raise InvalidLossError(
+                f"the loss is {value:.6g} at error {x:.6g}, above its declared growth {utility.growth}."
+                " Declare a larger power or factor.",
+                at=x,
+                value=value,
+            )
+        previous = value
+        values.append(value)
+    return values
+
+
+def loss_reach(density: Piecewise, utility: Expected) -> Fraction:
+    """How far from zero the table goes: beyond, mass times growth is below 2^-40."""
+    spread = max(abs(density.breaks[0]), abs(density.breaks[-1]))
+    periods = math.ceil((_FAR_BITS * math.log(2) + 3 * float(utility.growth.power)) / float(density.rate)) + 2
+    return spread + periods * density.period
+
+
+def expected_loss(density: Piecewise, utility: Expected, field: Field, *, integer: bool) -> Value:
+    """Mean loss; with balls an enclosure: every cell between the loss at its two ends, the rest by growth."""
+    reach = loss_reach(density, utility)
+    if integer:
+        width = Fraction(1)
+    else:
+        grid = _common_width(density)
+        width = grid / max(1, math.ceil(_CELLS * grid / (2 * reach)))
+    count = math.ceil(reach / width)
+    table = LossTable(utility, width, count)
+    low, high = field.real(0), field.real(0)
+    for direction in (1, -1):
+        near, far = _side_sums(density, table, direction, field, integer=integer)
+        low, high = low + near, high + far
+    if integer:
+        low = low + field.real(table.right[0]) * density.density(0, field)
+        high = high + field.real(table.right[0]) * density.density(0, field)
+    high = high + far_loss(density, utility, width * count, field)
+    return field.between(low, high) if field is BALLS else (low + high) / 2
+
+
+def far_loss(density: Piecewise, utility: Expected, beyond: Fraction, field: Field) -> Value:
+    """Upper bound of the loss carried by errors farther than `beyond`, from the declared growth."""
+    power, factor = utility.growth.power, utility.growth.factor
+    whole_power = Fraction(math.ceil(power))
+    total = field.real(0)
+    for tail in (density.sf(beyond, field), density.cdf(-beyond, field)):
+        # One period further out the tail mass fades by e^-rate, and the loss there is at most its growth.
+        series = geometric_power_sum(field, density.rate, 1 + beyond + density.period, density.period, whole_power)
+        total = total + tail * field.real(factor) * series
+    return total
+
+
+def _side_sums(
+    density: Piecewise, table: LossTable, direction: int, field: Field, *, integer: bool
+) -> tuple[Value, Value]:
+    """Lower and upper sums on one side; runs of equal density are summed in floats, correctly rounded."""
+    values = table.side(direction)
+    low, high = field.real(0), field.real(0)
+    for start, end, weight in _runs(density, table, direction, field, integer=integer):
+        inner = math.fsum(values[start:end])
+        outer = inner if integer else math.fsum(values[start + 1 : end + 1])
+        low = low + weight * _enclosed(inner, field)
+        high = high + weight * _enclosed(outer, field)
+    scale = field.real(1 if integer else table.width) / density.mass_total(field)
+    return low * scale, high * scale
+
+
+def _enclosed(value: float, field: Field) -> Value:
+    """A correctly rounded sum as a ball that contains the exact one."""
+    if field is not BALLS:
+        return value
+    return around(value, value * 2.0**-52)
+
+
+def _runs(
+    density: Piecewise, table: LossTable, direction: int, field: Field, *, integer: bool
+) -> Iterator[tuple[int, int, Value]]:
+    """Ranges [start, end) of table indices outward from zero that share one density, with its weight."""
+
+    def index(outward: Fraction) -> int:
+        return math.floor(outward) + 1 if integer else int(outward / table.width)
+
+    stop = table.count + 1 if integer else table.count
+    cells = list(pairwise(density.breaks))
+    for (a, b), level in zip(cells, density.levels, strict=True):
+        near, far = sorted((a * direction, b * direction))
+        if far > 0:
+            yield index(max(near, Fraction(0))), min(index(far), stop), density.weight(level, field)
+    stride = int(density.period) if integer else int(density.period / table.width)
+    fade = density.weight(Fraction(1), field)
+    tail = slice(0, density.left_cells) if direction < 0 else slice(len(cells) - density.right_cells, None)
+    for (a, b), level in zip(cells[tail], density.levels[tail], strict=True):
+        near, far = sorted((a * direction, b * direction))
+        start, end = index(near + density.period), index(far + density.period)
+        weight = density.weight(level, field) * fade
+        while start < stop:
+            yield start, min(end, stop), weight
+            start, end, weight = start + stride, end + stride, weight * fade
+
+
+def _common_width(density: Piecewise) -> Fraction:
+    """The largest width of which every jump and the period are multiples."""
+    numbers = [density.period, *density.breaks]
+    denominator = math.lcm(*(n.denominator for n in numbers))
+    divisor = math.gcd(*(int(n * denominator) for n in numbers))
+    return Fraction(divisor, denominator)

@@ -1,0 +1,1 @@
+"""One formula, two number systems: floats for search, balls for proof."""

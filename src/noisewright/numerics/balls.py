@@ -1,0 +1,107 @@
+"""Arb balls: the only place that touches python-flint.
+
+A ball encloses a real number; every operation keeps the enclosure. Comparisons of balls are
+three-valued, so nothing here or elsewhere negates one. The working precision is global to the
+process in the underlying library; `precision` serialises its users.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from flint import arb, ctx, fmpq, fmpz
+
+Ball: TypeAlias = Any
+"""A flint.arb; the library ships no types that strict checking could use."""
+
+DEFAULT_BITS = 128
+_lock = threading.RLock()
+
+
+def _fresh_lock() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_fresh_lock)
+
+
+@contextmanager
+def precision(bits: int = DEFAULT_BITS) -> Iterator[None]:
+    """Work with `bits` bits inside the block; other threads wait, nested blocks restore theirs."""
+    with _lock:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def ball(value: Fraction | int) -> Ball:
+    """Smallest ball at the working precision around an exact rational."""
+    if isinstance(value, int):
+        return arb(fmpz(value))
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def around(value: float, slack: float) -> Ball:
+    """The ball of all reals within `slack` of a float."""
+    return arb(value, slack)
+
+
+def hull(low: Ball, high: Ball) -> Ball:
+    """A ball around everything between two balls."""
+    return low.union(high)
+
+
+def upper_gamma(order: Fraction | int, x: Ball) -> Ball:
+    """The upper incomplete gamma function."""
+    return x.gamma_upper(ball(order))
+
+
+def working_bits() -> int:
+    """The precision in force."""
+    return int(ctx.prec)
+
+
+def certainly_at_most(left: Ball, right: Ball) -> bool:
+    """True only if every value of `left` is at most every value of `right`."""
+    return bool(left <= right)
+
+
+def lower(value: Ball) -> Fraction:
+    """An exact rational at or below every value of the ball."""
+    return _exact(value.lower())
+
+
+def upper(value: Ball) -> Fraction:
+    """An exact rational at or above every value of the ball."""
+    return _exact(value.upper())
+
+
+def floor_scaled(value: Ball, bits: int) -> int:
+    """An integer at or below 2^bits times every value of the ball, within one of its lower end."""
+    mantissa, exponent = value.lower().man_exp()
+    shift = int(exponent) + bits
+    return int(mantissa) << shift if shift >= 0 else int(mantissa) >> -shift
+
+
+def ceil_scaled(value: Ball, bits: int) -> int:
+    """An integer at or above 2^bits times every value of the ball, within one of its upper end."""
+    mantissa, exponent = value.upper().man_exp()
+    shift = int(exponent) + bits
+    return int(mantissa) << shift if shift >= 0 else -(-int(mantissa) >> -shift)
+
+
+def _exact(end: Ball) -> Fraction:
+    if not end.is_finite():
+        raise ArithmeticError("a ball has no finite end; the working precision was too small")
+    mantissa, exponent = end.man_exp()
+    m, e = int(mantissa), int(exponent)
+    return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)

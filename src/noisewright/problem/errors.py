@@ -1,0 +1,97 @@
+"""Everything that can go wrong, as one tree.
+
+NoisewrightError
+├── InvalidInputError (ValueError)      something a person typed
+│   ├── InvalidNumberError              not a finite number where one is needed
+│   ├── InvalidPrivacyError             a privacy requirement that cannot be meant
+│   ├── InvalidQueryError               a query or its sensitivity
+│   ├── InvalidUtilityError             a utility or its parameters
+│   ├── InvalidLossError                a user's loss broke its promise where it was evaluated
+│   ├── InvalidLawError                 parameters that do not make a probability law
+│   ├── InvalidMechanismError           a law, a lattice and a query that do not fit together
+│   └── InvalidAnswerError              a true answer that cannot be released
+├── UncertifiedError (ValueError)       the verifier could not prove the claim
+├── MechanismFileError (ValueError)     a saved mechanism that cannot be read or was edited
+├── UnreachableTargetError (ValueError) no epsilon in the allowed range reaches the target
+└── SolverError (RuntimeError)          a numerical solver gave no usable answer
+
+Each error says what was given, what is allowed and what to do, and carries its data as fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class NoisewrightError(Exception):
+    """Root of every error raised on purpose by noisewright; keyword fields carry the data."""
+
+    def __init__(self, message: str, **fields: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["fields"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (type(self), self.message, self.fields))
+
+
+def _rebuild(kind: type[NoisewrightError], message: str, fields: dict[str, Any]) -> NoisewrightError:
+    return kind(message, **fields)
+
+
+class InvalidInputError(NoisewrightError, ValueError):
+    """Something a person typed is not allowed; nothing was spent."""
+
+
+class InvalidNumberError(InvalidInputError):
+    """Not a finite number where one is needed."""
+
+
+class InvalidPrivacyError(InvalidInputError):
+    """A privacy requirement that cannot be meant."""
+
+
+class InvalidQueryError(InvalidInputError):
+    """A query, or its sensitivity, that cannot be answered."""
+
+
+class InvalidUtilityError(InvalidInputError):
+    """A utility with impossible parameters."""
+
+
+class InvalidLossError(InvalidInputError):
+    """A user's loss function broke its promise at a point where it was evaluated."""
+
+
+class InvalidLawError(InvalidInputError):
+    """Parameters that do not make a probability law."""
+
+
+class InvalidMechanismError(InvalidInputError):
+    """A law, a lattice and a query that do not fit together."""
+
+
+class InvalidAnswerError(InvalidInputError):
+    """A true answer that cannot be put on the lattice."""
+
+
+class UncertifiedError(NoisewrightError, ValueError):
+    """The verifier could not prove the claim, so nothing may be drawn."""
+
+
+class MechanismFileError(NoisewrightError, ValueError):
+    """A saved mechanism that cannot be read, or whose content was changed."""
+
+
+class UnreachableTargetError(NoisewrightError, ValueError):
+    """No epsilon in the allowed range reaches the target accuracy."""
+
+
+class SolverError(NoisewrightError, RuntimeError):
+    """A numerical solver gave no usable answer."""

@@ -1,0 +1,1 @@
+"""The only randomness: entropy, exact samplers, and the certified mechanisms they serve."""

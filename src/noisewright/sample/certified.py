@@ -1,0 +1,190 @@
+"""A mechanism with its certificate: all that can be drawn, released or saved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.digest import digest
+from noisewright.numerics.balls import precision
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import (
+    InvalidInputError,
+    InvalidNumberError,
+    MechanismFileError,
+    NoisewrightError,
+    UncertifiedError,
+)
+from noisewright.problem.numbers import Number, show
+from noisewright.problem.privacy import PureDP
+from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError
+from noisewright.proof.certify import Certificate, certificate_matches, certify
+from noisewright.sample.entropy import Entropy, SystemEntropy
+from noisewright.sample.sampler import NoiseSampler
+
+FORMAT = "noisewright mechanism, version 1"
+_WITHOUT_TABLE = 400
+_MOST_DRAWS = 10**9
+_LARGEST_FILE = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """A mechanism and the certificate that was proven for it.
+
+    Guarantees: drawing has exactly the certified law; the randomness comes from the operating
+    system. Used by itself nothing keeps a budget: the caller accounts for each release.
+    """
+
+    mechanism: Additive
+    certificate: Certificate
+    _sampler: list[NoiseSampler] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.certificate.mechanism != self.mechanism.digest:
+            raise UncertifiedError("this certificate was made for another mechanism; call certify on this one.")
+
+    def release(self, answer: Number, *, entropy: Entropy | None = None) -> float | int:
+        """One private answer: an int for integer queries, else the float nearest to the lattice point."""
+        released = self.mechanism.law_given(answer)
+        stream = (entropy or SystemEntropy()).stream()
+        value = released.value(self._noise_sampler().one(stream))
+        return int(value) if self.mechanism.query.integer else float(value)
+
+    def draw(self, count: int, *, entropy: Entropy | None = None) -> NDArray[Any]:
+        """An array of independent noise values (not answers), each with exactly the certified law."""
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= _MOST_DRAWS:
+            raise InvalidNumberError(f"n is {count!r}; give how many values to draw, 0 to 1e9.", given=count)
+        stream = (entropy or SystemEntropy()).stream()
+        sampler = self._noise_sampler()
+        if count <= _WITHOUT_TABLE:
+            indices = np.array([sampler.one(stream) for _ in range(count)], dtype=object)
+            if all(-(2**62) < k < 2**62 for k in indices):
+                indices = indices.astype(np.int64)
+        else:
+            indices = sampler.many(int(count), stream)
+        if self.mechanism.query.integer:
+            return indices
+        lattice = self.mechanism.lattice
+        return ((indices + float(Fraction(1, 2) - lattice.edge)) * float(lattice.step)).astype(np.float64)
+
+    def describe(self) -> str:
+        """What is promised and how large the error will be, in words."""
+        query, requirement = self.mechanism.query, self.certificate.requirement
+        with precision():
+            mean_absolute = self.mechanism.expected(AbsoluteError(), BALLS)
+            mean_square = self.mechanism.expected(SquaredError(), BALLS)
+            half_width = self.mechanism.expected(ErrorQuantile("0.95"), BALLS)
+            bias = self.mechanism.bias(BALLS)
+            shown = [f"{float(v.mid()):.6g}" for v in (mean_absolute, mean_square.sqrt(), half_width)]
+            offset = float(bias.mid())
+        lines = [
+            f"Answers {query} under {requirement}.",
+            "Promise: whatever one person's data are, the probability of any released value changes by a factor of"
+            f" at most e^{show(requirement.epsilon)}; proven with bound {show(self.certificate.bound)}"
+            f" (rule {self.certificate.rule}), for exactly the noise that is drawn.",
+            f"Error: mean absolute {shown[0]}, root mean square {shown[1]}, 95 % of answers within {shown[2]}.",
+        ]
+        if abs(offset) > 1e-9 * float(query.sensitivity):
+            lines.append(f"Bias: answers are off by {offset:+.6g} on average, because the loss is not symmetric.")
+        step = self.mechanism.lattice.step
+        lines.append(f"Released values are multiples of {show(step)}.")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with a digest of the whole content."""
+        content = {
+            "format": FORMAT,
+            "mechanism": self.mechanism.to_dict(),
+            "certificate": self.certificate.to_dict(),
+        }
+        return {**content, "digest": digest(content)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Certified:
+        """Read back what `to_dict` wrote, and prove it again.
+
+        Guarantees: returns only if the digest fits and `certify` proves every claim anew.
+        """
+        return verified(data)
+
+    def save(self, path: str | Path) -> None:
+        """Write the mechanism to a JSON file."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Certified:
+        """Read a JSON file written by `save`, and prove it again."""
+        return verified(read_file(path))
+
+    def _noise_sampler(self) -> NoiseSampler:
+        if not self._sampler:
+            self._sampler.append(NoiseSampler(self.mechanism.noise))
+        return self._sampler[0]
+
+
+def make_certified(mechanism: Additive, requirement: PureDP) -> Certified:
+    """Certify a mechanism and keep the two together."""
+    return Certified(mechanism, certify(mechanism, requirement))
+
+
+def read_file(path: str | Path) -> dict[str, Any]:
+    """The JSON object in a mechanism file."""
+    try:
+        if Path(path).stat().st_size > _LARGEST_FILE:
+            raise MechanismFileError(f"{path} is larger than 64 MiB; it is not a mechanism file.")
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MechanismFileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}.") from None
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MechanismFileError(f"{path} is not JSON ({error}); give a file written by `design --save`.") from None
+    if not isinstance(data, dict):
+        raise MechanismFileError(f"{path} holds no JSON object; give a file written by `design --save`.")
+    return data
+
+
+def verified(data: Mapping[str, Any]) -> Certified:
+    """The certified mechanism in plain data, if its digest fits and every claim can be proven again."""
+    if not isinstance(data, Mapping):
+        raise MechanismFileError("a mechanism is a mapping as `to_dict` writes it.")
+    wanted = {"format", "mechanism", "certificate", "digest"}
+    if missing := wanted - set(data):
+        raise MechanismFileError(f"the mechanism misses {', '.join(sorted(missing))}; save it again.")
+    if extra := set(data) - wanted:
+        raise MechanismFileError(f"the mechanism has unknown fields {', '.join(sorted(map(str, extra)))}.")
+    if data["format"] != FORMAT:
+        raise MechanismFileError(f'the format is {data["format"]!r}; this version reads "{FORMAT}".')
+    content = {key: data[key] for key in wanted - {"digest"}}
+    try:
+        actual = digest(content)
+    except (TypeError, ValueError, RecursionError):
+        raise MechanismFileError("the mechanism holds values that JSON cannot carry.") from None
+    if data["digest"] != actual:
+        raise MechanismFileError("the content does not match its digest: the file was edited or damaged; refused.")
+    try:
+        mechanism = Additive.from_dict(data["mechanism"])
+        claimed = data["certificate"]["requirement"]
+        if claimed["kind"] != "pure":
+            raise ValueError(f"unknown requirement {claimed['kind']!r}")
+        requirement = PureDP(claimed["epsilon"])
+    except NoisewrightError as error:
+        kind = "makes no mechanism" if isinstance(error, InvalidInputError) else "cannot be used"
+        raise MechanismFileError(f"the file {kind}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
+        raise MechanismFileError(
+            f"the file does not describe a mechanism ({type(error).__name__}: {error})."
+        ) from None
+    certificate = certify(mechanism, requirement)
+    if mechanism.to_dict() != data["mechanism"] or not certificate_matches(certificate, data["certificate"]):
+        raise MechanismFileError("the certificate in the file is not what the verifier proves for this mechanism.")
+    return Certified(mechanism, certificate)

@@ -1,0 +1,105 @@
+"""Exact inversion of a distribution function, with as many random bits as it takes.
+
+The uniform number U is known to lie in [u, u + 1) / 2^bits. The drawn value is the smallest k with
+U < F(k). A comparison that the known bits cannot decide draws 64 more and evaluates F in balls at
+a higher precision; it ends with probability one, and the result has exactly the law F.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noisewright.numerics.balls import ceil_scaled, floor_scaled, precision
+from noisewright.numerics.fields import BALLS
+from noisewright.sample.entropy import WordStream
+
+_GUARD_BITS = 64
+_MORE_BITS = 64
+_MEMO_SIZE = 1 << 16
+
+
+class Inverter:
+    """Draws from an integer law given by its distribution function."""
+
+    def __init__(self, law: Any) -> None:
+        self._law = law
+        self._memo: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def scaled_cdf(self, k: int, bits: int) -> tuple[int, int]:
+        """Integers around 2^bits F(k), from balls that enclose F(k)."""
+        key = (k, bits)
+        found = self._memo.get(key)
+        if found is None:
+            with precision(bits + _GUARD_BITS):
+                found = self._evaluate(k, bits)
+            if len(self._memo) >= _MEMO_SIZE:
+                self._memo.clear()
+            self._memo[key] = found
+        return found
+
+    def scaled_cdfs(self, first: int, last: int, bits: int) -> list[tuple[int, int]]:
+        """The same at every k from `first` to `last`."""
+        with precision(bits + _GUARD_BITS):
+            return [self._evaluate(k, bits) for k in range(first, last + 1)]
+
+    def _evaluate(self, k: int, bits: int) -> tuple[int, int]:
+        value = self._law.cdf(k, BALLS) if k < 0 else 1 - self._law.sf(k, BALLS)
+        return floor_scaled(value, bits), ceil_scaled(value, bits)
+
+    def invert(
+        self, u: int, bits: int, stream: WordStream, *, above: int | None = None, at_most: int | None = None
+    ) -> int:
+        """The k of a U that starts with the given bits.
+
+        `above` is a point already known to satisfy F(above) <= U and `at_most` one with
+        U < F(at_most); where they are not given the search gallops outward to any distance.
+        """
+        uniform = _Uniform(u, bits, stream, self)
+        low, high = _bracket(uniform, above, at_most)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if uniform.below_cdf(middle):
+                high = middle
+            else:
+                low = middle
+        return high
+
+
+class _Uniform:
+    """A uniform number of which more bits can be drawn when a comparison needs them."""
+
+    def __init__(self, u: int, bits: int, stream: WordStream, inverter: Inverter) -> None:
+        self._u, self._bits, self._stream, self._inverter = u, bits, stream, inverter
+
+    def below_cdf(self, k: int) -> bool:
+        while True:
+            low, high = self._inverter.scaled_cdf(k, self._bits)
+            if self._u + 1 <= low:
+                return True
+            if self._u >= high:
+                return False
+            self._u = (self._u << _MORE_BITS) | int(self._stream.words(1)[0])
+            self._bits += _MORE_BITS
+
+
+def _bracket(uniform: _Uniform, above: int | None, at_most: int | None) -> tuple[int, int]:
+    if above is None and at_most is None:
+        if uniform.below_cdf(0):
+            at_most = 0
+        else:
+            above = 0
+    reach = 1
+    if above is None:
+        assert at_most is not None
+        high, low = at_most, at_most - reach
+        while uniform.below_cdf(low):
+            reach *= 2
+            high, low = low, low - reach
+        return low, high
+    if at_most is None:
+        low, high = above, above + reach
+        while not uniform.below_cdf(high):
+            reach *= 2
+            low, high = high, high + reach
+        return low, high
+    return above, at_most

@@ -1,0 +1,1 @@
+"""Finds the best noise. A mistake here may cost accuracy, never privacy."""

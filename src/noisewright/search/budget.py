@@ -1,0 +1,249 @@
+"""`budget_for`: the smallest epsilon that reaches an accuracy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.lattice import Lattice
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.balls import Ball, lower, precision, upper
+from noisewright.numerics.fields import FLOATS
+from noisewright.problem.errors import InvalidUtilityError, UnreachableTargetError
+from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, PureDP
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import Expected, Utility
+from noisewright.sample.certified import Certified, make_certified
+from noisewright.search.bounds import best_possible, value_ball
+from noisewright.search.chain import LossGrid
+from noisewright.search.design import check_question, laplace_name, tailored_or
+from noisewright.search.families import from_grid, laplace, tuned_staircase
+from noisewright.search.progress import progress_bar
+from noisewright.search.tables import html_table, number, text_table
+
+_RELATIVE = Fraction(1, 1000)
+_NOTCH = Fraction(1, 10_000)
+_MOST_NOTCHES = 200
+_COARSE_CELLS = 150
+
+Family = Callable[[Scalar, Fraction, Utility], Additive]
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """One mechanism: the smallest epsilon at which it reaches the target, checked on both sides.
+
+    Guarantees: at `epsilon` the certified mechanism reaches the target (in balls); at
+    `not_below`, at most 0.1 % smaller, it does not.
+    """
+
+    name: str
+    epsilon: Fraction
+    not_below: Fraction
+    value: float
+    certified: Certified
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a target accuracy costs, cheapest mechanism first."""
+
+    query: Scalar
+    utility: Utility
+    target: Fraction
+    rows: tuple[BudgetRow, ...]
+    impossible_at: Fraction
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The smallest epsilon at which some mechanism reaches the target."""
+        return self.rows[0].epsilon
+
+    @property
+    def best(self) -> Certified:
+        """The mechanism that reaches the target at that epsilon."""
+        return self.rows[0].certified
+
+    def __str__(self) -> str:
+        lines = [
+            f"Question: {self.query}",
+            f"Target:   {self._goal()}",
+            "",
+            text_table(self._header(), self._rows()),
+            "",
+            self._footer(),
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return html_table(f"{self.query}; {self._goal()}", self._header(), self._rows(), self._footer())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, mechanisms included."""
+        return {
+            "query": self.query.to_dict(),
+            "target": str(self.target),
+            "epsilon": str(self.epsilon),
+            "impossible_at": str(self.impossible_at),
+            "rows": [
+                {"name": r.name, "epsilon": str(r.epsilon), "value": r.value, "certified": r.certified.to_dict()}
+                for r in self.rows
+            ],
+        }
+
+    def _goal(self) -> str:
+        return f"{self.utility} {'at least' if self.utility.larger_is_better else 'at most'} {show(self.target)}"
+
+    def _header(self) -> list[str]:
+        return ["mechanism", "smallest epsilon", str(self.utility)]
+
+    def _rows(self) -> list[list[str]]:
+        return [[r.name, number(float(r.epsilon)), number(r.value)] for r in self.rows]
+
+    def _footer(self) -> str:
+        return (
+            f"{self.rows[0].name} reaches the target from epsilon = {number(float(self.epsilon))} on; no mechanism"
+            f" reaches it at epsilon = {number(float(self.impossible_at))}."
+        )
+
+
+def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: bool = False) -> Budget:
+    """The smallest epsilon at which some mechanism reaches the target, for every mechanism side by side.
+
+    Guarantees: each epsilon is the checked end of a bracket no wider than 0.1 %.
+    """
+    check_question(query, PureDP(1), utility)
+    goal = parameter(target, "target")
+    _check_target(goal, utility)
+    names = [laplace_name(query), "staircase", "tailored"]
+    families: list[Family] = [laplace, _staircase, _optimum]
+    with progress_bar("budget", len(names) + 1, shown=progress) as step:
+        rows = []
+        for name, family in zip(names, families, strict=True):
+            step(name)
+            rows.append(_row(name, family, query, utility, goal))
+        step("proving what is impossible")
+        ordered = sorted(rows, key=lambda r: r.epsilon)
+        impossible = _impossible_at(query, utility, goal, ordered[0].epsilon)
+    return Budget(query, utility, goal, tuple(ordered), impossible)
+
+
+def _check_target(target: Fraction, utility: Utility) -> None:
+    if target <= 0 or (utility.larger_is_better and target >= 1):
+        allowed = "strictly between 0 and 1" if utility.larger_is_better else "positive"
+        raise InvalidUtilityError(f"target is {show(target)}; it must be {allowed}.", target=target)
+
+
+def _staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
+    return tuned_staircase(query, epsilon, utility)
+
+
+def _optimum(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
+    if isinstance(utility, Expected):
+        return from_grid(LossGrid(query, epsilon, utility), symmetric=False)
+    return tuned_staircase(query, epsilon, utility)
+
+
+def _row(name: str, family: Family, query: Scalar, utility: Utility, target: Fraction) -> BudgetRow:
+    guess = _search(name, family, query, utility, target)
+    epsilon = _five_digits(guess)
+    for _ in range(_MOST_NOTCHES):
+        mechanism = _at_answer(name, family, query, epsilon, utility)
+        value = value_ball(mechanism, utility)
+        if reaches(value, target, utility):
+            break
+        epsilon = _five_digits(epsilon * (1 + _NOTCH))
+    else:
+        raise UnreachableTargetError("the search for epsilon did not settle; report this problem.", target=target)
+    below = epsilon
+    while below > SMALLEST_EPSILON:
+        below = max(SMALLEST_EPSILON, epsilon * (1 - _RELATIVE))
+        smaller = family(query, below, utility)
+        value_below = value_ball(smaller, utility)
+        if not reaches(value_below, target, utility):
+            break
+        epsilon, mechanism, value = below, smaller, value_below
+    with precision():
+        shown = float(value.mid())
+    return BudgetRow(name, epsilon, below, shown, make_certified(mechanism, PureDP(epsilon)))
+
+
+def _at_answer(name: str, family: Family, query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
+    best = family(query, epsilon, utility)
+    if name != "tailored":
+        return best
+    grid = LossGrid(query, epsilon, utility) if isinstance(utility, Expected) else None
+    return tailored_or(best, query, epsilon, utility, grid)
+
+
+def _search(name: str, family: Family, query: Scalar, utility: Utility, target: Fraction) -> Fraction:
+    """A float bisection on the logarithm of epsilon; its answer is only where checking starts."""
+
+    def good(epsilon: float) -> bool:
+        value = _quick_value(name, family, query, _clamped(epsilon), utility)
+        return value >= target if utility.larger_is_better else value <= target
+
+    low = high = 0.0
+    floor, ceiling = math.log(float(SMALLEST_EPSILON)), math.log(float(LARGEST_EPSILON))
+    while not good(math.exp(high)):
+        if high >= ceiling:
+            raise UnreachableTargetError(
+                f"{name} noise does not reach the target {show(target)} for any epsilon up to"
+                f" {show(LARGEST_EPSILON)}; ask for less accuracy.",
+                target=target,
+            )
+        low, high = high, min(high + 1, ceiling)
+    while low >= high or good(math.exp(low)):
+        if low <= floor:
+            return SMALLEST_EPSILON
+        low, high = max(min(low, high) - 1, floor), min(low, high)
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        if good(math.exp(middle)):
+            high = middle
+        else:
+            low = middle
+    return _clamped(math.exp(high))
+
+
+def _quick_value(name: str, family: Family, query: Scalar, epsilon: Fraction, utility: Utility) -> float:
+    if isinstance(utility, Expected) and name == "Laplace":
+        steps = max(1, math.ceil(_COARSE_CELLS * epsilon))
+        coarse = Additive(query, Laplace(query.sensitivity / epsilon), Lattice.cells(query.sensitivity / steps))
+        return float(coarse.expected(utility, FLOATS))
+    if isinstance(utility, Expected) and name != laplace_name(query):
+        grid = LossGrid(query, epsilon, utility, cells_per_scale=_COARSE_CELLS)
+        return grid.best(symmetric=name == "staircase").value
+    return float(family(query, epsilon, utility).expected(utility, FLOATS))
+
+
+def _impossible_at(query: Scalar, utility: Utility, target: Fraction, epsilon: Fraction) -> Fraction:
+    """The largest epsilon tried at which the certified bound misses the target."""
+    for share in (1, 2, 4, 10, 30, 100, 300):
+        lower_epsilon = max(SMALLEST_EPSILON, epsilon * (1 - share * _RELATIVE))
+        bound = best_possible(query, lower_epsilon, utility)
+        if bound < target if utility.larger_is_better else bound > target:
+            return lower_epsilon
+    return Fraction(0)
+
+
+def reaches(value: Ball, target: Fraction, utility: Utility) -> bool:
+    """Whether a value certainly meets the target."""
+    with precision():
+        return lower(value) >= target if utility.larger_is_better else upper(value) <= target
+
+
+def _clamped(epsilon: float) -> Fraction:
+    return min(max(Fraction(epsilon).limit_denominator(10**12), SMALLEST_EPSILON), LARGEST_EPSILON)
+
+
+def _five_digits(epsilon: Fraction) -> Fraction:
+    """Rounded up to five significant digits."""
+    digits = 4 - math.floor(math.log10(float(epsilon)))
+    scale = Fraction(10) ** digits
+    return min(LARGEST_EPSILON, Fraction(math.ceil(epsilon * scale)) / scale)

@@ -1,0 +1,51 @@
+"""Problems in units of the sensitivity."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from noisewright.problem.errors import InvalidUtilityError
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
+
+
+def in_sensitivities(utility: Utility, query: Scalar) -> Utility:
+    """The same utility when errors are measured in sensitivities."""
+    if isinstance(utility, Usefulness):
+        return Usefulness(utility.within / query.sensitivity)
+    return utility
+
+
+def back_factor(utility: Utility, query: Scalar) -> tuple[Fraction, Fraction]:
+    """(base, power) such that values in sensitivities times base^power are values in the query's unit."""
+    if isinstance(utility, PowerError):
+        return query.sensitivity, utility.power
+    if isinstance(utility, ErrorQuantile):
+        return query.sensitivity, Fraction(1)
+    return query.sensitivity, Fraction(0)
+
+
+def check_problem(query: Scalar, utility: Utility) -> None:
+    """Refuse combinations that cannot be meant, before any work."""
+    if not isinstance(utility, PowerError | Usefulness | ErrorQuantile | Expected):
+        raise InvalidUtilityError(
+            f"utility is {utility!r}; give one of SquaredError(), AbsoluteError(), PowerError(p), Usefulness(within),"
+            " ErrorQuantile(confidence), Expected(loss, growth=...).",
+            utility=utility,
+        )
+    if isinstance(utility, Usefulness) and not query.integer and utility.within < query.sensitivity / 10**9:
+        raise InvalidUtilityError(
+            "within is less than a billionth of the sensitivity: no real-valued answer comes that close with a"
+            " probability worth stating. Give a larger within, or integer=True for whole numbers.",
+            within=utility.within,
+        )
+
+
+def round_number(least: int) -> int:
+    """The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`."""
+    size = 1
+    while True:
+        for digit in (1, 2, 5):
+            if digit * size >= least:
+                return digit * size
+        size *= 10

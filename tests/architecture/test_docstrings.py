@@ -1,0 +1,49 @@
+"""Every name a user can import from noisewright says what it does."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import noisewright
+
+
+def _members(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    """The thing itself, and for a class every public method and property that noisewright wrote."""
+    yield name, thing
+    if not inspect.isclass(thing):
+        return
+    for owner in thing.__mro__:
+        if not owner.__module__.startswith("noisewright"):
+            continue
+        for attribute, value in vars(owner).items():
+            if attribute.startswith("_"):
+                continue
+            function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+            if inspect.isfunction(function) or isinstance(function, property):
+                yield f"{name}.{attribute}", function
+
+
+def _public() -> list[tuple[str, Any]]:
+    named = [(name, getattr(noisewright, name)) for name in noisewright.__all__]
+    things = [(name, thing) for name, thing in named if inspect.isclass(thing) or inspect.isroutine(thing)]
+    return sorted({member: thing for pair in things for member, thing in _members(*pair)}.items())
+
+
+def test_all_names_exist_and_none_is_listed_twice():
+    assert len(set(noisewright.__all__)) == len(noisewright.__all__)
+    missing = [name for name in noisewright.__all__ if not hasattr(noisewright, name)]
+    assert missing == []
+    assert set(noisewright.__all__) <= set(dir(noisewright))
+
+
+@pytest.mark.parametrize(("name", "thing"), _public(), ids=[name for name, _ in _public()])
+def test_public_names_are_documented(name: str, thing: Any):
+    doc = thing.__doc__
+    assert doc, f"{name} has no docstring"
+    assert doc.strip(), f"{name} has an empty docstring"
+    generated = inspect.isclass(thing) and doc.startswith(f"{thing.__name__}(")
+    assert not generated, f"{name} has only the docstring its dataclass made up"

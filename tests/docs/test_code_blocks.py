@@ -1,0 +1,92 @@
+"""What the documentation shows is run as shown.
+
+On each page the blocks run in order, in one empty directory: Python blocks share a namespace, console
+blocks run their `$ noisewright ...` lines. Blocks of any other language are not run.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT, Block, blocks, commands, pages
+
+LANGUAGES = {"python", "console", "text", "json", "bash"}
+
+
+def _runnable(page: Path) -> bool:
+    return any(block.language in {"python", "console"} for block in blocks(page.read_text(encoding="utf-8")))
+
+
+RUNNABLE = [page for page in pages() if _runnable(page)]
+
+
+def _tool() -> str:
+    tool = shutil.which("noisewright", path=sysconfig.get_path("scripts"))
+    assert tool, "the command line is not installed beside this Python; script/test installs it"
+    return tool
+
+
+def _run_console(block: Block, place: str) -> None:
+    for command in commands(block):
+        words = shlex.split(command, comments=True)
+        if words[0] != "noisewright":
+            continue
+        result = subprocess.run([_tool(), *words[1:]], capture_output=True, text=True, timeout=120, check=False)
+        assert result.returncode == 0, f"{place}: {command}\n{result.stdout}{result.stderr}"
+
+
+def _run_python(block: Block, page: Path, names: dict[str, object]) -> None:
+    # Leading newlines make tracebacks point at the line of the page.
+    code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+    exec(code, names)
+
+
+@pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_runs_as_written(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(os.environ, "MPLBACKEND", "Agg")
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.language == "python":
+            _run_python(block, page, names)
+        elif block.language == "console":
+            _run_console(block, f"{page.name}:{block.line}")
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+def test_the_first_page_and_the_manual_have_something_to_run():
+    assert {"README.md", "getting-started.md", "command-line.md"} <= {page.name for page in RUNNABLE}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_says_what_it_is(page: Path):
+    for block in blocks(page.read_text(encoding="utf-8")):
+        assert block.language in LANGUAGES, f"{page.name}:{block.line}: a block of language {block.language!r}"
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_scripts_named_in_console_blocks_exist(page: Path):
+    for block in blocks(page.read_text(encoding="utf-8")):
+        for command in commands(block) if block.language == "console" else ():
+            first = shlex.split(command, comments=True)[0]
+            if first.startswith("script/"):
+                assert os.access(ROOT / first, os.X_OK), f"{page.name}:{block.line}: {first} cannot be run"
+
+
+def test_a_fence_is_read_with_its_line_and_continuations():
+    page = (
+        "a\n\n```console\n$ noisewright design \\\n    --epsilon 1\noutput\n```\n\n    ```python\n    x = 1\n    ```\n"
+    )
+    console, python = blocks(page)
+    assert (console.line, python.line) == (4, 10)
+    assert [shlex.split(command) for command in commands(console)] == [["noisewright", "design", "--epsilon", "1"]]
+    assert python.text == "x = 1\n"
