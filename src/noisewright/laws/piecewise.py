@@ -139,9 +139,7 @@ class Piecewise:
         body = [(a, b, level) for (a, b), level in zip(pairwise(self.breaks), self.levels, strict=True)]
         right, left = body[-self.right_cells :], body[: self.left_cells]
         after = [(a + n * self.period, b + n * self.period, v + n) for n in range(1, turns + 1) for a, b, v in right]
-        before = [
-            (a - n * self.period, b - n * self.period, v + n) for n in range(turns, 0, -1) for a, b, v in left
-        ]
+        before = [(a - n * self.period, b - n * self.period, v + n) for n in range(turns, 0, -1) for a, b, v in left]
         return before + body + after
 
     def mass_total(self, field: Field) -> Value:

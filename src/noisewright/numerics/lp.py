@@ -55,7 +55,9 @@ def minimise(
     solver.run()
     status = solver.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
-        raise SolverError(f"the linear programme ended with status {solver.modelStatusToString(status)}.", status=status)
+        raise SolverError(
+            f"the linear programme ended with status {solver.modelStatusToString(status)}.", status=status
+        )
     solution = solver.getSolution()
     return Solution(
         np.array(solution.col_value), float(solver.getInfo().objective_function_value), np.array(solution.row_dual)

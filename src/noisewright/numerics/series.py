@@ -120,4 +120,3 @@ def power_sum_polynomial(power: int) -> tuple[Fraction, ...]:
         for j, value in enumerate(power_sum_polynomial(i)):
             coefficients[j] -= math.comb(power + 1, i) * value
     return tuple(value / (power + 1) for value in coefficients)
-

@@ -46,9 +46,7 @@ def show(value: Fraction) -> str:
 
 def _require_finite(value: float, name: str) -> None:
     if not math.isfinite(value):
-        raise InvalidNumberError(
-            f"{name} is {value}; give a finite number such as 1, 0.5 or \"1/3\".", given=value
-        )
+        raise InvalidNumberError(f'{name} is {value}; give a finite number such as 1, 0.5 or "1/3".', given=value)
 
 
 def _rational(value: object, name: str) -> Fraction:

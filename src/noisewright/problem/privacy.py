@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.numbers import Number, parameter, show
+
+
+@runtime_checkable
+class Requirement(Protocol):
+    """What must hold for every pair of neighbouring answers."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text; `requirement_from_dict` inverts it."""
+        ...
+
+    def promise(self) -> str:
+        """What is promised, in words that follow "whatever one person's data are, …"."""
+        ...
+
 
 SMALLEST_EPSILON = Fraction(1, 100_000)
 LARGEST_EPSILON = Fraction(32)
@@ -46,3 +61,18 @@ class PureDP:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, numbers as exact text."""
         return {"kind": "pure", "epsilon": str(self.epsilon)}
+
+    def promise(self) -> str:
+        """In words."""
+        return f"the probability of any released value changes by a factor of at most e^{show(self.epsilon)}"
+
+
+REQUIREMENTS: dict[str, Callable[[Mapping[str, Any]], Requirement]] = {
+    "pure": lambda data: PureDP(data["epsilon"]),
+}
+"""How each kind of requirement is read back from files."""
+
+
+def requirement_from_dict(data: Mapping[str, Any]) -> Requirement:
+    """The requirement that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
+    return REQUIREMENTS[data["kind"]](data)

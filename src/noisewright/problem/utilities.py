@@ -165,9 +165,7 @@ class Expected:
     label: ClassVar[str] = "expected-loss"
     larger_is_better: ClassVar[bool] = False
 
-    def __init__(
-        self, loss: Callable[[float], float], *, growth: Growth | Number, name: str = "expected loss"
-    ) -> None:
+    def __init__(self, loss: Callable[[float], float], *, growth: Growth | Number, name: str = "expected loss") -> None:
         if not callable(loss):
             raise InvalidUtilityError(f"loss is {loss!r}; give a function of one number, the error.", loss=loss)
         object.__setattr__(self, "loss", loss)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.digest import digest
-from noisewright.numerics.balls import precision
-from noisewright.numerics.fields import BALLS
+from noisewright.mechanisms.registry import mechanism_from_dict
 from noisewright.problem.errors import (
     InvalidInputError,
     InvalidNumberError,
@@ -23,15 +21,13 @@ from noisewright.problem.errors import (
     NoisewrightError,
     UncertifiedError,
 )
-from noisewright.problem.numbers import Number, show
-from noisewright.problem.privacy import PureDP
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError
+from noisewright.problem.numbers import show
+from noisewright.problem.privacy import Requirement, requirement_from_dict
 from noisewright.proof.certify import Certificate, certificate_matches, certify
+from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, SystemEntropy
-from noisewright.sample.sampler import NoiseSampler
 
 FORMAT = "noisewright mechanism, version 1"
-_WITHOUT_TABLE = 400
 _MOST_DRAWS = 10**9
 _LARGEST_FILE = 64 * 2**20
 
@@ -44,59 +40,33 @@ class Certified:
     system. Used by itself nothing keeps a budget: the caller accounts for each release.
     """
 
-    mechanism: Additive
+    mechanism: Any
     certificate: Certificate
-    _sampler: list[NoiseSampler] = field(default_factory=list, init=False, repr=False)
+    _drawers: list[Drawer] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.certificate.mechanism != self.mechanism.digest:
             raise UncertifiedError("this certificate was made for another mechanism; call certify on this one.")
 
-    def release(self, answer: Number, *, entropy: Entropy | None = None) -> float | int:
+    def release(self, answer: Any, *, entropy: Entropy | None = None) -> Any:
         """One private answer: an int for integer queries, else the float nearest to the lattice point."""
-        released = self.mechanism.law_given(answer)
-        stream = (entropy or SystemEntropy()).stream()
-        value = released.value(self._noise_sampler().one(stream))
-        return int(value) if self.mechanism.query.integer else float(value)
+        return self._drawer().release(answer, entropy or SystemEntropy())
 
     def draw(self, count: int, *, entropy: Entropy | None = None) -> NDArray[Any]:
         """An array of independent noise values (not answers), each with exactly the certified law."""
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= _MOST_DRAWS:
             raise InvalidNumberError(f"n is {count!r}; give how many values to draw, 0 to 1e9.", given=count)
-        stream = (entropy or SystemEntropy()).stream()
-        sampler = self._noise_sampler()
-        if count <= _WITHOUT_TABLE:
-            indices = np.array([sampler.one(stream) for _ in range(count)], dtype=object)
-            if all(-(2**62) < k < 2**62 for k in indices):
-                indices = indices.astype(np.int64)
-        else:
-            indices = sampler.many(int(count), stream)
-        if self.mechanism.query.integer:
-            return indices
-        lattice = self.mechanism.lattice
-        return ((indices + float(Fraction(1, 2) - lattice.edge)) * float(lattice.step)).astype(np.float64)
+        return self._drawer().draw(int(count), entropy or SystemEntropy())
 
     def describe(self) -> str:
         """What is promised and how large the error will be, in words."""
-        query, requirement = self.mechanism.query, self.certificate.requirement
-        with precision():
-            mean_absolute = self.mechanism.expected(AbsoluteError(), BALLS)
-            mean_square = self.mechanism.expected(SquaredError(), BALLS)
-            half_width = self.mechanism.expected(ErrorQuantile("0.95"), BALLS)
-            bias = self.mechanism.bias(BALLS)
-            shown = [f"{float(v.mid()):.6g}" for v in (mean_absolute, mean_square.sqrt(), half_width)]
-            offset = float(bias.mid())
+        requirement = self.certificate.requirement
         lines = [
-            f"Answers {query} under {requirement}.",
-            "Promise: whatever one person's data are, the probability of any released value changes by a factor of"
-            f" at most e^{show(requirement.epsilon)}; proven with bound {show(self.certificate.bound)}"
-            f" (rule {self.certificate.rule}), for exactly the noise that is drawn.",
-            f"Error: mean absolute {shown[0]}, root mean square {shown[1]}, 95 % of answers within {shown[2]}.",
+            f"Answers {self.mechanism.query} under {requirement}.",
+            f"Promise: whatever one person's data are, {requirement.promise()}; proven with bound"
+            f" {show(self.certificate.bound)} (rule {self.certificate.rule}), for exactly the noise that is drawn.",
+            *describe_error(self.mechanism),
         ]
-        if abs(offset) > 1e-9 * float(query.sensitivity):
-            lines.append(f"Bias: answers are off by {offset:+.6g} on average, because the loss is not symmetric.")
-        step = self.mechanism.lattice.step
-        lines.append(f"Released values are multiples of {show(step)}.")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,13 +95,13 @@ class Certified:
         """Read a JSON file written by `save`, and prove it again."""
         return verified(read_file(path))
 
-    def _noise_sampler(self) -> NoiseSampler:
-        if not self._sampler:
-            self._sampler.append(NoiseSampler(self.mechanism.noise))
-        return self._sampler[0]
+    def _drawer(self) -> Drawer:
+        if not self._drawers:
+            self._drawers.append(drawer_for(self.mechanism))
+        return self._drawers[0]
 
 
-def make_certified(mechanism: Additive, requirement: PureDP) -> Certified:
+def make_certified(mechanism: Mechanism, requirement: Requirement) -> Certified:
     """Certify a mechanism and keep the two together."""
     return Certified(mechanism, certify(mechanism, requirement))
 
@@ -172,18 +142,13 @@ def verified(data: Mapping[str, Any]) -> Certified:
     if data["digest"] != actual:
         raise MechanismFileError("the content does not match its digest: the file was edited or damaged; refused.")
     try:
-        mechanism = Additive.from_dict(data["mechanism"])
-        claimed = data["certificate"]["requirement"]
-        if claimed["kind"] != "pure":
-            raise ValueError(f"unknown requirement {claimed['kind']!r}")
-        requirement = PureDP(claimed["epsilon"])
+        mechanism = mechanism_from_dict(data["mechanism"])
+        requirement = requirement_from_dict(data["certificate"]["requirement"])
     except NoisewrightError as error:
         kind = "makes no mechanism" if isinstance(error, InvalidInputError) else "cannot be used"
         raise MechanismFileError(f"the file {kind}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
-        raise MechanismFileError(
-            f"the file does not describe a mechanism ({type(error).__name__}: {error})."
-        ) from None
+        raise MechanismFileError(f"the file does not describe a mechanism ({type(error).__name__}: {error}).") from None
     certificate = certify(mechanism, requirement)
     if mechanism.to_dict() != data["mechanism"] or not certificate_matches(certificate, data["certificate"]):
         raise MechanismFileError("the certificate in the file is not what the verifier proves for this mechanism.")

@@ -13,7 +13,7 @@ from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import Ball, lower, precision, upper
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.errors import InvalidUtilityError, UnreachableTargetError
+from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, UnreachableTargetError
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, PureDP
 from noisewright.problem.queries import Scalar
@@ -21,9 +21,10 @@ from noisewright.problem.utilities import Expected, Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.bounds import best_possible, value_ball
 from noisewright.search.chain import LossGrid
-from noisewright.search.design import check_question, laplace_name, tailored_or
 from noisewright.search.families import from_grid, laplace, tuned_staircase
 from noisewright.search.progress import progress_bar
+from noisewright.search.scalar import laplace_name, tailored_or
+from noisewright.search.scaling import check_problem
 from noisewright.search.tables import html_table, number, text_table
 
 _RELATIVE = Fraction(1, 1000)
@@ -117,7 +118,9 @@ def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: boo
 
     Guarantees: each epsilon is the checked end of a bracket no wider than 0.1 %.
     """
-    check_question(query, PureDP(1), utility)
+    if not isinstance(query, Scalar):
+        raise InvalidQueryError(f"query is {query!r}; give nw.Scalar(sensitivity=...).", query=query)
+    check_problem(query, utility)
     goal = parameter(target, "target")
     _check_target(goal, utility)
     names = [laplace_name(query), "staircase", "tailored"]

@@ -36,21 +36,26 @@ def plot_report(report: Report, path: str | Path | None) -> Figure:
     names = [c.name for c in report.candidates]
     values = [c.value for c in report.candidates]
     right.barh(names, values, color=[_COLOURS[i % len(_COLOURS)] for i in range(len(names))], height=0.55)
-    right.axvline(report.bound, color="black", linewidth=1.2, linestyle="--")
+    title = str(report.utility)
+    if report.bound is not None:
+        right.axvline(report.bound, color="black", linewidth=1.2, linestyle="--")
+        title += f"\n(dashed: best possible, {report.bound:.4g})"
     for i, value in enumerate(values):
         right.text(value, i, f" {value:.4g}", va="center", ha="left")
     right.invert_yaxis()
     right.margins(x=0.2)
-    right.set_title(f"{report.utility}\n(dashed: best possible, {report.bound:.4g})")
+    right.set_title(title)
     save(figure, path)
     return figure
 
 
 def density_points(density: Piecewise, half: float) -> tuple[list[float], list[float]]:
     """Points of a step curve between -half and half: the jumps where they are few, a fine grid else."""
-    jumps = {float(x) for a, b, _ in density.unrolled(Fraction(half)) for x in (a, b) if abs(x) < half} if (
-        float(density.period) * _POINTS > half
-    ) else set()
+    jumps = (
+        {float(x) for a, b, _ in density.unrolled(Fraction(half)) for x in (a, b) if abs(x) < half}
+        if (float(density.period) * _POINTS > half)
+        else set()
+    )
     grid = {-half + 2 * half * i / _POINTS for i in range(_POINTS + 1)}
     xs: list[float] = []
     ys: list[float] = []

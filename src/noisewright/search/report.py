@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noisewright.problem.privacy import PureDP
-from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Expected, Usefulness, Utility
+from noisewright.problem.utilities import Expected
 from noisewright.sample.certified import Certified
 from noisewright.search.tables import html_table, number, percent, text_table
 
@@ -25,7 +23,7 @@ class Candidate:
     name: str
     certified: Certified
     value: float
-    gap: float
+    gap: float | None
     bias: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -41,18 +39,18 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Candidates best first, and `bound`: what no mechanism can beat.
+    """Candidates best first, and `bound`: what no mechanism can beat (None where none is known).
 
     Guarantees: every candidate is certified. `value` is the expected utility of released minus true
     answer, rounding included; `gap` is an upper bound of its relative distance to `bound`, both ends
     taken from balls.
     """
 
-    query: Scalar
-    privacy: PureDP
-    utility: Utility
+    query: Any
+    privacy: Any
+    utility: Any
     candidates: tuple[Candidate, ...]
-    bound: float
+    bound: float | None
 
     @property
     def best(self) -> Certified:
@@ -63,20 +61,26 @@ class Report:
     def why(self) -> str:
         """One line that says why the winner won."""
         winner = self.candidates[0]
-        others = [c for c in self.candidates if "Laplace" in c.name and c is not winner]
-        limit = (
-            "no mechanism can do better" if winner.gap < _TIE else f"no mechanism is more than {percent(winner.gap)} better"
+        usual = next((c for c in self.candidates if "Laplace" in c.name and c is not winner), None)
+        limit = self._limit(winner)
+        if usual is None or abs(usual.value - winner.value) <= _TIE * abs(winner.value):
+            return f"{winner.name} is the best for this question: {limit}."
+        larger = self.utility.larger_is_better
+        top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
+        ratio = f"{top / bottom:.4g}" if bottom else "infinitely many"
+        gain = (
+            f"its answers are useful {ratio} times as often as with {usual.name} noise"
+            if larger
+            else f"its error is {ratio} times smaller than that of {usual.name} noise"
         )
-        if not others or abs(others[0].value - winner.value) <= _TIE * abs(winner.value):
-            return f"{winner.name} is already the best for this question: {limit}."
-        usual = others[0]
-        if isinstance(self.utility, Usefulness):
-            ratio = winner.value / usual.value if usual.value else float("inf")
-            reason = f"its answers are useful {ratio:.4g} times as often as with {usual.name} noise"
-        else:
-            ratio = usual.value / winner.value if winner.value else float("inf")
-            reason = f"its error is {ratio:.4g} times smaller than that of {usual.name} noise"
-        return f"{winner.name} wins: {reason}; {limit}."
+        return f"{winner.name} wins: {gain}; {limit}."
+
+    def _limit(self, winner: Candidate) -> str:
+        if winner.gap is None:
+            return "how much better a mechanism could be is not known"
+        if winner.gap < _TIE:
+            return "no mechanism can do better"
+        return f"no mechanism is more than {percent(winner.gap)} better"
 
     def __str__(self) -> str:
         lines = [
@@ -127,8 +131,14 @@ class Report:
         biased = any(c.bias for c in self.candidates)
         rows = []
         for c in self.candidates:
-            row = [c.name, number(c.value), f"at most {percent(c.gap)}" if c.gap >= _TIE else "none"]
+            row = [c.name, number(c.value), _gap_text(c.gap)]
             rows.append([*row, f"{c.bias:+.4g}" if c.bias else "0"] if biased else row)
-        limit = ["best possible", number(self.bound), ""]
+        limit = ["best possible", "none known" if self.bound is None else number(self.bound), ""]
         rows.append([*limit, ""] if biased else limit)
         return rows
+
+
+def _gap_text(gap: float | None) -> str:
+    if gap is None:
+        return "not known"
+    return f"at most {percent(gap)}" if gap >= _TIE else "none"

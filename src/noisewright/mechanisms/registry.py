@@ -1,0 +1,19 @@
+"""Every kind of mechanism by the name it has in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.base import Mechanism
+
+MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
+    "additive": Additive.from_dict,
+}
+"""How each kind of mechanism is read back; a mechanism is known to files by being listed here."""
+
+
+def mechanism_from_dict(data: Mapping[str, Any]) -> Mechanism:
+    """The mechanism that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
+    return MECHANISMS[data["kind"]](data)

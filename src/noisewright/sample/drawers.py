@@ -1,0 +1,94 @@
+"""How each kind of mechanism is drawn and described."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.laws.lattice import HALF
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.balls import precision
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.numbers import show
+from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError
+from noisewright.sample.entropy import Entropy
+from noisewright.sample.sampler import NoiseSampler
+
+_WITHOUT_TABLE = 400
+
+
+class Drawer(Protocol):
+    """Draws what a mechanism promises, with randomness from the entropy it is given."""
+
+    def release(self, answer: Any, entropy: Entropy) -> Any:
+        """One private answer."""
+        ...
+
+    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
+        """`count` independent noise values."""
+        ...
+
+
+@singledispatch
+def drawer_for(mechanism: Any) -> Drawer:
+    """The exact sampler of a mechanism."""
+    raise UncertifiedError(f"there is no sampler for mechanisms of type {type(mechanism).__name__}.")
+
+
+@singledispatch
+def describe_error(mechanism: Any) -> list[str]:
+    """Sentences about how large the error will be."""
+    raise UncertifiedError(f"there is no description for mechanisms of type {type(mechanism).__name__}.")
+
+
+@drawer_for.register
+def _(mechanism: Additive) -> Drawer:
+    return AdditiveDrawer(mechanism)
+
+
+class AdditiveDrawer:
+    """Lattice noise for one number."""
+
+    def __init__(self, mechanism: Additive) -> None:
+        self._mechanism = mechanism
+        self._sampler = NoiseSampler(mechanism.noise)
+
+    def release(self, answer: Any, entropy: Entropy) -> float | int:
+        released = self._mechanism.law_given(answer)
+        value = released.value(self._sampler.one(entropy.stream()))
+        return int(value) if self._mechanism.query.integer else float(value)
+
+    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
+        stream = entropy.stream()
+        if count <= _WITHOUT_TABLE:
+            indices = np.array([self._sampler.one(stream) for _ in range(count)], dtype=object)
+            if all(-(2**62) < k < 2**62 for k in indices):
+                indices = indices.astype(np.int64)
+        else:
+            indices = self._sampler.many(count, stream)
+        if self._mechanism.query.integer:
+            return indices
+        lattice = self._mechanism.lattice
+        return ((indices + float(HALF - lattice.edge)) * float(lattice.step)).astype(np.float64)
+
+
+@describe_error.register
+def _(mechanism: Additive) -> list[str]:
+    with precision():
+        mean_square = mechanism.expected(SquaredError(), BALLS)
+        values = (
+            mechanism.expected(AbsoluteError(), BALLS),
+            mean_square.sqrt(),
+            mechanism.expected(ErrorQuantile("0.95"), BALLS),
+        )
+        shown = [f"{float(v.mid()):.6g}" for v in values]
+        offset = float(mechanism.bias(BALLS).mid())
+    lines = [f"Error: mean absolute {shown[0]}, root mean square {shown[1]}, 95 % of answers within {shown[2]}."]
+    if abs(offset) > 1e-9 * float(mechanism.query.sensitivity):
+        lines.append(f"Bias: answers are off by {offset:+.6g} on average, because the loss is not symmetric.")
+    lines.append(f"Released values are multiples of {show(mechanism.lattice.step)}.")
+    return lines

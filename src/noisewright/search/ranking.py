@@ -1,0 +1,60 @@
+"""Candidates measured against the bound, and put in order."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from noisewright.numerics.balls import Ball, lower, precision, upper
+from noisewright.problem.privacy import Requirement
+from noisewright.sample.certified import make_certified
+from noisewright.search.report import Candidate
+
+_TIE = 1e-9
+
+
+def measured(
+    name: str,
+    mechanism: Any,
+    privacy: Requirement,
+    value: Ball,
+    bound: Fraction | None,
+    utility: Any,
+    bias: float = 0.0,
+) -> Candidate:
+    """Certify a mechanism and measure its value, a ball, against the bound (None where none is known)."""
+    certified = make_certified(mechanism, privacy)
+    with precision():
+        worst = lower(value) if utility.larger_is_better else upper(value)
+        middle = float(value.mid())
+    return Candidate(name, certified, middle, relative_gap(worst, bound, larger=utility.larger_is_better), bias)
+
+
+def relative_gap(worst: Fraction, bound: Fraction | None, *, larger: bool) -> float | None:
+    """Upper bound of the relative distance between a value's worst end and the bound."""
+    if bound is None:
+        return None
+    distance = max(Fraction(0), bound - worst if larger else worst - bound)
+    if not bound:
+        return 0.0 if not distance else math.inf
+    return float(distance / bound)
+
+
+def ranked(candidates: list[Candidate], utility: Any, simpler_first: tuple[str, ...]) -> tuple[Candidate, ...]:
+    """Best first; among equals the simpler one, in the given order of names."""
+    sign = -1 if utility.larger_is_better else 1
+    ordered = sorted(candidates, key=lambda c: sign * c.value)
+    best = ordered[0].value
+    ties = [c for c in ordered if abs(c.value - best) <= _TIE * abs(best)]
+    rest = [c for c in ordered if c not in ties]
+    place = {name: i for i, name in enumerate(simpler_first)}
+    return (*sorted(ties, key=lambda c: place.get(c.name, len(place))), *rest)
+
+
+def outward(bound: Fraction, *, larger: bool) -> float:
+    """The bound as a float that still is one."""
+    shown = float(bound)
+    if larger:
+        return shown if shown >= bound else math.nextafter(shown, math.inf)
+    return shown if shown <= bound else math.nextafter(shown, -math.inf)

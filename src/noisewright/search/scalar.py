@@ -1,0 +1,64 @@
+"""One number under pure differential privacy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.balls import precision
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import SolverError
+from noisewright.problem.privacy import PureDP
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import Expected, Utility
+from noisewright.search.bounds import best_possible, value_ball
+from noisewright.search.chain import LossGrid
+from noisewright.search.families import from_grid, laplace, tuned_staircase
+from noisewright.search.progress import Advance
+from noisewright.search.ranking import measured, outward, ranked
+from noisewright.search.report import Candidate, Report
+from noisewright.search.scaling import check_problem
+from noisewright.search.tailored import tailored
+
+SIMPLER_FIRST = ("Laplace", "discrete Laplace", "staircase", "tailored")
+
+
+def design_scalar_pure(query: Scalar, privacy: PureDP, utility: Utility, step: Advance) -> Report:
+    """Laplace, the tuned staircase and tailored noise, with the bound of the chain theorem."""
+    check_problem(query, utility)
+    step("evaluating the loss" if isinstance(utility, Expected) else "finding the optimum")
+    grid = LossGrid(query, privacy.epsilon, utility) if isinstance(utility, Expected) else None
+    mechanisms = {laplace_name(query): laplace(query, privacy.epsilon, utility)}
+    mechanisms["staircase"] = tuned_staircase(query, privacy.epsilon, utility, grid)
+    step("solving the linear programme")
+    best = from_grid(grid, symmetric=False) if grid else mechanisms["staircase"]
+    mechanisms["tailored"] = tailored_or(best, query, privacy.epsilon, utility, grid)
+    step("proving the bound")
+    bound = best_possible(query, privacy.epsilon, utility, grid)
+    step("certifying")
+    candidates = [additive_candidate(name, m, privacy, utility, bound) for name, m in mechanisms.items()]
+    order = ranked(candidates, utility, SIMPLER_FIRST)
+    return Report(query, privacy, utility, order, outward(bound, larger=utility.larger_is_better))
+
+
+def laplace_name(query: Scalar) -> str:
+    """What the usual noise is called for this kind of answer."""
+    return "discrete Laplace" if query.integer else "Laplace"
+
+
+def additive_candidate(
+    name: str, mechanism: Additive, privacy: PureDP, utility: Utility, bound: Fraction | None
+) -> Candidate:
+    """Certify additive noise, with its bias where there is one."""
+    with precision():
+        bias = mechanism.bias(BALLS)
+        offset = 0.0 if bias.contains(0) else float(bias.mid())
+    return measured(name, mechanism, privacy, value_ball(mechanism, utility), bound, utility, offset)
+
+
+def tailored_or(best: Additive, query: Scalar, epsilon: Fraction, utility: Utility, grid: LossGrid | None) -> Additive:
+    """The programme's law; where it is too large or the solver fails, the optimum it would approximate."""
+    try:
+        return tailored(query, epsilon, utility, best, grid) or best
+    except SolverError:
+        return best
