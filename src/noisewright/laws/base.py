@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from noisewright.numerics.fields import Exact, Field, Point, Value
 
@@ -39,6 +39,13 @@ class Law(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Plain data with exact numbers as text; `laws.registry.law_from_dict` inverts it."""
         ...
+
+
+@runtime_checkable
+class SmoothLaw(Law, Protocol):
+    """A symmetric law whose density does not increase away from zero; used through its rounding to cells."""
+
+    on_integers: ClassVar[bool | None]
 
 
 @runtime_checkable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.fields import Exact, Field, Point, Value
@@ -17,6 +17,7 @@ class Laplace:
     """Laplace noise with a rational scale."""
 
     scale: Fraction
+    on_integers: ClassVar[bool | None] = False
 
     def __post_init__(self) -> None:
         if self.scale <= 0:
@@ -61,6 +62,7 @@ class DiscreteLaplace:
     """Two-sided geometric noise on the integers: mass proportional to e^(-|k|/scale)."""
 
     scale: Fraction
+    on_integers: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
         if self.scale <= 0:

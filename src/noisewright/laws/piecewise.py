@@ -12,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field as dataclass_field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
@@ -36,6 +36,7 @@ class Piecewise:
     levels: tuple[Fraction, ...]
     left_cells: int
     right_cells: int
+    on_integers: ClassVar[bool | None] = None
     _memo: dict[str, Any] = dataclass_field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

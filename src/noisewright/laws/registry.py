@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from noisewright.laws.base import SmoothLaw
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.piecewise import Piecewise
 
-NoiseLaw = Laplace | DiscreteLaplace | Piecewise
+NoiseLaw = Laplace | DiscreteLaplace | Piecewise | SmoothLaw
 
 
 def _laplace(data: Mapping[str, Any]) -> Laplace:

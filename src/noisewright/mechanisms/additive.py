@@ -13,6 +13,7 @@ from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw, exact, law_from_dict
 from noisewright.mechanisms.digest import digest
 from noisewright.mechanisms.expected import expected_under
+from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.numbers import Number, data_value, show
@@ -59,16 +60,14 @@ class Additive:
             raise InvalidMechanismError("integer answers are released on the integers: step 1.")
         if not self.query.integer and self.lattice.edge:
             raise InvalidMechanismError("real answers use cells that begin at multiples of the step (edge 0).")
-        born_on_integers = isinstance(self.law, DiscreteLaplace)
-        if born_on_integers is not self.query.integer and not isinstance(self.law, Piecewise):
-            raise InvalidMechanismError(
-                "discrete Laplace noise is for integer answers and Laplace noise for real ones."
-            )
+        if self.law.on_integers is (not self.query.integer):
+            kind = "integer" if self.law.on_integers else "real"
+            raise InvalidMechanismError(f"{type(self.law).__name__} noise is for {kind} answers only.")
         if isinstance(self.law, Piecewise) and not self.law.aligned(self.lattice.step, self.lattice.edge):
             raise InvalidMechanismError("the jumps of a piecewise law must fall on the edges of the lattice's cells.")
 
     @property
-    def error_density(self) -> Piecewise:
+    def error_density(self) -> Piecewise | Smoothed:
         """Density of released minus true answer.
 
         For real answers averaged over where the answer falls in its cell; for integers the mass of
@@ -78,7 +77,9 @@ class Additive:
             return self.law.stepped(self.lattice.step)
         if isinstance(self.law, DiscreteLaplace):
             return self.law.stepped()
-        return self.law
+        if isinstance(self.law, Piecewise):
+            return self.law
+        return Smoothed(self.law, self.lattice.step)
 
     @property
     def noise(self) -> Rounded:

@@ -11,51 +11,54 @@ from itertools import pairwise
 from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.losses import expected_loss
+from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import certainly_at_most
 from noisewright.numerics.fields import BALLS, Exact, Field, Value
 from noisewright.numerics.series import geometric_power_sum, power_sum_polynomial
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
 
+ErrorDensity = Piecewise | Smoothed
 
-def expected_under(density: Piecewise, utility: Utility, field: Field, *, integer: bool) -> Value:
+
+def expected_under(density: ErrorDensity, utility: Utility, field: Field, *, integer: bool) -> Value:
     """Expected utility when the error has this density (for integers: its masses per whole number)."""
     return _expected(utility, density, field, integer)
 
 
 @singledispatch
-def _expected(utility: Utility, density: Piecewise, field: Field, integer: bool) -> Value:
+def _expected(utility: Utility, density: ErrorDensity, field: Field, integer: bool) -> Value:
     raise TypeError(f"no rule for the utility {type(utility).__name__}")
 
 
 @_expected.register
-def _(utility: PowerError, density: Piecewise, field: Field, integer: bool) -> Value:
-    if not integer:
+def _(utility: PowerError, density: ErrorDensity, field: Field, integer: bool) -> Value:
+    if not integer or isinstance(density, Smoothed):
         return density.moment(utility.power, field)
     return _integer_moment(density, utility.power, field)
 
 
 @_expected.register
-def _(utility: Usefulness, density: Piecewise, field: Field, integer: bool) -> Value:
+def _(utility: Usefulness, density: ErrorDensity, field: Field, integer: bool) -> Value:
     return probability_within(density, utility.within, field, integer=integer)
 
 
 @_expected.register
-def _(utility: ErrorQuantile, density: Piecewise, field: Field, integer: bool) -> Value:
+def _(utility: ErrorQuantile, density: ErrorDensity, field: Field, integer: bool) -> Value:
     return half_width(density, utility.confidence, field, integer=integer)
 
 
 @_expected.register
-def _(utility: Expected, density: Piecewise, field: Field, integer: bool) -> Value:
+def _(utility: Expected, density: ErrorDensity, field: Field, integer: bool) -> Value:
     return expected_loss(density, utility, field, integer=integer)
 
 
-def probability_within(density: Piecewise, within: Fraction, field: Field, *, integer: bool) -> Value:
+def probability_within(density: ErrorDensity, within: Fraction, field: Field, *, integer: bool) -> Value:
     """P(|error| <= within)."""
     reach = math.floor(within) + HALF if integer else within
     return 1 - density.sf(reach, field) - density.cdf(-reach, field)
 
 
-def half_width(density: Piecewise, confidence: Fraction, field: Field, *, integer: bool) -> Value:
+def half_width(density: ErrorDensity, confidence: Fraction, field: Field, *, integer: bool) -> Value:
     """Smallest half-width that holds with the confidence.
 
     With balls the result encloses it: the probability at the upper end was checked to reach the

@@ -8,8 +8,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 from noisewright.laws.piecewise import Piecewise
+from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import around
-from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.errors import InvalidLossError
 from noisewright.problem.utilities import Expected
@@ -87,8 +88,10 @@ def loss_reach(density: Piecewise, utility: Expected) -> Fraction:
     return spread + periods * density.period
 
 
-def expected_loss(density: Piecewise, utility: Expected, field: Field, *, integer: bool) -> Value:
+def expected_loss(density: Piecewise | Smoothed, utility: Expected, field: Field, *, integer: bool) -> Value:
     """Mean loss; with balls an enclosure: every cell between the loss at its two ends, the rest by growth."""
+    if isinstance(density, Smoothed):
+        return _smoothed_loss(density, utility, field)
     reach = loss_reach(density, utility)
     if integer:
         width = Fraction(1)
@@ -106,6 +109,34 @@ def expected_loss(density: Piecewise, utility: Expected, field: Field, *, intege
         high = high + field.real(table.right[0]) * density.density(0, field)
     high = high + far_loss(density, utility, width * count, field)
     return field.between(low, high) if field is BALLS else (low + high) / 2
+
+
+def _smoothed_loss(density: Smoothed, utility: Expected, field: Field) -> Value:
+    """The same for a law known by its survival function: table cells carry its differences."""
+    reach = density.period
+    power = float(utility.growth.power)
+    while density.sf(float(reach), FLOATS) * (1 + float(reach)) ** power > 2.0**-_FAR_BITS:
+        reach *= 2
+    width = density.step * max(1, math.ceil(2 * reach / (_CELLS * density.step)))
+    count = math.ceil(reach / width)
+    table = LossTable(utility, width, count)
+    tails = [density.sf(i * width, field) for i in range(count + 1)]
+    low, high = field.real(0), field.real(0)
+    for values in (table.right, table.left):
+        for i in range(count):
+            mass = tails[i] - tails[i + 1]
+            low, high = low + mass * field.real(values[i]), high + mass * field.real(values[i + 1])
+    if field is not BALLS:
+        return (low + high) / 2
+    return field.between(low, high + _far_by_moment(density, utility, width * count))
+
+
+def _far_by_moment(density: Smoothed, utility: Expected, beyond: Fraction) -> Value:
+    """Upper bound of the loss beyond a distance by Markov's inequality: (1+x)^p <= (1+x)^(p+q) / (1+beyond)^q."""
+    q = 8
+    power = Fraction(math.ceil(utility.growth.power)) + q
+    spread = BALLS.power(BALLS.real(2), power - 1) * (1 + density.moment(power, BALLS))
+    return BALLS.real(utility.growth.factor) * spread / BALLS.power(BALLS.real(1 + beyond), q)
 
 
 def far_loss(density: Piecewise, utility: Expected, beyond: Fraction, field: Field) -> Value:

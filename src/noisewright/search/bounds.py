@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import Ball, ball, lower, precision, upper
 from noisewright.numerics.fields import BALLS
@@ -103,7 +104,9 @@ def _integer_bound(query: Scalar, epsilon: Fraction, utility: Utility) -> Fracti
     weights, values = [], []
     for h in window:
         mechanism = integer_staircase(query, epsilon, h)
-        weights.append(mechanism.error_density.mass_total(BALLS))
+        density = mechanism.error_density
+        assert isinstance(density, Piecewise)
+        weights.append(density.mass_total(BALLS))
         values.append(sign * mechanism.expected(utility, BALLS))
     bound = min(lower(v) for v in values)
     _check_window(window, weights, values, ball(bound))

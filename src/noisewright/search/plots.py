@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.laws.piecewise import Piecewise
+from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError
 
@@ -49,13 +50,12 @@ def plot_report(report: Report, path: str | Path | None) -> Figure:
     return figure
 
 
-def density_points(density: Piecewise, half: float) -> tuple[list[float], list[float]]:
+def density_points(density: Piecewise | Smoothed, half: float) -> tuple[list[float], list[float]]:
     """Points of a step curve between -half and half: the jumps where they are few, a fine grid else."""
-    jumps = (
-        {float(x) for a, b, _ in density.unrolled(Fraction(half)) for x in (a, b) if abs(x) < half}
-        if (float(density.period) * _POINTS > half)
-        else set()
-    )
+    jumps: set[float] = set()
+    if isinstance(density, Piecewise) and float(density.period) * _POINTS > half:
+        cells = density.unrolled(Fraction(half))
+        jumps = {float(x) for a, b, _ in cells for x in (a, b) if abs(x) < half}
     grid = {-half + 2 * half * i / _POINTS for i in range(_POINTS + 1)}
     xs: list[float] = []
     ys: list[float] = []
