@@ -1,0 +1,29 @@
+"""Every reproduction by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from noisewright.lab.claims import Reproduction
+from noisewright.search.progress import Advance
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A reproduction that is loaded when it is asked for."""
+
+    module: str
+    title: str
+    steps: int
+
+    def run(self, out: Path, step: Advance) -> Reproduction:
+        """Write pictures and tables into `out` and return the claims."""
+        function: Callable[[Path, Advance], Reproduction] = import_module(self.module).reproduce
+        return function(out, step)
+
+
+REPRODUCTIONS: dict[str, Entry] = {}
+"""Name -> entry; a reproduction is known to the command line by being listed here."""
