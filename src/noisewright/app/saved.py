@@ -11,7 +11,7 @@ import typer
 from noisewright.app.options import MechanismFile
 from noisewright.app.output import say
 from noisewright.problem.errors import InvalidNumberError
-from noisewright.problem.numbers import data_value, show
+from noisewright.problem.numbers import show
 
 _LONGEST_INPUT = 1000
 
@@ -51,7 +51,7 @@ def answer(
 
     What you type can be seen by other users and stays in the shell's history; "--value -" avoids both.
     """
-    truth = data_value(_from_input() if value == "-" else value, "value")
+    truth = _from_input() if value == "-" else value
     from noisewright.sample.certified import Certified
 
     say(str(Certified.load(file).release(truth)))

@@ -45,8 +45,8 @@ def test_integer_moments_are_sums_over_the_whole_numbers(name, power):
         exact = mechanism.expected(PowerError(power), BALLS)
         assert float(lower(exact)) <= direct * (1 + 1e-9)
         assert float(upper(exact)) >= direct * (1 - 1e-9)
-        assert upper(exact) - lower(exact) <= upper(exact) / 10**5
-    assert mechanism.expected(PowerError(power), FLOATS) == pytest.approx(direct, rel=1e-6)
+        assert upper(exact) - lower(exact) <= upper(exact) / 10**4
+    assert mechanism.expected(PowerError(power), FLOATS) == pytest.approx(direct, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", INTEGER)
