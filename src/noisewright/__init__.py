@@ -16,6 +16,10 @@ _HOMES = {
     "SquaredError": "problem.utilities",
     "Usefulness": "problem.utilities",
     "PureDP": "problem.privacy",
+    "ApproxDP": "problem.privacy",
+    "ProbabilisticDP": "problem.privacy",
+    "RenyiDP": "problem.privacy",
+    "ZeroConcentratedDP": "problem.privacy",
     "Scalar": "problem.queries",
     "NoisewrightError": "problem.errors",
     "InvalidInputError": "problem.errors",
@@ -52,6 +56,7 @@ _HOMES = {
 __all__ = [
     "AbsoluteError",
     "Additive",
+    "ApproxDP",
     "Budget",
     "BudgetRow",
     "Candidate",
@@ -76,7 +81,9 @@ __all__ = [
     "NoisewrightError",
     "Piecewise",
     "PowerError",
+    "ProbabilisticDP",
     "PureDP",
+    "RenyiDP",
     "Report",
     "Scalar",
     "SolverError",
@@ -84,6 +91,7 @@ __all__ = [
     "UncertifiedError",
     "UnreachableTargetError",
     "Usefulness",
+    "ZeroConcentratedDP",
     "budget_for",
     "certify",
     "design",
@@ -113,7 +121,7 @@ if TYPE_CHECKING:
         UncertifiedError,
         UnreachableTargetError,
     )
-    from noisewright.problem.privacy import PureDP
+    from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
     from noisewright.problem.queries import Scalar
     from noisewright.problem.utilities import (
         AbsoluteError,
