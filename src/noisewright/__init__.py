@@ -92,12 +92,12 @@ __all__ = [
     "UnreachableTargetError",
     "Usefulness",
     "ZeroConcentratedDP",
+    "__version__",
     "budget_for",
     "certify",
     "design",
     "skewed_staircase",
     "staircase",
-    "__version__",
 ]
 
 if TYPE_CHECKING:
