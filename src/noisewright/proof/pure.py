@@ -85,10 +85,10 @@ def _(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
             "refused: above power 1 the likelihood ratio of a generalized Gaussian is not bounded; ask for approximate"
             " or probabilistic privacy."
         )
-    return _power_from_above(reach / law.scale, law.power), "pure/subadditive-power"
+    return power_from_above(reach / law.scale, law.power), "pure/subadditive-power"
 
 
-def _power_from_above(base: Fraction, exponent: Fraction) -> Fraction:
+def power_from_above(base: Fraction, exponent: Fraction) -> Fraction:
     """base^exponent exactly where it is rational, else a rational just above it."""
     over, under = exponent.numerator, exponent.denominator
     if max(over, under) <= _LARGEST_EXPONENT:
