@@ -25,7 +25,7 @@ from noisewright.numerics.lp import minimise
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import PowerError, Usefulness
-from noisewright.search.approximate_lp import MOST_CELLS, Floats, Grid, Row, _row, support
+from noisewright.search.approximate_lp import MOST_CELLS, Floats, Grid, Row, row, support
 
 _CELLS_PER_EPSILON = 20
 _FEWEST, _MOST = 3, 24
@@ -83,7 +83,7 @@ def _multipliers(grid: Grid, privacy: ApproxDP, cost: Floats, shifts: range) -> 
     factor = math.exp(epsilon)
     copies = grid.multiplicity()
     fade = np.exp(-epsilon * np.arange(grid.count) / grid.per)
-    rows: list[Row] = [_row(range(grid.count), copies * fade, 1.0, 1.0)]
+    rows: list[Row] = [row(range(grid.count), copies * fade, 1.0, 1.0)]
     names: list[tuple[int, int, int]] = [(0, 0, 0)]
     column = grid.count
     for shift in shifts:
@@ -91,10 +91,10 @@ def _multipliers(grid: Grid, privacy: ApproxDP, cost: Floats, shifts: range) -> 
         for a, b in grid.outward(shift):
             if b >= grid.count:
                 continue
-            rows.append(_row([a, b, column], [1.0, -factor * fade[b] / fade[a], -delta / fade[a]], -math.inf, 0.0))
+            rows.append(row([a, b, column], [1.0, -factor * fade[b] / fade[a], -delta / fade[a]], -math.inf, 0.0))
             names.append((shift, a, b))
             column += 1
-        rows.append(_row(range(start, column), np.ones(column - start), -math.inf, 1.0))
+        rows.append(row(range(start, column), np.ones(column - start), -math.inf, 1.0))
         names.append((0, 0, 0))
     objective = np.concatenate([cost * copies * fade, np.zeros(column - grid.count)])
     duals = minimise(objective, rows).duals

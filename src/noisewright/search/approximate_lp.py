@@ -95,7 +95,7 @@ def solved_law(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulnes
     if count > MOST_CELLS:
         return None
     grid = Grid(per, count, HALF if query.integer else Fraction(0))
-    cost = _cell_costs(grid, query, utility)
+    cost = cell_costs(grid, query, utility)
     for tightening in _TIGHTENINGS:
         heights = _solve(grid, privacy, cost, float(privacy.delta) * (1 - tightening))
         law = _repaired(grid, query, heights)
@@ -104,8 +104,8 @@ def solved_law(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulnes
     raise SolverError("the linear programme's law could not be repaired.")
 
 
-def _cell_costs(grid: Grid, query: Scalar, utility: PowerError | Usefulness) -> Floats:
-    """Mean loss over each cell, in the unit of a sensitivity for powers (a constant factor)."""
+def cell_costs(grid: Grid, query: Scalar, utility: PowerError | Usefulness) -> Floats:
+    """Mean loss over each cell; powers of the error in sensitivities."""
     i = np.arange(grid.count, dtype=np.float64)
     width = 1.0 / grid.per
     if isinstance(utility, Usefulness):
@@ -124,7 +124,7 @@ def _solve(grid: Grid, privacy: ApproxDP, cost: Floats, delta: float) -> Floats:
     factor = math.exp(epsilon)
     copies = grid.multiplicity()
     fade = np.exp(-epsilon * np.arange(grid.count) / grid.per)
-    rows: list[Row] = [_row(range(grid.count), copies * fade, 1.0, 1.0)]
+    rows: list[Row] = [row(range(grid.count), copies * fade, 1.0, 1.0)]
     column = grid.count
     for k in range(-grid.per, grid.count):
         a, b = grid.side(k), grid.side(k + grid.per)
@@ -132,16 +132,17 @@ def _solve(grid: Grid, privacy: ApproxDP, cost: Floats, delta: float) -> Floats:
             continue
         inside = [b] if b < grid.count else []
         values = [1.0, *(-factor * fade[j] / fade[a] for j in inside), -delta / fade[a]]
-        rows.append(_row([a, *inside, column], values, -math.inf, 0.0))
+        rows.append(row([a, *inside, column], values, -math.inf, 0.0))
         column += 1
-    rows.append(_row(range(grid.count, column), np.ones(column - grid.count), -math.inf, 1.0))
+    rows.append(row(range(grid.count, column), np.ones(column - grid.count), -math.inf, 1.0))
     for i in range(grid.count - 1):
-        rows.append(_row([i, i + 1], [1.0, -fade[i + 1] / fade[i]], 0.0, math.inf))
+        rows.append(row([i, i + 1], [1.0, -fade[i + 1] / fade[i]], 0.0, math.inf))
     objective = np.concatenate([cost * copies * fade, np.zeros(column - grid.count)])
     return np.asarray(np.maximum(minimise(objective, rows).x[: grid.count], 0.0) * fade)
 
 
-def _row(indices: range | list[int], values: list[float] | Floats, low: float, high: float) -> Row:
+def row(indices: range | list[int], values: list[float] | Floats, low: float, high: float) -> Row:
+    """One row of the programme: low <= values . x[indices] <= high."""
     return np.array(indices, dtype=np.int32), np.asarray(values, dtype=np.float64), low, high
 
 
