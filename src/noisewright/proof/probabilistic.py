@@ -16,6 +16,7 @@ from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.lattice import Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import ball, certainly_at_most, precision, upper
 from noisewright.numerics.fields import BALLS
@@ -84,6 +85,9 @@ class _Cells:
         if isinstance(law, DiscreteGaussian):
             return law.first_above(self.epsilon, shift)
         step = self.noise.lattice.step
+        if isinstance(law, TruncatedLaplace) and self.epsilon * law.scale >= shift * step:
+            # Inside the support the ratio is at most e^epsilon, in rationals; balls could not decide equality.
+            return int(law.bound // step) - shift
         assert isinstance(law, LogConcave)
         around = law.crossing(self.epsilon, shift * step)
         return None if around is None else _first_false(lambda k: self.proven(k, shift), int(around[0] // step))

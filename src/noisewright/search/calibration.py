@@ -99,7 +99,7 @@ def float_scales(power: Any, epsilon: Floats, delta: Floats, both_sides: Any) ->
     found = at(_solve(lambda w: at(w - 0.5)[1], delta, np.broadcast_shapes(epsilon.shape, exponent.shape)) - 0.5)[0]
     # At power 1 the log-ratio stops rising at zero: from scale 1/epsilon on delta is 0.
     found = np.where(exponent == 1, np.minimum(found, 1 / epsilon), found)
-    return np.asarray(found / math.sqrt(2) if power == 2 else found)
+    return np.asarray(found / math.sqrt(2) if exponent.shape == () and exponent == 2 else found)
 
 
 def _rise(place: Floats, exponent: Floats) -> Floats:
