@@ -9,6 +9,8 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import (
@@ -26,6 +28,8 @@ from noisewright.proof.additive import (
     pure_additive,
     renyi_additive,
 )
+from noisewright.proof.exponential import pure_exponential
+from noisewright.proof.ranged import pure_ranged
 
 _MAKER = object()
 
@@ -35,6 +39,8 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, ProbabilisticDP): probabilistic_additive,
     (Additive, RenyiDP): renyi_additive,
     (Additive, ZeroConcentratedDP): concentrated_additive,
+    (RangedNoise, PureDP): pure_ranged,
+    (MinkowskiExponential, PureDP): pure_exponential,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 

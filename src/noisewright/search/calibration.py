@@ -20,11 +20,11 @@ from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.logistic import Logistic
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
+from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import InvalidPrivacyError, SolverError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.proof.approximate import BITS, approximate_delta
-from noisewright.proof.pure import power_from_above
 
 Floats = NDArray[np.float64]
 
