@@ -61,7 +61,7 @@ class MinkowskiExponential:
             raise InvalidMechanismError("give answers and candidates that are points of the same, positive length.")
         if self.power <= 0 or self.rate <= 0 or self.reach <= 0:
             raise InvalidMechanismError("the power, the rate and the reach must be positive.")
-        if len(self.answers) ** 2 * len(self.candidates) > MOST_PAIRS * 10:
+        if len(self.answers) ** 2 * len(self.candidates) > MOST_PAIRS:
             raise InvalidMechanismError("too many answers and candidates to prove anything about every pair.")
 
     @property

@@ -21,7 +21,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import ball, certainly_at_most, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
-from noisewright.proof.approximate import BITS, cells_within, from_pure, line_of, scaled_factor
+from noisewright.proof.approximate import BITS, cells_within, from_pure, line_of, refuse_too_many, scaled_factor
 
 _SCALE_BITS = 128
 
@@ -48,6 +48,7 @@ def tabulated_delta(law: Tabulated, epsilon: Fraction, reach: Fraction) -> Fract
     Between whole shifts of cells the mass is the mixture of those at the two next to it.
     """
     scaled, line = scaled_factor(epsilon), line_of(law)
+    refuse_too_many(cells_within(law, reach), len(line))
     worst = 0
     for shift in range(1, cells_within(law, reach) + 1):
         moved = line[shift:] + [0] * shift
