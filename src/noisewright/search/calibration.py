@@ -133,7 +133,8 @@ def _logistic_scales(epsilon: Floats, delta: Floats, both_sides: Any) -> Floats:
             u = -np.expm1(half_excess) / (np.exp(half_excess) - np.exp(-1 / scale))
             place = -np.log(u) * scale
             tails = _two_tails(lambda x: 1 / (1 + np.exp(x / scale)), place, epsilon, both_sides)
-        return np.asarray(np.where(np.isfinite(tails), tails, 0.0))
+        # Far below the pure scale every set is told apart; at it the ratio never passes epsilon.
+        return np.asarray(np.where(half_excess < -300, 1.0, np.where(np.isfinite(tails), tails, 0.0)))
 
     share = _solve(delta_at, delta, epsilon.shape)
     return np.asarray(share / (1 + share) / epsilon)
