@@ -37,14 +37,15 @@ _DIGITS = 2**44
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Laws that differ by their scale alone."""
+    """Laws that differ by their scale alone; `unit` is what one of the float search's scales is called here."""
 
     name: str
     power: Fraction | None
     make: Callable[[Fraction], Any]
+    unit: float = 1.0
 
 
-GAUSSIAN = Family("Gaussian", Fraction(2), Gaussian)
+GAUSSIAN = Family("Gaussian", Fraction(2), Gaussian, math.sqrt(0.5))
 LOGISTIC = Family("logistic", None, Logistic)
 
 
@@ -77,14 +78,14 @@ def calibrated_many(
     epsilon = np.array([float(r.epsilon) for r in requirements])
     delta = np.array([float(r.delta) for r in requirements])
     both = np.array([isinstance(r, ProbabilisticDP) for r in requirements])
-    scales = float_scales(family.power, epsilon, delta, both)
+    scales = float_scales(family.power, epsilon, delta, both) * family.unit
     return [
         _checked(family, reach, requirement, scale) for requirement, scale in zip(requirements, scales, strict=True)
     ]
 
 
 def float_scales(power: Any, epsilon: Floats, delta: Floats, both_sides: Any) -> Floats:
-    """Scales for sensitivity 1, in floats; `power` None means logistic. The Gaussian's is its standard deviation.
+    """Scales for sensitivity 1, in floats; `power` None means logistic.
 
     `both_sides` marks probabilistic requirements. Powers may be an array of their own.
     """
@@ -99,7 +100,7 @@ def float_scales(power: Any, epsilon: Floats, delta: Floats, both_sides: Any) ->
     found = at(_solve(lambda w: at(w - 0.5)[1], delta, np.broadcast_shapes(epsilon.shape, exponent.shape)) - 0.5)[0]
     # At power 1 the log-ratio stops rising at zero: from scale 1/epsilon on delta is 0.
     found = np.where(exponent == 1, np.minimum(found, 1 / epsilon), found)
-    return np.asarray(found / math.sqrt(2) if exponent.shape == () and exponent == 2 else found)
+    return np.asarray(found)
 
 
 def _rise(place: Floats, exponent: Floats) -> Floats:
