@@ -1,4 +1,4 @@
-"""Pure bounds of laws, in exact rationals.
+"""Pure bounds of laws, in exact rationals (where a bound is irrational, just above it).
 
 `pure_bound(law, reach)` returns a rational B such that f(x) <= e^B f(x + s) for almost every x
 and every shift |s| <= reach, and the name of the rule that shows it.
@@ -10,9 +10,12 @@ from collections import deque
 from fractions import Fraction
 from functools import singledispatch
 
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
+from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import UncertifiedError
 
 _MOST_UNROLLED = 10**6
@@ -66,3 +69,20 @@ def _(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
             highest.popleft()
         worst = max(worst, level - cells[lowest[0]][2], cells[highest[0]][2] - level)
     return worst * law.rate, "pure/levels-within-reach"
+
+
+@pure_bound.register
+def _(law: Logistic, reach: Fraction) -> tuple[Fraction, str]:
+    """|d/dx ln f| < 1 / scale everywhere."""
+    return reach / law.scale, "pure/logistic"
+
+
+@pure_bound.register
+def _(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
+    """For power <= 1, |x + s|^p - |x|^p <= |s|^p, so the log-ratio is at most (reach / scale)^power."""
+    if law.power > 1:
+        raise UncertifiedError(
+            "refused: above power 1 the likelihood ratio of a generalized Gaussian is not bounded; ask for approximate"
+            " or probabilistic privacy."
+        )
+    return power_from_above(reach / law.scale, law.power), "pure/subadditive-power"
