@@ -9,6 +9,7 @@ from typing import Any
 from noisewright.laws.base import SmoothLaw
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.piecewise import Piecewise
+from noisewright.laws.twofold import twofold_from_dict
 
 NoiseLaw = Laplace | DiscreteLaplace | Piecewise | SmoothLaw
 
@@ -36,6 +37,7 @@ LAWS: dict[str, Callable[[Mapping[str, Any]], NoiseLaw]] = {
     "laplace": _laplace,
     "discrete-laplace": _discrete_laplace,
     "piecewise": _piecewise,
+    "two-fold": twofold_from_dict,
 }
 """How each kind of law is read back; a law is known to files by being listed here."""
 

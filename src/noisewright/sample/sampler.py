@@ -59,7 +59,8 @@ class NoiseSampler:
 
     def _build(self) -> None:
         first, last = _span(self._index_law) if self._reach is None else (-self._reach, self._reach)
-        first, last = max(first, -_LARGEST_TABLE // 2), min(last, _LARGEST_TABLE // 2)
+        half = getattr(self._noise.law, "largest_table", _LARGEST_TABLE) // 2
+        first, last = max(first, -half), min(last, half)
         self._first, self._last = first, last
         self._table = CdfTable(self._index_law, first, last, bits=self._bits)
         if self._segments is not None:
