@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from noisewright.laws.folds import Fold
 from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
-from noisewright.numerics.fields import Field, Value
+from noisewright.numerics.fields import FLOATS, Field, Value
 from noisewright.numerics.special import gaussian_transform, infinity
 from noisewright.problem.errors import InvalidLawError
 
@@ -63,9 +63,25 @@ class TruncatedNormalFold:
             return field.real(1)
         if not self.low and power >= 1:
             return infinity(field)
+        if field is FLOATS:
+            return self._inverse_moment_float(float(power))
         if self.low:
             return inverse_moment_between(self, power, field, exponential_tail(self.low, power))
         return inverse_moment_between(self, power, field, polynomial_tail(Fraction(1), self._highest_density, power))
+
+    def _inverse_moment_float(self, power: float) -> float:
+        """Gauss's rule over the logarithm of the rate: quick, for search."""
+        import numpy as np
+
+        centre, spread = float(self.centre), float(self.spread)
+        top = centre + 12 * spread if self.high is None else min(float(self.high), max(centre, 0.0) + 12 * spread)
+        bottom = max(float(self.low), 1e-12 * top)
+        nodes, weights = np.polynomial.legendre.leggauss(120)
+        logs = np.log(bottom) + (nodes + 1) / 2 * np.log(top / bottom)
+        rates = np.exp(logs)
+        exponents = -(((rates - centre) / spread) ** 2) / 2
+        mass = weights * np.exp(exponents - exponents.max()) * rates
+        return float(np.sum(mass * rates**-power) / np.sum(mass))
 
     @property
     def lowest(self) -> Fraction:

@@ -211,8 +211,8 @@ class NoncentralChiSquaredFold:
 
     def __post_init__(self) -> None:
         _positive(degrees=self.degrees, scale=self.scale)
-        if not 0 <= self.noncentrality <= 10_000:
-            raise InvalidLawError("the noncentrality of a chi-squared fold must lie between 0 and 10000.")
+        if not 0 <= self.noncentrality <= 1000:
+            raise InvalidLawError("the noncentrality of a chi-squared fold must lie between 0 and 1000.")
 
     @property
     def lowest(self) -> Fraction:
@@ -239,7 +239,9 @@ class NoncentralChiSquaredFold:
         shape = self.degrees / 2
         if power >= shape:
             return infinity(field)
-        series = kummer(power, shape, field.real(-self.noncentrality / 2), field)
+        half = self.noncentrality / 2
+        # Kummer's other form: every term of this series is positive, so nothing cancels.
+        series = field.exp(field.real(-half)) * kummer(shape - power, shape, half, field)
         return _gamma_ratio(shape, power, field) * series / field.power(field.real(2 * self.scale), power)
 
     def scaled(self, factor: Fraction) -> NoncentralChiSquaredFold:

@@ -14,8 +14,8 @@ from typing import Any
 from noisewright.numerics.balls import hull
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 
-_BALL_CELLS = 2000
-_FLOAT_CELLS = 500
+_BALL_CELLS = 1500
+_FLOAT_CELLS = 100
 _NEAR = 1e-8
 _NEGLIGIBLE = 1e-13
 _FARTHEST = 1e24

@@ -70,11 +70,6 @@ def tricomi(a: Fraction, b: Fraction, x: Ball) -> Ball:
     return x.hypgeom_u(ball(a), ball(b))
 
 
-def kummer(a: Fraction, b: Fraction, x: Ball) -> Ball:
-    """The confluent hypergeometric function 1F1(a; b; x)."""
-    return x.hypgeom_1f1(ball(a), ball(b))
-
-
 def square_root_of_pi() -> Ball:
     """The square root of pi."""
     return arb.pi().sqrt()

@@ -85,7 +85,7 @@ def _(mechanism: Additive) -> list[str]:
             mean_square.sqrt(),
             mechanism.expected(ErrorQuantile("0.95"), BALLS),
         )
-        shown = [f"{float(v.mid()):.6g}" for v in values]
+        shown = [f"{float(v.mid()):.6g}" if v.is_finite() else "infinite" for v in values]
         offset = float(mechanism.bias(BALLS).mid())
     lines = [f"Error: mean absolute {shown[0]}, root mean square {shown[1]}, 95 % of answers within {shown[2]}."]
     if abs(offset) > 1e-9 * float(mechanism.query.sensitivity):

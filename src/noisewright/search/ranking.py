@@ -25,6 +25,8 @@ def measured(
 ) -> Candidate:
     """Certify a mechanism and measure its value, a ball, against the bound (None where none is known)."""
     certified = make_certified(mechanism, privacy)
+    if not value.is_finite():
+        return Candidate(name, certified, math.inf, None if bound is None else math.inf, bias)
     with precision():
         worst = lower(value) if utility.larger_is_better else upper(value)
         middle = float(value.mid())

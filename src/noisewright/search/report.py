@@ -30,8 +30,8 @@ class Candidate:
         """Plain data, the mechanism included."""
         return {
             "name": self.name,
-            "value": self.value,
-            "gap": self.gap,
+            "value": _plain(self.value),
+            "gap": _plain(self.gap),
             "bias": self.bias,
             "certified": self.certified.to_dict(),
         }
@@ -43,7 +43,7 @@ class Report:
 
     Guarantees: every candidate is certified. `value` is the expected utility of released minus true
     answer, rounding included; `gap` is an upper bound of its relative distance to `bound`, both ends
-    taken from balls.
+    taken from balls. `notes` are remarks on the candidates, such as what a whole family can reach.
     """
 
     query: Any
@@ -51,6 +51,7 @@ class Report:
     utility: Any
     candidates: tuple[Candidate, ...]
     bound: float | None
+    notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> Certified:
@@ -96,11 +97,11 @@ class Report:
             lines.append(
                 "The loss is not symmetric, so the best answers lean to the cheaper side; the bias column says how far."
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:
         caption = f"{self.query}; {self.privacy}; {self._goal()}"
-        return html_table(caption, self._header(), self._rows(), self.why)
+        return html_table(caption, self._header(), self._rows(), " ".join([self.why, *self.notes]))
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Densities of the candidates' errors beside their values; saved to `path` if one is given."""
@@ -117,6 +118,7 @@ class Report:
             "utility": utility,
             "bound": self.bound,
             "why": self.why,
+            "notes": list(self.notes),
             "candidates": [c.to_dict() for c in self.candidates],
         }
 
@@ -136,6 +138,11 @@ class Report:
         limit = ["best possible", "none known" if self.bound is None else number(self.bound), ""]
         rows.append([*limit, ""] if biased else limit)
         return rows
+
+
+def _plain(value: float | None) -> float | str | None:
+    """JSON has no infinity."""
+    return "infinite" if value == float("inf") else value
 
 
 def _gap_text(gap: float | None) -> str:

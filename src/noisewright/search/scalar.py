@@ -19,12 +19,13 @@ from noisewright.search.ranking import measured, outward, ranked
 from noisewright.search.report import Candidate, Report
 from noisewright.search.scaling import check_problem
 from noisewright.search.tailored import tailored
+from noisewright.search.twofold_design import NAME as TWO_FOLD, covers, optimum_for, what_two_fold_can_do
 
-SIMPLER_FIRST = ("Laplace", "discrete Laplace", "staircase", "tailored")
+SIMPLER_FIRST = ("Laplace", "discrete Laplace", "staircase", "tailored", TWO_FOLD)
 
 
 def design_scalar_pure(query: Scalar, privacy: PureDP, utility: Utility, step: Advance) -> Report:
-    """Laplace, the tuned staircase and tailored noise, with the bound of the chain theorem."""
+    """Laplace, the tuned staircase, tailored and two-fold noise, with the bound of the chain theorem."""
     check_problem(query, utility)
     step("evaluating the loss" if isinstance(utility, Expected) else "finding the optimum")
     grid = LossGrid(query, privacy.epsilon, utility) if isinstance(utility, Expected) else None
@@ -33,12 +34,16 @@ def design_scalar_pure(query: Scalar, privacy: PureDP, utility: Utility, step: A
     step("solving the linear programme")
     best = from_grid(grid, symmetric=False) if grid else mechanisms["staircase"]
     mechanisms["tailored"] = tailored_or(best, query, privacy.epsilon, utility, grid)
+    notes: tuple[str, ...] = ()
+    if covers(query, utility):
+        mechanisms[TWO_FOLD], optimum = optimum_for(query, privacy.epsilon, utility)
+        notes = (what_two_fold_can_do(optimum),)
     step("proving the bound")
     bound = best_possible(query, privacy.epsilon, utility, grid)
     step("certifying")
     candidates = [additive_candidate(name, m, privacy, utility, bound) for name, m in mechanisms.items()]
     order = ranked(candidates, utility, SIMPLER_FIRST)
-    return Report(query, privacy, utility, order, outward(bound, larger=utility.larger_is_better))
+    return Report(query, privacy, utility, order, outward(bound, larger=utility.larger_is_better), notes)
 
 
 def laplace_name(query: Scalar) -> str:

@@ -1,0 +1,106 @@
+"""Two-fold noise in the report: the optimum of its space by default, every fold on request."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+from noisewright.laws.folds import Fold
+from noisewright.laws.lattice import Lattice
+from noisewright.laws.twofold import TwoFold
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.fields import FLOATS
+from noisewright.problem.errors import InvalidUtilityError, SolverError
+from noisewright.problem.numbers import show
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness, Utility
+from noisewright.search.progress import Advance
+from noisewright.search.ranking import ranked
+from noisewright.search.report import Report
+from noisewright.search.scaling import in_sensitivities, round_number
+from noisewright.search.twofold import TwoFoldOptimum, two_fold_optimum
+from noisewright.search.twofold_bound import proven_cost
+from noisewright.search.twofold_families import FAMILIES, Symmetric, best_fold, ensemble_family
+
+NAME = "two-fold optimum"
+_STEPS_PER_SCALE = 1000
+_STEPS_PER_CORE = 200
+_LARGEST_ALIGNED = 20_000
+
+
+def covers(query: object, utility: object) -> bool:
+    """Whether two-fold noise is defined for the problem: real answers and a symmetric named loss."""
+    return (
+        isinstance(query, Scalar) and not query.integer and isinstance(utility, PowerError | Usefulness | ErrorQuantile)
+    )
+
+
+def optimum_for(query: Scalar, epsilon: Fraction, utility: Utility) -> tuple[Additive, TwoFoldOptimum]:
+    """The best two-fold noise for the query's own units."""
+    scaled = in_sensitivities(utility, query)
+    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
+    optimum = two_fold_optimum(scaled, epsilon)
+    return two_fold_mechanism(query, optimum.fold, epsilon, utility), optimum
+
+
+def two_fold_mechanism(query: Scalar, fold: Fold, epsilon: Fraction, utility: Utility) -> Additive:
+    """Noise with this fold (rates per sensitivity) on a lattice fine enough for its core."""
+    core = float(fold.slope(0.0, FLOATS))
+    steps = round_number(math.ceil(max(_STEPS_PER_SCALE * float(epsilon), _STEPS_PER_CORE * core)))
+    if isinstance(utility, Usefulness):
+        within = utility.within / query.sensitivity
+        if within.denominator <= _LARGEST_ALIGNED:
+            steps = within.denominator * math.ceil(Fraction(steps, within.denominator))
+    return Additive(query, TwoFold(fold.scaled(1 / query.sensitivity)), Lattice.cells(query.sensitivity / steps))
+
+
+def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
+    """One sentence for the report: whether any second fold beats plain Laplace noise, and how that is known."""
+    try:
+        proven_cost(optimum)
+        how = "proven by a dual certificate checked in balls"
+    except SolverError:
+        how = "found by search; the certificate could not be checked here"
+    if not optimum.helps:
+        return f"Two-fold noise cannot help here: no second fold beats plain Laplace noise ({how})."
+    ratio = optimum.laplace / optimum.cost
+    if isinstance(optimum.utility, Usefulness):
+        gain = f"misses {ratio:.4g} times less often than Laplace noise"
+    else:
+        gain = f"costs {ratio:.4g} times less than Laplace noise"
+    rates = ", ".join(show(r) for r in optimum.fold.rates)
+    return f"The best of all second folds has two rates ({rates} per sensitivity) and {gain}; no fold does better ({how})."
+
+
+def explore_two_fold(report: Report, step: Advance) -> Report:
+    """The report with every family of second folds, each at its best parameters, ranked among the others."""
+    from noisewright.search.scalar import SIMPLER_FIRST, additive_candidate
+
+    query, epsilon, utility = report.query, report.privacy.epsilon, report.utility
+    if not covers(query, utility):
+        raise InvalidUtilityError(
+            "two-fold noise is explored for real-valued answers with PowerError, Usefulness or ErrorQuantile; leave"
+            " out explore='two-fold', or use integer=False.",
+            utility=utility,
+        )
+    scaled = in_sensitivities(utility, query)
+    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
+    bound = None if report.bound is None else Fraction(report.bound)
+    added = []
+    for name, fold in _every_fold(scaled, epsilon, step):
+        mechanism = two_fold_mechanism(query, fold, epsilon, utility)
+        added.append(additive_candidate(name, mechanism, report.privacy, utility, bound))
+    order = ranked([*report.candidates, *added], utility, (*SIMPLER_FIRST, NAME))
+    return replace(report, candidates=order)
+
+
+def _every_fold(utility: Symmetric, epsilon: Fraction, step: Advance) -> list[tuple[str, Fold]]:
+    found: list[tuple[str, Fold]] = []
+    for family in FAMILIES:
+        step(family.name)
+        found.append((family.name, best_fold(family, utility, epsilon)))
+    step("ensemble of folds")
+    ensemble = ensemble_family([fold for _, fold in found])
+    found.append((ensemble.name, best_fold(ensemble, utility, epsilon)))
+    return found
