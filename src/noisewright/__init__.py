@@ -8,6 +8,22 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "KullbackLeibler": "problem.metrics",
+    "Renyi": "problem.metrics",
+    "HistogramEntropy": "problem.metrics",
+    "Mallows": "problem.metrics",
+    "ErrorEntropy": "problem.metrics",
+    "TwoFold": "laws.twofold",
+    "Atoms": "laws.folds",
+    "GammaFold": "laws.folds",
+    "UniformFold": "laws.folds",
+    "NoncentralChiSquaredFold": "laws.folds",
+    "RayleighFold": "laws.folds",
+    "TruncatedNormalFold": "laws.combined",
+    "Ensemble": "laws.combined",
+    "FormulaFold": "laws.formula",
+    "point_fold": "laws.folds",
+    "two_point_fold": "laws.folds",
     "AbsoluteError": "problem.utilities",
     "ErrorQuantile": "problem.utilities",
     "Expected": "problem.utilities",
@@ -52,15 +68,21 @@ _HOMES = {
 __all__ = [
     "AbsoluteError",
     "Additive",
+    "Atoms",
     "Budget",
     "BudgetRow",
     "Candidate",
     "Certificate",
     "Certified",
     "DiscreteLaplace",
+    "Ensemble",
+    "ErrorEntropy",
     "ErrorQuantile",
     "Expected",
+    "FormulaFold",
+    "GammaFold",
     "Growth",
+    "HistogramEntropy",
     "InvalidAnswerError",
     "InvalidInputError",
     "InvalidLawError",
@@ -70,32 +92,54 @@ __all__ = [
     "InvalidPrivacyError",
     "InvalidQueryError",
     "InvalidUtilityError",
+    "KullbackLeibler",
     "Laplace",
     "Lattice",
+    "Mallows",
     "MechanismFileError",
     "NoisewrightError",
+    "NoncentralChiSquaredFold",
     "Piecewise",
     "PowerError",
     "PureDP",
+    "RayleighFold",
+    "Renyi",
     "Report",
     "Scalar",
     "SolverError",
     "SquaredError",
+    "TruncatedNormalFold",
+    "TwoFold",
     "UncertifiedError",
+    "UniformFold",
     "UnreachableTargetError",
     "Usefulness",
     "budget_for",
     "certify",
     "design",
+    "point_fold",
     "skewed_staircase",
     "staircase",
+    "two_point_fold",
     "__version__",
 ]
 
 if TYPE_CHECKING:
+    from noisewright.laws.combined import Ensemble, TruncatedNormalFold
+    from noisewright.laws.folds import (
+        Atoms,
+        GammaFold,
+        NoncentralChiSquaredFold,
+        RayleighFold,
+        UniformFold,
+        point_fold,
+        two_point_fold,
+    )
+    from noisewright.laws.formula import FormulaFold
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
+    from noisewright.laws.twofold import TwoFold
     from noisewright.mechanisms.additive import Additive
     from noisewright.problem.errors import (
         InvalidAnswerError,
@@ -113,6 +157,7 @@ if TYPE_CHECKING:
         UncertifiedError,
         UnreachableTargetError,
     )
+    from noisewright.problem.metrics import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.privacy import PureDP
     from noisewright.problem.queries import Scalar
     from noisewright.problem.utilities import (

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from noisewright.problem.errors import InvalidUtilityError
+from noisewright.problem.metrics import Numerical
 from noisewright.problem.numbers import Number, parameter, show
 
 _LARGEST_POWER = 16
@@ -176,5 +177,5 @@ class Expected:
         return self.name
 
 
-Utility = PowerError | Usefulness | ErrorQuantile | Expected
+Utility = PowerError | Usefulness | ErrorQuantile | Expected | Numerical
 """Every way of saying what counts as good."""

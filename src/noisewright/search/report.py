@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noisewright.problem.metrics import ErrorEntropy, Numerical
 from noisewright.problem.utilities import Expected
 from noisewright.sample.certified import Certified
 from noisewright.search.tables import html_table, number, percent, text_table
@@ -18,13 +20,17 @@ _TIE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One mechanism of the report: its certified form, its expected utility, its distance to the bound."""
+    """One mechanism of the report: its certified form, its expected utility, its distance to the bound.
+
+    `error` is the half-width of the ball around the value: its numerical error.
+    """
 
     name: str
     certified: Certified
     value: float
     gap: float | None
     bias: float
+    error: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, the mechanism included."""
@@ -33,6 +39,7 @@ class Candidate:
             "value": _plain(self.value),
             "gap": _plain(self.gap),
             "bias": self.bias,
+            "error": self.error,
             "certified": self.certified.to_dict(),
         }
 
@@ -66,6 +73,9 @@ class Report:
         limit = self._limit(winner)
         if usual is None or abs(usual.value - winner.value) <= _TIE * abs(winner.value):
             return f"{winner.name} is the best for this question: {limit}."
+        if isinstance(self.utility, ErrorEntropy):
+            drop = usual.value - winner.value
+            return f"{winner.name} wins: its entropy is {drop:.4g} nats below that of {usual.name} noise; {limit}."
         larger = self.utility.larger_is_better
         top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
         ratio = f"{top / bottom:.4g}" if bottom else "infinitely many"
@@ -133,7 +143,7 @@ class Report:
         biased = any(c.bias for c in self.candidates)
         rows = []
         for c in self.candidates:
-            row = [c.name, number(c.value), _gap_text(c.gap)]
+            row = [c.name, _value_text(c, shown=isinstance(self.utility, Numerical)), _gap_text(c.gap)]
             rows.append([*row, f"{c.bias:+.4g}" if c.bias else "0"] if biased else row)
         limit = ["best possible", "none known" if self.bound is None else number(self.bound), ""]
         rows.append([*limit, ""] if biased else limit)
@@ -143,6 +153,12 @@ class Report:
 def _plain(value: float | None) -> float | str | None:
     """JSON has no infinity."""
     return "infinite" if value == float("inf") else value
+
+
+def _value_text(candidate: Candidate, *, shown: bool) -> str:
+    if not shown or not math.isfinite(candidate.value):
+        return number(candidate.value)
+    return f"{number(candidate.value)} ± {candidate.error:.1g}"
 
 
 def _gap_text(gap: float | None) -> str:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.balls import precision
-from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import SolverError
+from noisewright.problem.metrics import Numerical
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected, Utility
-from noisewright.search.bounds import best_possible, value_ball
+from noisewright.search.bounds import best_possible
 from noisewright.search.chain import LossGrid
 from noisewright.search.families import from_grid, laplace, tuned_staircase
+from noisewright.search.numerical import design_numerical
 from noisewright.search.progress import Advance
-from noisewright.search.ranking import measured, outward, ranked
-from noisewright.search.report import Candidate, Report
+from noisewright.search.ranking import additive_candidate, outward, ranked
+from noisewright.search.report import Report
 from noisewright.search.scaling import check_problem
 from noisewright.search.tailored import tailored
 from noisewright.search.twofold_design import NAME as TWO_FOLD, covers, optimum_for, what_two_fold_can_do
@@ -27,6 +27,8 @@ SIMPLER_FIRST = ("Laplace", "discrete Laplace", "staircase", "tailored", TWO_FOL
 def design_scalar_pure(query: Scalar, privacy: PureDP, utility: Utility, step: Advance) -> Report:
     """Laplace, the tuned staircase, tailored and two-fold noise, with the bound of the chain theorem."""
     check_problem(query, utility)
+    if isinstance(utility, Numerical):
+        return design_numerical(query, privacy, utility, step)
     step("evaluating the loss" if isinstance(utility, Expected) else "finding the optimum")
     grid = LossGrid(query, privacy.epsilon, utility) if isinstance(utility, Expected) else None
     mechanisms = {laplace_name(query): laplace(query, privacy.epsilon, utility)}
@@ -49,16 +51,6 @@ def design_scalar_pure(query: Scalar, privacy: PureDP, utility: Utility, step: A
 def laplace_name(query: Scalar) -> str:
     """What the usual noise is called for this kind of answer."""
     return "discrete Laplace" if query.integer else "Laplace"
-
-
-def additive_candidate(
-    name: str, mechanism: Additive, privacy: PureDP, utility: Utility, bound: Fraction | None
-) -> Candidate:
-    """Certify additive noise, with its bias where there is one."""
-    with precision():
-        bias = mechanism.bias(BALLS)
-        offset = 0.0 if bias.contains(0) else float(bias.mid())
-    return measured(name, mechanism, privacy, value_ball(mechanism, utility), bound, utility, offset)
 
 
 def tailored_or(best: Additive, query: Scalar, epsilon: Fraction, utility: Utility, grid: LossGrid | None) -> Additive:

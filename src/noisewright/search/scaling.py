@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noisewright.problem.errors import InvalidUtilityError
+from noisewright.problem.metrics import Numerical
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
 
@@ -27,10 +28,11 @@ def back_factor(utility: Utility, query: Scalar) -> tuple[Fraction, Fraction]:
 
 def check_problem(query: Scalar, utility: Utility) -> None:
     """Refuse combinations that cannot be meant, before any work."""
-    if not isinstance(utility, PowerError | Usefulness | ErrorQuantile | Expected):
+    if not isinstance(utility, PowerError | Usefulness | ErrorQuantile | Expected | Numerical):
         raise InvalidUtilityError(
             f"utility is {utility!r}; give one of SquaredError(), AbsoluteError(), PowerError(p), Usefulness(within),"
-            " ErrorQuantile(confidence), Expected(loss, growth=...).",
+            " ErrorQuantile(confidence), Expected(loss, growth=...), KullbackLeibler(prior), Renyi(prior, order),"
+            " HistogramEntropy(prior), Mallows(p, nodes), ErrorEntropy().",
             utility=utility,
         )
     if isinstance(utility, Usefulness) and not query.integer and utility.within < query.sensitivity / 10**9:

@@ -64,7 +64,7 @@ def two_fold_optimum(utility: Linear | ErrorQuantile, epsilon: Fraction) -> TwoF
     low, high, value = _polished(utility, rate, low, high)
     if value >= plain * (1 - _TIE):
         return TwoFoldOptimum(utility, epsilon, point_fold(epsilon), _tangent(utility, rate), plain, plain)
-    fold = _calibrated(low, high, epsilon)
+    fold = calibrated_atoms(low, high, epsilon)
     slope = (_at(utility, low) - _at(utility, high)) / (_excess_at(high, rate) - _excess_at(low, rate))
     return TwoFoldOptimum(utility, epsilon, fold, slope, value, plain)
 
@@ -168,7 +168,7 @@ def _polished(utility: Linear, rate: float, low: float, high: float) -> tuple[fl
     return low, high, best
 
 
-def _calibrated(low: float, high: float, epsilon: Fraction) -> Atoms:
+def calibrated_atoms(low: float, high: float, epsilon: Fraction) -> Atoms:
     """Rational rates and a rational weight on the side where E h <= 0 was checked in balls."""
     first, second = (Fraction(math.floor(x * 2**_RATE_BITS), 2**_RATE_BITS) for x in (low, high))
     with precision(_WEIGHT_BITS + 64):

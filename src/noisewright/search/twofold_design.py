@@ -13,15 +13,16 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
+from noisewright.problem.metrics import Mallows
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness, Utility
+from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
 from noisewright.search.progress import Advance
-from noisewright.search.ranking import ranked
+from noisewright.search.ranking import additive_candidate, ranked
 from noisewright.search.report import Report
 from noisewright.search.scaling import in_sensitivities, round_number
 from noisewright.search.twofold import TwoFoldOptimum, two_fold_optimum
 from noisewright.search.twofold_bound import proven_cost
-from noisewright.search.twofold_families import FAMILIES, Symmetric, best_fold, ensemble_family
+from noisewright.search.twofold_families import FAMILIES, Cost, Family, best_fold, cost_of, ensemble_family
 
 NAME = "two-fold optimum"
 _STEPS_PER_SCALE = 1000
@@ -75,32 +76,51 @@ def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
 
 def explore_two_fold(report: Report, step: Advance) -> Report:
     """The report with every family of second folds, each at its best parameters, ranked among the others."""
-    from noisewright.search.scalar import SIMPLER_FIRST, additive_candidate
-
     query, epsilon, utility = report.query, report.privacy.epsilon, report.utility
-    if not covers(query, utility):
+    if query.integer or isinstance(utility, Expected):
         raise InvalidUtilityError(
-            "two-fold noise is explored for real-valued answers with PowerError, Usefulness or ErrorQuantile; leave"
-            " out explore='two-fold', or use integer=False.",
+            "two-fold noise is explored for real-valued answers and named utilities; leave out explore='two-fold',"
+            " or use integer=False and another utility.",
             utility=utility,
         )
-    scaled = in_sensitivities(utility, query)
-    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
     bound = None if report.bound is None else Fraction(report.bound)
     added = []
-    for name, fold in _every_fold(scaled, epsilon, step):
+    for name, fold in _every_fold(query, utility, epsilon, step):
         mechanism = two_fold_mechanism(query, fold, epsilon, utility)
         added.append(additive_candidate(name, mechanism, report.privacy, utility, bound))
-    order = ranked([*report.candidates, *added], utility, (*SIMPLER_FIRST, NAME))
-    return replace(report, candidates=order)
+    names = tuple(c.name for c in report.candidates)
+    return replace(report, candidates=ranked([*report.candidates, *added], utility, names))
 
 
-def _every_fold(utility: Symmetric, epsilon: Fraction, step: Advance) -> list[tuple[str, Fold]]:
+def _every_fold(query: Scalar, utility: Utility, epsilon: Fraction, step: Advance) -> list[tuple[str, Fold]]:
+    cost = _cost_function(query, utility, epsilon)
     found: list[tuple[str, Fold]] = []
     for family in FAMILIES:
         step(family.name)
-        found.append((family.name, best_fold(family, utility, epsilon)))
+        found.append((family.name, best_fold(_shorter(family, utility), cost, epsilon)))
     step("ensemble of folds")
     ensemble = ensemble_family([fold for _, fold in found])
-    found.append((ensemble.name, best_fold(ensemble, utility, epsilon)))
+    found.append((ensemble.name, best_fold(_shorter(ensemble, utility), cost, epsilon)))
     return found
+
+
+def _cost_function(query: Scalar, utility: Utility, epsilon: Fraction) -> Cost:
+    scaled = in_sensitivities(utility, query)
+    if isinstance(scaled, PowerError | Usefulness | ErrorQuantile):
+        return lambda fold, distance: cost_of(fold, scaled, distance)
+    if isinstance(scaled, Mallows):
+        power = PowerError(scaled.power)
+        return lambda fold, distance: cost_of(fold, power, distance)
+
+    def numerical(fold: Fold, distance: float) -> float:
+        mechanism = two_fold_mechanism(query, fold.scaled(Fraction(distance)), epsilon, utility)
+        return float(mechanism.expected(utility, FLOATS))
+
+    return numerical
+
+
+def _shorter(family: Family, utility: Utility) -> Family:
+    """Fewer evaluations where each takes a quadrature."""
+    if isinstance(utility, PowerError | Usefulness | ErrorQuantile | Mallows):
+        return family
+    return replace(family, evaluations=min(family.evaluations, 25))

@@ -85,8 +85,12 @@ def ensemble_family(parts: list[Fold]) -> Family:
     return Family("ensemble of folds", tuple(0.0 for _ in parts[1:]), make, starts, 50)
 
 
-def best_fold(family: Family, utility: Symmetric, epsilon: Fraction) -> Fold:
-    """The best fold of a family for errors in sensitivities, as far as the search finds it, calibrated.
+Cost = Callable[[Fold, float], float]
+"""What a fold costs when the given distance of it is made one sensitivity."""
+
+
+def best_fold(family: Family, cost_at: Cost, epsilon: Fraction) -> Fold:
+    """The best fold of a family, as far as the search finds it, calibrated to sensitivity 1.
 
     Guarantees: the returned fold was checked in balls to be epsilon-DP at sensitivity 1.
     """
@@ -95,7 +99,7 @@ def best_fold(family: Family, utility: Symmetric, epsilon: Fraction) -> Fold:
     def cost(shape: list[float]) -> float:
         try:
             fold = family.make(list(shape))
-            return cost_of(fold, utility, calibrating_distance(fold, rate))
+            return cost_at(fold, calibrating_distance(fold, rate))
         except (InvalidLawError, OverflowError, ZeroDivisionError, ArithmeticError):
             return math.inf
 
