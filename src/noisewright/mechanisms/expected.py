@@ -66,8 +66,9 @@ def _(utility: ErrorEntropy, density: ErrorDensity, field: Field, integer: bool)
 
 @_expected.register
 def _(utility: Mallows, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    first = _expected(PowerError(utility.power), density, field, integer)
-    return mallows_value(utility, first, lambda: _expected(PowerError(2 * utility.power), density, field, integer), field)
+    if utility.power == 1:
+        return _expected(PowerError(1), density, field, integer)
+    return _with_error(*mallows_value(density, utility, integer=integer), field)
 
 
 def _with_error(value: float, error: float, field: Field) -> Value:
