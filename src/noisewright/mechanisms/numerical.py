@@ -61,12 +61,10 @@ def mallows_value(density: Any, utility: Mallows, *, integer: bool) -> tuple[flo
     (1 - (E e^(-t |X|^p))^n) t^(-a-1); one quadrature over the error, one over the logarithm of t. It holds
     where E|X|^p is infinite, too. For p = 1 the caller uses E|X|.
     """
-    centres, reach, masses = _magnitudes(density, integer=integer)
-    power = float(utility.power)
-    # Two points per cell keep its mean and its spread; one point keeps its mean.
-    pairs = np.concatenate([centres - reach, centres + reach]) ** power
-    fine = _root_of_sum(pairs, np.concatenate([masses, masses]) / 2, utility, 0.05)
-    coarse = _root_of_sum(centres**power, masses, utility, 0.1)
+    fine, coarse = (
+        _root_of_sum(*_magnitudes(density, utility, integer=integer, every=every), utility, 0.05 * every)
+        for every in (1, 2)
+    )
     return fine, abs(fine - coarse) + 1e-9 * fine
 
 
@@ -80,17 +78,20 @@ def _root_of_sum(powers: Floats, masses: Floats, utility: Mallows, stride: float
     return share / math.gamma(1 - share) * integral / count**share
 
 
-def _magnitudes(density: Any, *, integer: bool) -> tuple[Floats, Floats, Floats]:
-    """Centres of cells of the error's size, their half-spreads, and their probabilities."""
+def _magnitudes(density: Any, utility: Mallows, *, integer: bool, every: int) -> tuple[Floats, Floats]:
+    """|error|^power on cells, and the cells' probabilities; `every` joins that many cells into one."""
+    power = float(utility.power)
     if integer:
         last = 2
         while float(density.sf(last + 0.5, FLOATS)) > _SLIVER and last < 1 << 15:
             last *= 2
         tails = np.array([0.5, *(float(density.sf(k + 0.5, FLOATS)) for k in range(last + 1))])
-        return np.arange(last + 1, dtype=np.float64), np.zeros(last + 1), -2 * np.diff(tails)
+        return np.arange(last + 1, dtype=np.float64) ** power, -2 * np.diff(tails)
     table = Quantiles(density)
-    centres = (table.edges[1:] + table.edges[:-1]) / 2
-    return centres, np.diff(table.edges) / math.sqrt(12), -2 * np.diff(table.tails)
+    edges, masses = table.edges[::every], -np.diff(table.tails[::every])
+    centres, reach = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / math.sqrt(12)
+    # Two points per cell keep its mean and its spread.
+    return np.concatenate([centres - reach, centres + reach]) ** power, np.concatenate([masses, masses])
 
 
 def entropy_of_error(density: Any) -> tuple[float, float]:
