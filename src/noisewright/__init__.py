@@ -32,6 +32,10 @@ _HOMES = {
     "SquaredError": "problem.utilities",
     "Usefulness": "problem.utilities",
     "PureDP": "problem.privacy",
+    "ApproxDP": "problem.privacy",
+    "ProbabilisticDP": "problem.privacy",
+    "RenyiDP": "problem.privacy",
+    "ZeroConcentratedDP": "problem.privacy",
     "Scalar": "problem.queries",
     "NoisewrightError": "problem.errors",
     "InvalidInputError": "problem.errors",
@@ -68,6 +72,7 @@ _HOMES = {
 __all__ = [
     "AbsoluteError",
     "Additive",
+    "ApproxDP",
     "Atoms",
     "Budget",
     "BudgetRow",
@@ -101,9 +106,11 @@ __all__ = [
     "NoncentralChiSquaredFold",
     "Piecewise",
     "PowerError",
+    "ProbabilisticDP",
     "PureDP",
     "RayleighFold",
     "Renyi",
+    "RenyiDP",
     "Report",
     "Scalar",
     "SolverError",
@@ -114,6 +121,8 @@ __all__ = [
     "UniformFold",
     "UnreachableTargetError",
     "Usefulness",
+    "ZeroConcentratedDP",
+    "__version__",
     "budget_for",
     "certify",
     "design",
@@ -121,7 +130,6 @@ __all__ = [
     "skewed_staircase",
     "staircase",
     "two_point_fold",
-    "__version__",
 ]
 
 if TYPE_CHECKING:
@@ -158,7 +166,7 @@ if TYPE_CHECKING:
         UnreachableTargetError,
     )
     from noisewright.problem.metrics import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
-    from noisewright.problem.privacy import PureDP
+    from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
     from noisewright.problem.queries import Scalar
     from noisewright.problem.utilities import (
         AbsoluteError,

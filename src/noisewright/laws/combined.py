@@ -202,8 +202,4 @@ class Ensemble:
         return total
 
     def _transforms(self, x: Value, field: Field) -> list[Value]:
-        return [
-            part.transform(field.real(a) * x, field) for a, part in zip(self.coefficients, self.parts, strict=True)
-        ]
-
-
+        return [part.transform(field.real(a) * x, field) for a, part in zip(self.coefficients, self.parts, strict=True)]

@@ -234,7 +234,9 @@ def _product(node: ast.expr, a: Shape, b: Shape) -> Shape:
             rate = other.rate * constant.value if other.kind == "bernstein" else other.rate
             return Shape(other.kind, negative, extreme=other.extreme, rate=rate, order=other.order)
     if a.kind == b.kind == "monotone":
-        return Shape("monotone", negative, extreme=a.extreme or b.extreme, rate=a.rate + b.rate, order=a.order + b.order)
+        return Shape(
+            "monotone", negative, extreme=a.extreme or b.extreme, rate=a.rate + b.rate, order=a.order + b.order
+        )
     raise _unknown(node)
 
 

@@ -8,18 +8,21 @@ from fractions import Fraction
 from functools import singledispatch
 from itertools import pairwise
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
+from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.numerical import entropy_of_error, histogram_value, mallows_value
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import around, certainly_at_most
 from noisewright.numerics.fields import BALLS, Exact, Field, Value
 from noisewright.numerics.series import geometric_power_sum, power_sum_polynomial
+from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.metrics import ErrorEntropy, HistogramMetric, Mallows
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
 
-ErrorDensity = Piecewise | Smoothed
+ErrorDensity = Piecewise | Smoothed | Tabulated | DiscreteGaussian
 
 
 def expected_under(density: ErrorDensity, utility: Utility, field: Field, *, integer: bool) -> Value:
@@ -34,9 +37,9 @@ def _expected(utility: Utility, density: ErrorDensity, field: Field, integer: bo
 
 @_expected.register
 def _(utility: PowerError, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    if not integer or isinstance(density, Smoothed):
-        return density.moment(utility.power, field)
-    return _integer_moment(density, utility.power, field)
+    if integer and isinstance(density, Piecewise):
+        return _integer_moment(density, utility.power, field)
+    return density.moment(utility.power, field)
 
 
 @_expected.register
@@ -51,6 +54,10 @@ def _(utility: ErrorQuantile, density: ErrorDensity, field: Field, integer: bool
 
 @_expected.register
 def _(utility: Expected, density: ErrorDensity, field: Field, integer: bool) -> Value:
+    if not isinstance(density, Piecewise | Smoothed):
+        raise InvalidUtilityError(
+            "a loss of your own cannot be evaluated for this law; use PowerError, Usefulness or ErrorQuantile."
+        )
     return expected_loss(density, utility, field, integer=integer)
 
 

@@ -160,7 +160,9 @@ def _points(bins: int) -> Floats:
 def _scrambled(shape: tuple[int, ...], salt: int) -> Floats:
     """Fixed, evenly spread numbers in (0, 1): a bit mixer applied to 1, 2, 3, … (a quadrature rule, not noise)."""
     with np.errstate(over="ignore"):
-        z = (np.arange(1, math.prod(shape) + 1, dtype=np.uint64) + np.uint64(salt << 40)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (np.arange(1, math.prod(shape) + 1, dtype=np.uint64) + np.uint64(salt << 40)) * np.uint64(
+            0x9E3779B97F4A7C15
+        )
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         z = z ^ (z >> np.uint64(31))

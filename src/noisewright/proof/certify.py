@@ -11,13 +11,30 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import PureDP, Requirement
-from noisewright.proof.additive import pure_additive
+from noisewright.problem.privacy import (
+    ApproxDP,
+    ProbabilisticDP,
+    PureDP,
+    RenyiDP,
+    Requirement,
+    ZeroConcentratedDP,
+)
+from noisewright.proof.additive import (
+    approximate_additive,
+    concentrated_additive,
+    probabilistic_additive,
+    pure_additive,
+    renyi_additive,
+)
 
 _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, PureDP): pure_additive,
+    (Additive, ApproxDP): approximate_additive,
+    (Additive, ProbabilisticDP): probabilistic_additive,
+    (Additive, RenyiDP): renyi_additive,
+    (Additive, ZeroConcentratedDP): concentrated_additive,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 

@@ -1,4 +1,4 @@
-"""Pure bounds of laws, in exact rationals.
+"""Pure bounds of laws, in exact rationals (where a bound is irrational, just above it).
 
 `pure_bound(law, reach)` returns a rational B such that f(x) <= e^B f(x + s) for almost every x
 and every shift |s| <= reach, and the name of the rule that shows it.
@@ -11,16 +11,19 @@ from collections import deque
 from fractions import Fraction
 from functools import singledispatch
 
-from noisewright.laws.laplace import DiscreteLaplace, Laplace
-from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.folds import Atoms
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.logistic import Logistic
+from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 
-_BITS = 192
+_BITS = 256
+_LARGEST_EXPONENT = 64
 _GRID = 2**60
 
 
@@ -93,3 +96,44 @@ def _(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
             highest.popleft()
         worst = max(worst, level - cells[lowest[0]][2], cells[highest[0]][2] - level)
     return worst * law.rate, "pure/levels-within-reach"
+
+
+@pure_bound.register
+def _(law: Logistic, reach: Fraction) -> tuple[Fraction, str]:
+    """|d/dx ln f| < 1 / scale everywhere."""
+    return reach / law.scale, "pure/logistic"
+
+
+@pure_bound.register
+def _(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
+    """For power <= 1, |x + s|^p - |x|^p <= |s|^p, so the log-ratio is at most (reach / scale)^power."""
+    if law.power > 1:
+        raise UncertifiedError(
+            "refused: above power 1 the likelihood ratio of a generalized Gaussian is not bounded; ask for approximate"
+            " or probabilistic privacy."
+        )
+    return _power_from_above(reach / law.scale, law.power), "pure/subadditive-power"
+
+
+def _power_from_above(base: Fraction, exponent: Fraction) -> Fraction:
+    """base^exponent exactly where it is rational, else a rational just above it."""
+    over, under = exponent.numerator, exponent.denominator
+    if max(over, under) <= _LARGEST_EXPONENT:
+        raised = base**over
+        numerator, denominator = _root(raised.numerator, under), _root(raised.denominator, under)
+        if numerator is not None and denominator is not None:
+            return Fraction(numerator, denominator)
+    with precision(_BITS):
+        return upper(BALLS.power(BALLS.real(base), exponent))
+
+
+def _root(value: int, degree: int) -> int | None:
+    """The whole number whose power is the value, if there is one."""
+    low, high = 0, 1 << (value.bit_length() // degree + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if middle**degree <= value:
+            low = middle
+        else:
+            high = middle
+    return low if low**degree == value else None

@@ -26,9 +26,7 @@ EXPLORERS: dict[tuple[str, type, type], tuple[Callable[[Report, Advance], Report
 """Families that are only searched on request: what adds them to a report, and in how many steps."""
 
 
-def design(
-    query: Any, *, privacy: Any, utility: Any, progress: bool = False, explore: str | None = None
-) -> Report:
+def design(query: Any, *, privacy: Any, utility: Any, progress: bool = False, explore: str | None = None) -> Report:
     """The best noise for a question, beside the usual ones, each certified, with the best possible value.
 
     `explore="two-fold"` adds every family of two-fold noise at its best parameters, which takes

@@ -12,8 +12,8 @@ from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidUtilityError, SolverError
-from noisewright.problem.numbers import show
 from noisewright.problem.metrics import Mallows
+from noisewright.problem.numbers import show
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
 from noisewright.search.progress import Advance
@@ -71,7 +71,9 @@ def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
     else:
         gain = f"costs {ratio:.4g} times less than Laplace noise"
     rates = ", ".join(show(r) for r in optimum.fold.rates)
-    return f"The best of all second folds has two rates ({rates} per sensitivity) and {gain}; no fold does better ({how})."
+    return (
+        f"The best of all second folds has two rates ({rates} per sensitivity) and {gain}; no fold does better ({how})."
+    )
 
 
 def explore_two_fold(report: Report, step: Advance) -> Report:

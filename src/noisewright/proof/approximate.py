@@ -1,0 +1,141 @@
+"""Exact privacy profiles: the least delta at which a law is (epsilon, delta)-private, bounded from above.
+
+`approximate_delta(law, epsilon, reach)` returns a rational at or above the least delta over all
+shifts up to `reach`, and the name of the rule that shows it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import singledispatch
+
+from noisewright.laws.base import LogConcave
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.logistic import Logistic
+from noisewright.laws.piecewise import Piecewise
+from noisewright.laws.registry import NoiseLaw
+from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.numerics.balls import ball, floor_scaled, precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import UncertifiedError
+from noisewright.proof.pure import pure_bound
+
+BITS = 160
+_EXPONENT_BITS = 128
+
+
+@singledispatch
+def approximate_delta(law: NoiseLaw, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """Least proven delta at this epsilon over all shifts up to `reach`, and its rule."""
+    bound, rule = pure_bound(law, reach)
+    if bound <= epsilon:
+        return Fraction(0), f"approximate/{rule}"
+    raise UncertifiedError(
+        f"there is no rule for the delta of {type(law).__name__} noise at an epsilon below its pure bound"
+        f" {float(bound):.6g}.",
+        bound=bound,
+    )
+
+
+def from_pure(law: NoiseLaw, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str] | None:
+    """Delta 0 where the law is purely private at this epsilon; None where it is not, or no rule says so."""
+    try:
+        bound, rule = pure_bound(law, reach)
+    except UncertifiedError:
+        return None
+    return (Fraction(0), f"approximate/{rule}") if bound <= epsilon else None
+
+
+def log_concave_delta(law: LogConcave, epsilon: Fraction, reach: Fraction) -> Fraction:
+    """Upper bound of SF(t) - e^epsilon SF(t + reach), with t where the log-ratio passes epsilon.
+
+    Rule: theory 3. For a symmetric log-concave law the worst set is a half-line, so the least delta
+    at a shift s is the supremum over x of SF(x) - e^epsilon SF(x + s); it does not decrease in s and
+    is attained where the log-ratio passes epsilon.
+    """
+    around = law.crossing(epsilon, reach)
+    if around is None:
+        return Fraction(0)
+    low, high = around
+    with precision(BITS):
+        value = law.sf(low, BALLS) - BALLS.exp(ball(epsilon)) * law.sf(high + reach, BALLS)
+        return min(Fraction(1), max(Fraction(0), upper(value)))
+
+
+@approximate_delta.register(Gaussian)
+@approximate_delta.register(Laplace)
+@approximate_delta.register(Logistic)
+@approximate_delta.register(TruncatedLaplace)
+@approximate_delta.register(GeneralizedGaussian)
+def _(
+    law: Gaussian | Laplace | Logistic | TruncatedLaplace | GeneralizedGaussian, epsilon: Fraction, reach: Fraction
+) -> tuple[Fraction, str]:
+    """A half-line is the worst set of a log-concave law."""
+    found = from_pure(law, epsilon, reach)
+    if found is not None:
+        return found
+    if isinstance(law, GeneralizedGaussian) and law.power < 1:
+        raise UncertifiedError(
+            "refused: a generalized Gaussian of power below 1 is proven as pure privacy only, and its pure bound"
+            " exceeds the epsilon that was asked for. Use a larger scale.",
+        )
+    return log_concave_delta(law, epsilon, reach), "approximate/half-line"
+
+
+@approximate_delta.register(DiscreteGaussian)
+def _(law: DiscreteGaussian, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """The same on the integers: log-concave masses, so a half-line of whole numbers is the worst set."""
+    shift = whole_reach(reach)
+    first = law.first_above(epsilon, shift)
+    with precision(BITS):
+        value = law.tail(first, BALLS) - BALLS.exp(ball(epsilon)) * law.tail(first + shift, BALLS)
+        return min(Fraction(1), max(Fraction(0), upper(value))), "approximate/half-line-of-integers"
+
+
+@approximate_delta.register(Tabulated)
+def _(law: Tabulated, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """Every shift of whole cells is summed in integers.
+
+    Rule: at a shift between j and j + 1 cells the divergence of a law that is constant on equal cells is
+    the mixture of those at j and at j + 1, so whole shifts up to the next one beyond `reach` suffice.
+    """
+    scaled, line = scaled_factor(epsilon), line_of(law)
+    worst = 0
+    for shift in range(1, cells_within(law, reach) + 1):
+        moved = line[shift:] + [0] * shift
+        excess = sum(max(0, (a << _EXPONENT_BITS) - scaled * b) for a, b in zip(line, moved, strict=True) if a)
+        worst = max(worst, excess)
+    return min(Fraction(1), Fraction(worst, law.total << _EXPONENT_BITS)), "approximate/all-shifts-of-cells"
+
+
+def scaled_factor(epsilon: Fraction) -> int:
+    """A whole number at or below 2^128 e^epsilon."""
+    with precision(2 * _EXPONENT_BITS):
+        return floor_scaled(BALLS.exp(ball(epsilon)), _EXPONENT_BITS)
+
+
+def line_of(law: Tabulated) -> list[int]:
+    """The weights of all cells, from left to right."""
+    mirrored = law.weights[1:] if law.edge else law.weights
+    return [*reversed(mirrored), *law.weights]
+
+
+def cells_within(law: Tabulated, reach: Fraction) -> int:
+    """How many cells a shift up to `reach` can span, at most the whole support."""
+    return min(-int(-reach // law.width), len(line_of(law)))
+
+
+def whole_reach(reach: Fraction) -> int:
+    """The reach of integer answers."""
+    if reach.denominator != 1:
+        raise UncertifiedError("integer noise is proven for whole sensitivities only.")
+    return int(reach)
+
+
+def has_rule(law: NoiseLaw) -> bool:
+    """Whether a profile below the pure bound is known for laws of this type."""
+    return not isinstance(law, Piecewise | DiscreteLaplace)
