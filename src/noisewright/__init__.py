@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Choice": "problem.queries",
+    "GaussianMixture": "laws.gaussian_mixture",
+    "RandomExponential": "mechanisms.exponential",
     "KullbackLeibler": "problem.metrics",
     "Renyi": "problem.metrics",
     "HistogramEntropy": "problem.metrics",
@@ -79,6 +82,7 @@ __all__ = [
     "Candidate",
     "Certificate",
     "Certified",
+    "Choice",
     "DiscreteLaplace",
     "Ensemble",
     "ErrorEntropy",
@@ -86,6 +90,7 @@ __all__ = [
     "Expected",
     "FormulaFold",
     "GammaFold",
+    "GaussianMixture",
     "Growth",
     "HistogramEntropy",
     "InvalidAnswerError",
@@ -108,6 +113,7 @@ __all__ = [
     "PowerError",
     "ProbabilisticDP",
     "PureDP",
+    "RandomExponential",
     "RayleighFold",
     "Renyi",
     "RenyiDP",
@@ -144,11 +150,13 @@ if TYPE_CHECKING:
         two_point_fold,
     )
     from noisewright.laws.formula import FormulaFold
+    from noisewright.laws.gaussian_mixture import GaussianMixture
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
     from noisewright.laws.twofold import TwoFold
     from noisewright.mechanisms.additive import Additive
+    from noisewright.mechanisms.exponential import RandomExponential
     from noisewright.problem.errors import (
         InvalidAnswerError,
         InvalidInputError,
@@ -167,7 +175,7 @@ if TYPE_CHECKING:
     )
     from noisewright.problem.metrics import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-    from noisewright.problem.queries import Scalar
+    from noisewright.problem.queries import Choice, Scalar
     from noisewright.problem.utilities import (
         AbsoluteError,
         ErrorQuantile,

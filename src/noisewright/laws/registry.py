@@ -9,6 +9,7 @@ from typing import Any
 from noisewright.laws.base import SmoothLaw
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian_mixture import mixture_from_dict
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.logistic import Logistic
@@ -51,6 +52,7 @@ LAWS: dict[str, Callable[[Mapping[str, Any]], NoiseLaw]] = {
     "discrete-laplace": _discrete_laplace,
     "piecewise": _piecewise,
     "two-fold": twofold_from_dict,
+    "gaussian-mixture": mixture_from_dict,
     "gaussian": lambda data: Gaussian(exact(data["std"])),
     "generalized-gaussian": lambda data: GeneralizedGaussian(exact(data["power"]), exact(data["scale"])),
     "logistic": lambda data: Logistic(exact(data["scale"])),

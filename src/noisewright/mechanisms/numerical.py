@@ -75,7 +75,7 @@ def _root_of_sum(powers: Floats, masses: Floats, utility: Mallows, stride: float
     missing = np.array([float(np.sum(-np.expm1(-x * powers) * masses)) for x in t])
     inside = -np.expm1(count * np.log1p(-np.minimum(missing, 1 - 1e-16)))
     integral = float(np.sum(inside * t**-share)) * stride
-    return share / math.gamma(1 - share) * integral / count**share
+    return float(share / math.gamma(1 - share) * integral / count**share)
 
 
 def _magnitudes(density: Any, utility: Mallows, *, integer: bool, every: int) -> tuple[Floats, Floats]:

@@ -7,9 +7,11 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.exponential import RandomExponential
 
 MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "additive": Additive.from_dict,
+    "random-exponential": RandomExponential.from_dict,
 }
 """How each kind of mechanism is read back; a mechanism is known to files by being listed here."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import singledispatch
 from typing import Any, Protocol
 
@@ -57,10 +58,10 @@ class AdditiveDrawer:
         self._mechanism = mechanism
         self._sampler = NoiseSampler(mechanism.noise)
 
-    def release(self, answer: Any, entropy: Entropy) -> float | int:
+    def release(self, answer: Any, entropy: Entropy) -> float | int | Fraction:
         released = self._mechanism.law_given(answer)
         value = released.value(self._sampler.one(entropy.stream()))
-        return int(value) if self._mechanism.query.integer else float(value)
+        return int(value) if self._mechanism.query.integer else _as_float(value)
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         stream = entropy.stream()
@@ -73,7 +74,25 @@ class AdditiveDrawer:
         if self._mechanism.query.integer:
             return indices
         lattice = self._mechanism.lattice
+        if indices.dtype == object:
+            offset = HALF - lattice.edge
+            return _as_floats([(Fraction(int(k)) + offset) * lattice.step for k in indices])
         return ((indices + float(HALF - lattice.edge)) * float(lattice.step)).astype(np.float64)
+
+
+def _as_float(value: Fraction) -> float | Fraction:
+    """The nearest float; beyond the range of floats, which heavy tails can reach, the exact rational."""
+    try:
+        return float(value)
+    except OverflowError:
+        return value
+
+
+def _as_floats(values: list[Fraction]) -> NDArray[Any]:
+    """An array of floats, or of exact rationals if one lies beyond the range of floats."""
+    shown = [_as_float(value) for value in values]
+    exact = any(isinstance(value, Fraction) for value in shown)
+    return np.array(values, dtype=object) if exact else np.array(shown, dtype=np.float64)
 
 
 @describe_error.register

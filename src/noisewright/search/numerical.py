@@ -89,15 +89,17 @@ def best_two_point(query: Scalar, epsilon: Fraction, utility: Numerical) -> Atom
         fold = calibrated_atoms(low, high, epsilon)
         return _value(two_fold_mechanism(query, fold, epsilon, utility), utility)
 
+    def improved(low: float, high: float) -> tuple[float, float]:
+        first = math.exp(_lowest(lambda s: cost(math.exp(s), high), math.log(rate / 30), math.log(rate * 0.999)))
+        return first, math.exp(_lowest(lambda s: cost(first, math.exp(s)), math.log(rate * 1.001), math.log(rate * 40)))
+
     starts = [(rate * 0.5, rate * 1.5), (rate * 0.9, rate * 1.1)]
     for linear in (AbsoluteError(), SquaredError(), Usefulness(Fraction(1, 4))):
         fold = two_fold_optimum(linear, epsilon).fold
         if len(fold.rates) == 2:
             starts.append((float(fold.rates[0]), float(fold.rates[1])))
     low, high = min(starts, key=lambda pair: cost(*pair))
-    for _ in range(2):
-        low = math.exp(_lowest(lambda s: cost(math.exp(s), high), math.log(rate / 30), math.log(rate * 0.999)))
-        high = math.exp(_lowest(lambda s: cost(low, math.exp(s)), math.log(rate * 1.001), math.log(rate * 40)))
+    low, high = improved(*improved(low, high))
     plain = _value(two_fold_mechanism(query, point_fold(epsilon), epsilon, utility), utility)
     return calibrated_atoms(low, high, epsilon) if cost(low, high) < plain * (1 - 1e-4) else point_fold(epsilon)
 

@@ -108,7 +108,7 @@ def _tangent(utility: Linear, rate: float) -> float:
         within = float(utility.within)
         return within * math.exp(-rate * within) / rate
     power = float(utility.power)
-    return math.gamma(power + 1) * power * rate ** (-power - 2)
+    return float(math.gamma(power + 1) * power * rate ** (-power - 2))
 
 
 def _rates(rate: float, count: int = _GRID) -> Floats:

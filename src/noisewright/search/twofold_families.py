@@ -152,7 +152,7 @@ def cost_of(fold: Fold, utility: Symmetric, distance: float) -> float:
         return float(fold.transform(float(utility.within) * distance, FLOATS))
     if isinstance(utility, PowerError):
         moment = float(fold.inverse_moment(utility.power, FLOATS))
-        return math.gamma(float(utility.power) + 1) * moment / distance ** float(utility.power)
+        return float(math.gamma(float(utility.power) + 1) * moment / distance ** float(utility.power))
     outside = 1 - float(utility.confidence)
     low, high = 0.0, 1.0
     while float(fold.transform(high, FLOATS)) > outside:
