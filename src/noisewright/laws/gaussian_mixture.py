@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -62,13 +62,3 @@ class GaussianMixture:
         for std, weight in zip(self.stds, self.weights, strict=True):
             total = total + field.real(weight) * function(Gaussian(std))
         return total
-
-
-def mixture_from_dict(data: Mapping[str, Any]) -> GaussianMixture:
-    """The law that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
-    numbers = []
-    for key in ("stds", "weights"):
-        if not all(isinstance(text, str) for text in data[key]):
-            raise TypeError("expected numbers as text")
-        numbers.append(tuple(Fraction(text) for text in data[key]))
-    return GaussianMixture(*numbers)

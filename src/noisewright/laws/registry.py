@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from noisewright.laws.base import SmoothLaw
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.gaussian_mixture import mixture_from_dict
+from noisewright.laws.gaussian_mixture import GaussianMixture
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.logistic import Logistic
@@ -47,12 +48,16 @@ def _tabulated(data: Mapping[str, Any]) -> Tabulated:
     return Tabulated(exact(data["width"]), tuple(int(w) for w in weights), exact(data["edge"]))
 
 
+_RATIONAL = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?")
+
 LAWS: dict[str, Callable[[Mapping[str, Any]], NoiseLaw]] = {
     "laplace": _laplace,
     "discrete-laplace": _discrete_laplace,
     "piecewise": _piecewise,
-    "two-fold": twofold_from_dict,
-    "gaussian-mixture": mixture_from_dict,
+    "two-fold": lambda data: twofold_from_dict(data, exact),
+    "gaussian-mixture": lambda data: GaussianMixture(
+        tuple(exact(s) for s in data["stds"]), tuple(exact(w) for w in data["weights"])
+    ),
     "gaussian": lambda data: Gaussian(exact(data["std"])),
     "generalized-gaussian": lambda data: GeneralizedGaussian(exact(data["power"]), exact(data["scale"])),
     "logistic": lambda data: Logistic(exact(data["scale"])),
@@ -72,6 +77,8 @@ def exact(text: object) -> Fraction:
     """A rational from the text form that `str(Fraction)` writes; other types are refused."""
     if not isinstance(text, str):
         raise TypeError(f"expected a number as text, got {text!r}")
+    if not _RATIONAL.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is not a rational such as 3/1000")
     return Fraction(text)
 
 

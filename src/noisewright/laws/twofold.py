@@ -73,35 +73,35 @@ class TwoFold:
         return {"kind": "two-fold", "fold": self.fold.to_dict()}
 
 
-def _exact(text: object) -> Fraction:
-    if not isinstance(text, str):
-        raise TypeError(f"expected a number as text, got {text!r}")
-    return Fraction(text)
+Read = Callable[[object], Fraction]
+"""How a number is read from its text; the registry of laws gives its own, which refuses what is too long."""
 
-
-def _numbers(texts: Any) -> tuple[Fraction, ...]:
-    return tuple(_exact(text) for text in texts)
-
-
-FOLDS: dict[str, Callable[[Mapping[str, Any]], Fold]] = {
-    "atoms": lambda d: Atoms(_numbers(d["rates"]), _numbers(d["weights"])),
-    "gamma": lambda d: GammaFold(_exact(d["shape"]), _exact(d["scale"])),
-    "uniform": lambda d: UniformFold(_exact(d["low"]), _exact(d["high"])),
-    "truncated-normal": lambda d: TruncatedNormalFold(
-        _exact(d["centre"]), _exact(d["spread"]), _exact(d["low"]), None if d["high"] is None else _exact(d["high"])
+FOLDS: dict[str, Callable[[Mapping[str, Any], Read], Fold]] = {
+    "atoms": lambda d, read: Atoms(tuple(map(read, d["rates"])), tuple(map(read, d["weights"]))),
+    "gamma": lambda d, read: GammaFold(read(d["shape"]), read(d["scale"])),
+    "uniform": lambda d, read: UniformFold(read(d["low"]), read(d["high"])),
+    "truncated-normal": lambda d, read: TruncatedNormalFold(
+        read(d["centre"]), read(d["spread"]), read(d["low"]), None if d["high"] is None else read(d["high"])
     ),
-    "noncentral-chi-squared": lambda d: NoncentralChiSquaredFold(
-        _exact(d["degrees"]), _exact(d["noncentrality"]), _exact(d["scale"])
+    "noncentral-chi-squared": lambda d, read: NoncentralChiSquaredFold(
+        read(d["degrees"]), read(d["noncentrality"]), read(d["scale"])
     ),
-    "rayleigh": lambda d: RayleighFold(_exact(d["scale"])),
-    "ensemble": lambda d: Ensemble(
-        _numbers(d["coefficients"]), tuple(FOLDS[part["kind"]](part) for part in d["parts"])
+    "rayleigh": lambda d, read: RayleighFold(read(d["scale"])),
+    "ensemble": lambda d, read: Ensemble(
+        tuple(map(read, d["coefficients"])), tuple(_part(part, read) for part in d["parts"])
     ),
-    "formula": lambda d: FormulaFold(d["formula"], _exact(d["scale"])),
+    "formula": lambda d, read: FormulaFold(d["formula"], read(d["scale"])),
 }
 """How each kind of fold is read back from files."""
 
 
-def twofold_from_dict(data: Mapping[str, Any]) -> TwoFold:
+def twofold_from_dict(data: Mapping[str, Any], read: Read) -> TwoFold:
     """The law that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
-    return TwoFold(FOLDS[data["fold"]["kind"]](data["fold"]))
+    return TwoFold(FOLDS[data["fold"]["kind"]](data["fold"], read))
+
+
+def _part(data: Mapping[str, Any], read: Read) -> Fold:
+    """A fold of an ensemble; ensembles do not nest."""
+    if data["kind"] == "ensemble":
+        raise ValueError("an ensemble is made of plain folds")
+    return FOLDS[data["kind"]](data, read)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from noisewright.laws.registry import exact
 from noisewright.mechanisms.digest import digest
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidLawError
@@ -52,13 +53,10 @@ class RandomExponential:
         query = data["query"]
         if query["kind"] != "choice":
             raise ValueError("the exponential mechanism answers a choice")
-        numbers = [query["sensitivity"], *data["epsilons"], *data["weights"]]
-        if not all(isinstance(text, str) for text in numbers):
-            raise TypeError("expected numbers as text")
         return cls(
-            Choice(query["candidates"], Fraction(query["sensitivity"])),
-            tuple(Fraction(text) for text in data["epsilons"]),
-            tuple(Fraction(text) for text in data["weights"]),
+            Choice(query["candidates"], exact(query["sensitivity"])),
+            tuple(exact(text) for text in data["epsilons"]),
+            tuple(exact(text) for text in data["weights"]),
         )
 
     @property

@@ -25,6 +25,7 @@ from noisewright.problem.errors import UncertifiedError
 _BITS = 256
 _LARGEST_EXPONENT = 64
 _GRID = 2**60
+_MOST_UNROLLED = 10**6
 
 
 @singledispatch
@@ -76,6 +77,8 @@ def _(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
     between them is below reach. A pair in a tail has the differences of the same pair moved inward
     by whole periods, so the unrolled cells show every difference there is.
     """
+    if reach / law.period * len(law.levels) > _MOST_UNROLLED:
+        raise UncertifiedError("refused: the period of this law is too short for the sensitivity to be checked.")
     cells = law.unrolled(reach)
     worst = Fraction(0)
     lowest: deque[int] = deque()

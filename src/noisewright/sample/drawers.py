@@ -65,19 +65,19 @@ class AdditiveDrawer:
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         stream = entropy.stream()
-        if count <= _WITHOUT_TABLE:
-            indices = np.array([self._sampler.one(stream) for _ in range(count)], dtype=object)
-            if all(-(2**62) < k < 2**62 for k in indices):
-                indices = indices.astype(np.int64)
-        else:
-            indices = self._sampler.many(count, stream)
         if self._mechanism.query.integer:
-            return indices
+            return self._sampler.many(count, stream)
         lattice = self._mechanism.lattice
-        if indices.dtype == object:
-            offset = HALF - lattice.edge
-            return _as_floats([(Fraction(int(k)) + offset) * lattice.step for k in indices])
-        return ((indices + float(HALF - lattice.edge)) * float(lattice.step)).astype(np.float64)
+        noise: NDArray[Any] = np.empty(count)
+        begin = 0
+        for part in self._sampler.parts(count, stream):
+            place = slice(begin, begin + len(part))
+            if part.dtype == object:
+                noise = _put_exactly(noise, place, [lattice.centre(int(k)) for k in part])
+            else:
+                noise[place] = (part + float(HALF - lattice.edge)) * float(lattice.step)
+            begin += len(part)
+        return noise
 
 
 def _as_float(value: Fraction) -> float | Fraction:
@@ -88,11 +88,13 @@ def _as_float(value: Fraction) -> float | Fraction:
         return value
 
 
-def _as_floats(values: list[Fraction]) -> NDArray[Any]:
-    """An array of floats, or of exact rationals if one lies beyond the range of floats."""
+def _put_exactly(noise: NDArray[Any], place: slice, values: list[Fraction]) -> NDArray[Any]:
+    """The array with the values in their place; it holds exact rationals once one is beyond the range of floats."""
     shown = [_as_float(value) for value in values]
-    exact = any(isinstance(value, Fraction) for value in shown)
-    return np.array(values, dtype=object) if exact else np.array(shown, dtype=np.float64)
+    if any(isinstance(value, Fraction) for value in shown) and noise.dtype != object:
+        noise = noise.astype(object)
+    noise[place] = shown
+    return noise
 
 
 @describe_error.register

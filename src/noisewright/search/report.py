@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +37,8 @@ class Candidate:
         """Plain data, the mechanism included."""
         return {
             "name": self.name,
-            "value": _plain(self.value),
-            "gap": _plain(self.gap),
+            "value": None if isinf(self.value) else self.value,
+            "gap": None if self.gap is None or isinf(self.gap) else self.gap,
             "bias": self.bias,
             "error": self.error,
             "certified": self.certified.to_dict(),
@@ -78,7 +79,11 @@ class Report:
             return f"{winner.name} wins: its entropy is {drop:.4g} nats below that of {usual.name} noise; {limit}."
         larger = self.utility.larger_is_better
         top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
-        ratio = f"{top / bottom:.4g}" if bottom else "infinitely many"
+        if not bottom:
+            return (
+                f"{winner.name} wins: {number(winner.value)} against {number(usual.value)} with {usual.name}; {limit}."
+            )
+        ratio = f"{top / bottom:.4g}"
         gain = (
             f"its answers are useful {ratio} times as often as with {usual.name} noise"
             if larger
@@ -143,16 +148,15 @@ class Report:
         biased = any(c.bias for c in self.candidates)
         rows = []
         for c in self.candidates:
-            row = [c.name, _value_text(c, shown=isinstance(self.utility, Numerical)), _gap_text(c.gap)]
+            row = [
+                c.name,
+                _value_text(c, shown=isinstance(self.utility, Numerical)),
+                "unbounded" if isinf(c.value) else _gap_text(c.gap),
+            ]
             rows.append([*row, f"{c.bias:+.4g}" if c.bias else "0"] if biased else row)
         limit = ["best possible", "none known" if self.bound is None else number(self.bound), ""]
         rows.append([*limit, ""] if biased else limit)
         return rows
-
-
-def _plain(value: float | None) -> float | str | None:
-    """JSON has no infinity."""
-    return "infinite" if value == float("inf") else value
 
 
 def _value_text(candidate: Candidate, *, shown: bool) -> str:
@@ -164,4 +168,6 @@ def _value_text(candidate: Candidate, *, shown: bool) -> str:
 def _gap_text(gap: float | None) -> str:
     if gap is None:
         return "not known"
+    if isinf(gap):
+        return "best possible is 0"
     return f"at most {percent(gap)}" if gap >= _TIE else "none"
