@@ -44,21 +44,26 @@ class TruncatedNormalFold:
 
     @property
     def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
         return None if self.low else Fraction(1)
 
     @property
     def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
         return None
 
     def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
         if bool(x == 0):
             return field.real(1)
         return self._ends(x, field, 0) / self._ends(field.real(0), field, 0)
 
     def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
         return self._ends(x, field, 1) / self._ends(field.real(0), field, 0)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
         if power == 0:
             return field.real(1)
         if not self.low and power >= 1:
@@ -85,13 +90,16 @@ class TruncatedNormalFold:
 
     @property
     def lowest(self) -> Fraction:
+        """No rate lies below this."""
         return self.low
 
     def scaled(self, factor: Fraction) -> TruncatedNormalFold:
+        """The law of factor times the rate."""
         high = None if self.high is None else self.high * factor
         return TruncatedNormalFold(self.centre * factor, self.spread * factor, self.low * factor, high)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {
             "kind": "truncated-normal",
             "centre": str(self.centre),
@@ -139,11 +147,13 @@ class Ensemble:
 
     @property
     def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
         reaches = [part.inverse_reach for part in self.parts]
         return None if None in reaches else sum((r for r in reaches if r is not None), Fraction(0))
 
     @property
     def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
         scaled = [
             part.exponential_reach / a
             for a, part in zip(self.coefficients, self.parts, strict=True)
@@ -152,9 +162,11 @@ class Ensemble:
         return min(scaled) if scaled else None
 
     def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
         return math.prod(self._transforms(x, field), start=field.real(1))
 
     def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
         transforms = self._transforms(x, field)
         total = field.real(0)
         for i, (a, part) in enumerate(zip(self.coefficients, self.parts, strict=True)):
@@ -163,6 +175,7 @@ class Ensemble:
         return total
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
         if power == 0:
             return field.real(1)
         reach = self.inverse_reach
@@ -177,12 +190,15 @@ class Ensemble:
 
     @property
     def lowest(self) -> Fraction:
+        """No rate lies below this."""
         return sum((a * part.lowest for a, part in zip(self.coefficients, self.parts, strict=True)), Fraction(0))
 
     def scaled(self, factor: Fraction) -> Ensemble:
+        """The law of factor times the rate."""
         return Ensemble(tuple(a * factor for a in self.coefficients), self.parts)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {
             "kind": "ensemble",
             "coefficients": [str(a) for a in self.coefficients],

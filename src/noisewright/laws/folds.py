@@ -77,29 +77,37 @@ class Atoms:
 
     @property
     def lowest(self) -> Fraction:
+        """No rate lies below this."""
         return min(self.rates)
 
     @property
     def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
         return None
 
     @property
     def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
         return None
 
     def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
         return self._mean(lambda rate: field.exp(-rate * x), field)
 
     def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
         return self._mean(lambda rate: rate * field.exp(-rate * x), field)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
         return self._mean(lambda rate: 1 / field.power(rate, power), field)
 
     def scaled(self, factor: Fraction) -> Atoms:
+        """The law of factor times the rate."""
         return Atoms(tuple(r * factor for r in self.rates), self.weights)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "atoms", "rates": [str(r) for r in self.rates], "weights": [str(w) for w in self.weights]}
 
     def _mean(self, function: Any, field: Field) -> Value:
@@ -122,31 +130,39 @@ class GammaFold:
 
     @property
     def lowest(self) -> Fraction:
+        """No rate lies below this."""
         return Fraction(0)
 
     @property
     def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
         return self.shape
 
     @property
     def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
         return 1 / self.scale
 
     def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
         return 1 / field.power(1 + field.real(self.scale) * x, self.shape)
 
     def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
         return field.real(self.shape * self.scale) / field.power(1 + field.real(self.scale) * x, self.shape + 1)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
         if power >= self.shape:
             return infinity(field)
         return _gamma_ratio(self.shape, power, field) / field.power(field.real(self.scale), power)
 
     def scaled(self, factor: Fraction) -> GammaFold:
+        """The law of factor times the rate."""
         return GammaFold(self.shape, self.scale * factor)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "gamma", "shape": str(self.shape), "scale": str(self.scale)}
 
 
@@ -164,26 +180,32 @@ class UniformFold:
 
     @property
     def lowest(self) -> Fraction:
+        """No rate lies below this."""
         return self.low
 
     @property
     def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
         return None if self.low else Fraction(1)
 
     @property
     def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
         return None
 
     def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
         z = field.real(self.high - self.low) * x
         return field.exp(-field.real(self.low) * x) * _average(z, field)
 
     def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
         width, low = field.real(self.high - self.low), field.real(self.low)
         z = width * x
         return field.exp(-low * x) * (low * _average(z, field) + width * _average_slope(z, field))
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
         if not self.low:
             if power >= 1:
                 return infinity(field)
@@ -194,9 +216,11 @@ class UniformFold:
         return (ends[0] - ends[1]) / field.real((power - 1) * (self.high - self.low))
 
     def scaled(self, factor: Fraction) -> UniformFold:
+        """The law of factor times the rate."""
         return UniformFold(self.low * factor, self.high * factor)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "uniform", "low": str(self.low), "high": str(self.high)}
 
 
@@ -216,26 +240,32 @@ class NoncentralChiSquaredFold:
 
     @property
     def lowest(self) -> Fraction:
+        """No rate lies below this."""
         return Fraction(0)
 
     @property
     def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
         return self.degrees / 2
 
     @property
     def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
         return 1 / (2 * self.scale)
 
     def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
         s = field.real(self.scale) * x
         return field.exp(-field.real(self.noncentrality) * s / (1 + 2 * s)) / field.power(1 + 2 * s, self.degrees / 2)
 
     def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
         spread = 1 + 2 * field.real(self.scale) * x
         rate = field.real(self.degrees) / spread + field.real(self.noncentrality) / (spread * spread)
         return field.real(self.scale) * rate * self.transform(x, field)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
         shape = self.degrees / 2
         if power >= shape:
             return infinity(field)
@@ -245,9 +275,11 @@ class NoncentralChiSquaredFold:
         return _gamma_ratio(shape, power, field) * series / field.power(field.real(2 * self.scale), power)
 
     def scaled(self, factor: Fraction) -> NoncentralChiSquaredFold:
+        """The law of factor times the rate."""
         return NoncentralChiSquaredFold(self.degrees, self.noncentrality, self.scale * factor)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {
             "kind": "noncentral-chi-squared",
             "degrees": str(self.degrees),
@@ -268,33 +300,41 @@ class RayleighFold:
 
     @property
     def lowest(self) -> Fraction:
+        """No rate lies below this."""
         return Fraction(0)
 
     @property
     def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
         return Fraction(2)
 
     @property
     def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
         return None
 
     def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
         return gaussian_transform(1, field.real(self.scale) * x, field)
 
     def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
         scale = field.real(self.scale)
         return scale * gaussian_transform(2, scale * x, field)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
         if power >= 2:
             return infinity(field)
         root = field.power(field.real(2), power / 2)
         return field.gamma(1 - power / 2) / (root * field.power(field.real(self.scale), power))
 
     def scaled(self, factor: Fraction) -> RayleighFold:
+        """The law of factor times the rate."""
         return RayleighFold(self.scale * factor)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "rayleigh", "scale": str(self.scale)}
 
 

@@ -63,21 +63,26 @@ class FormulaFold:
 
     @property
     def lowest(self) -> Fraction:
+        """No rate lies below this."""
         return _prove(self.formula).rate * self.scale
 
     @property
     def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
         shape = _prove(self.formula)
         return None if shape.rate else shape.order
 
     @property
     def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
         return Fraction(0)
 
     def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
         return self._dual(x, field)[0] / self._dual(field.real(0), field)[0]
 
     def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
         return -field.real(self.scale) * self._dual(x, field)[1] / self._dual(field.real(0), field)[0]
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
@@ -94,9 +99,11 @@ class FormulaFold:
         return inverse_moment_between(self, power, field, tail)
 
     def scaled(self, factor: Fraction) -> FormulaFold:
+        """The law of factor times the rate."""
         return FormulaFold(self.formula, self.scale * factor)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "formula", "formula": self.formula, "scale": str(self.scale)}
 
     def _dual(self, x: Value, field: Field) -> tuple[Value, Value]:

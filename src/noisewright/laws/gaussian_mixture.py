@@ -29,21 +29,27 @@ class GaussianMixture:
             )
 
     def density(self, x: Point, field: Field) -> Value:
+        """Density at x."""
         return self._mean(lambda part: part.density(x, field), field)
 
     def cdf(self, x: Point, field: Field) -> Value:
+        """P(X <= x), accurate in the lower tail."""
         return self.sf(-x, field)
 
     def sf(self, x: Point, field: Field) -> Value:
+        """P(X > x), accurate in the upper tail."""
         return self._mean(lambda part: part.sf(x, field), field)
 
     def moment(self, power: Exact, field: Field) -> Value:
+        """E |X|^power."""
         return self._mean(lambda part: part.moment(power, field), field)
 
     def mean(self, field: Field) -> Value:
+        """E X, which is 0."""
         return field.real(0)
 
     def log_ratio(self, shift: Fraction) -> Fraction:
+        """Never finite: refused."""
         raise UncertifiedError("the likelihood ratio of Gaussian noise is not bounded: it is never purely private.")
 
     def scaled(self, factor: Fraction) -> GaussianMixture:
@@ -51,6 +57,7 @@ class GaussianMixture:
         return GaussianMixture(tuple(s * factor for s in self.stds), self.weights)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {
             "kind": "gaussian-mixture",
             "stds": [str(s) for s in self.stds],

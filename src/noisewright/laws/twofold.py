@@ -46,12 +46,15 @@ class TwoFold:
         return _COSTLY_TABLE if self.fold.costly else _LARGEST_TABLE
 
     def density(self, x: Point, field: Field) -> Value:
+        """Density at x."""
         return self.fold.slope(field.real(x if x >= 0 else -x), field) / 2
 
     def cdf(self, x: Point, field: Field) -> Value:
+        """P(X <= x), accurate in the lower tail."""
         return self.sf(-x, field)
 
     def sf(self, x: Point, field: Field) -> Value:
+        """P(X > x), accurate in the upper tail."""
         half_tail = self.fold.transform(field.real(x if x >= 0 else -x), field) / 2
         return half_tail if x >= 0 else 1 - half_tail
 
@@ -70,6 +73,7 @@ class TwoFold:
             return upper(ratio.log())
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "two-fold", "fold": self.fold.to_dict()}
 
 

@@ -40,6 +40,7 @@ class RandomExponential:
         return Selection(self, scores)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {
             "kind": "random-exponential",
             "query": self.query.to_dict(),
