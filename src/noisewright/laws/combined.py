@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from noisewright.laws.folds import Fold
 from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
-from noisewright.numerics.fields import FLOATS, Field, Value
+from noisewright.numerics.balls import working_bits
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.numerics.special import gaussian_transform, infinity
 from noisewright.problem.errors import InvalidLawError
 
@@ -56,11 +58,11 @@ class TruncatedNormalFold:
         """L(x) = E e^(-ux)."""
         if bool(x == 0):
             return field.real(1)
-        return self._ends(x, field, 0) / self._ends(field.real(0), field, 0)
+        return self._ends(x, field, 0) / self._whole(field)
 
     def slope(self, x: Value, field: Field) -> Value:
         """-L'(x) = E u e^(-ux)."""
-        return self._ends(x, field, 1) / self._ends(field.real(0), field, 0)
+        return self._ends(x, field, 1) / self._whole(field)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
         """E u^(-power), infinite where it does not exist."""
@@ -110,7 +112,11 @@ class TruncatedNormalFold:
 
     def _highest_density(self, field: Field) -> Value:
         """No density of the rate exceeds this, so L(x) is at most this divided by x."""
-        return 1 / (field.real(self.spread) * self._ends(field.real(0), field, 0))
+        return 1 / (field.real(self.spread) * self._whole(field))
+
+    def _whole(self, field: Field) -> Value:
+        """The normalising constant, computed once per precision."""
+        return _normaliser(self, field, working_bits() if field is BALLS else 0)
 
     def _ends(self, x: Value, field: Field, order: int) -> Value:
         """The integral of u^order e^(-ux) times the unnormalised density, in units of the spread."""
@@ -127,6 +133,11 @@ class TruncatedNormalFold:
         if order == 1:
             inner = field.real(end) * inner + spread * gaussian_transform(1, z, field)
         return weight * inner
+
+
+@lru_cache(maxsize=128)
+def _normaliser(fold: TruncatedNormalFold, field: Field, bits: int) -> Value:
+    return fold._ends(field.real(0), field, 0)
 
 
 @dataclass(frozen=True, slots=True)

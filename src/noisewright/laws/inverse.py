@@ -14,7 +14,7 @@ from typing import Any
 from noisewright.numerics.balls import hull
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 
-_BALL_CELLS = 1500
+_BALL_CELLS = 1000
 _FLOAT_CELLS = 100
 _NEAR = 1e-8
 _NEGLIGIBLE = 1e-13

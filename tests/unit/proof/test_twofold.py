@@ -79,7 +79,7 @@ def test_files_are_proven_again_and_tampering_is_refused(name):
 def test_renyi_values_of_the_issue():
     fold = GammaFold(Fraction(1), Fraction(1))
     enclosed = renyi_ball(TwoFold(fold), Fraction(1), Fraction(5, 2))
-    assert 0.6505 < float(enclosed.lower()) <= float(enclosed.upper()) < 0.6515
+    assert 0.6505 < float(enclosed.lower()) <= 0.6513 <= float(enclosed.upper()) < 0.6519
     assert paper_bound(fold, Fraction(5, 2)) is None  # infinite
     assert float(paper_bound(fold, Fraction(3, 2)).mid()) > float(
         renyi_ball(TwoFold(fold), Fraction(1), Fraction(3, 2)).upper()
@@ -103,7 +103,7 @@ def test_renyi_of_order_one_is_the_kullback_leibler_divergence():
 
 def test_renyi_grows_with_the_shift_and_is_certified():
     law = TwoFold(FOLDS["two-point"])
-    values = [float(renyi_divergence(law, Fraction(2), Fraction(k, 4))[0]) for k in (1, 2, 3, 4)]
+    values = [float(renyi_divergence(law, Fraction(2), Fraction(k, 2))[0]) for k in (1, 2)]
     assert values == sorted(values)
     nw.certify(additive(FOLDS["two-point"]), nw.RenyiDP(2, Fraction(values[-1]) + Fraction(1, 1000)))
     with pytest.raises(UncertifiedError):

