@@ -116,7 +116,7 @@ class TruncatedNormalFold:
 
     def _whole(self, field: Field) -> Value:
         """The normalising constant, computed once per precision."""
-        return _normaliser(self, field, working_bits() if field is BALLS else 0)
+        return _normaliser(self, working_bits() if field is BALLS else None)
 
     def _ends(self, x: Value, field: Field, order: int) -> Value:
         """The integral of u^order e^(-ux) times the unnormalised density, in units of the spread."""
@@ -136,7 +136,8 @@ class TruncatedNormalFold:
 
 
 @lru_cache(maxsize=128)
-def _normaliser(fold: TruncatedNormalFold, field: Field, bits: int) -> Value:
+def _normaliser(fold: TruncatedNormalFold, bits: int | None) -> Value:
+    field = FLOATS if bits is None else BALLS
     return fold._ends(field.real(0), field, 0)
 
 
