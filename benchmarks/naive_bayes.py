@@ -25,6 +25,7 @@ NOISES = ("tailored", "staircase", "two-fold", "Laplace")
 
 
 def tasks(rows: int) -> list[Task]:
+    """Adult and KDD'99 where the data folder has them."""
     found = []
     if path := dataset("adult/adult.parquet"):
         found.append(adult(path))
@@ -37,6 +38,7 @@ def tasks(rows: int) -> list[Task]:
 
 
 def scores(model: Any, task: Task) -> tuple[float, float, float]:
+    """Accuracy, precision and recall on the test rows."""
     rows, truth = task.test
     guess = model.predict(rows)
     return (
@@ -47,10 +49,12 @@ def scores(model: Any, task: Task) -> tuple[float, float, float]:
 
 
 def private(task: Task, epsilon: float, noise: str) -> Any:
+    """Our classifier with one kind of noise."""
     return NaiveBayes(epsilon, bounds=task.bounds, categorical=task.categorical, noise=noise, classes=[0, 1])
 
 
 def competitor(task: Task, epsilon: float) -> Any:
+    """diffprivlib's classifier at the same total budget; it treats every column as a number."""
     from diffprivlib.models import GaussianNB
 
     columns = range(task.train[0].shape[1])
@@ -60,6 +64,7 @@ def competitor(task: Task, epsilon: float) -> Any:
 
 
 def main() -> None:
+    """Fit, score, print and keep."""
     options = argparse.ArgumentParser()
     options.add_argument("--runs", type=int, default=50)
     options.add_argument("--rows", type=int, default=100_000)
