@@ -10,12 +10,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "Choice": "problem.queries",
     "GaussianMixture": "laws.gaussian_mixture",
-    "RandomExponential": "mechanisms.exponential",
-    "KullbackLeibler": "problem.metrics",
-    "Renyi": "problem.metrics",
-    "HistogramEntropy": "problem.metrics",
-    "Mallows": "problem.metrics",
-    "ErrorEntropy": "problem.metrics",
+    "RandomExponential": "mechanisms.choice",
+    "KullbackLeibler": "problem.divergences",
+    "Renyi": "problem.divergences",
+    "HistogramEntropy": "problem.divergences",
+    "Mallows": "problem.divergences",
+    "ErrorEntropy": "problem.divergences",
     "TwoFold": "laws.twofold",
     "Atoms": "laws.folds",
     "GammaFold": "laws.folds",
@@ -156,7 +156,8 @@ if TYPE_CHECKING:
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
     from noisewright.laws.twofold import TwoFold
     from noisewright.mechanisms.additive import Additive
-    from noisewright.mechanisms.exponential import RandomExponential
+    from noisewright.mechanisms.choice import RandomExponential
+    from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.errors import (
         InvalidAnswerError,
         InvalidInputError,
@@ -173,7 +174,6 @@ if TYPE_CHECKING:
         UncertifiedError,
         UnreachableTargetError,
     )
-    from noisewright.problem.metrics import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
     from noisewright.problem.queries import Choice, Scalar
     from noisewright.problem.utilities import (

@@ -7,7 +7,7 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
-from noisewright.mechanisms.exponential import RandomExponential
+from noisewright.mechanisms.choice import RandomExponential
 
 MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "additive": Additive.from_dict,

@@ -11,7 +11,7 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.metrics import Mallows, Numerical
+from noisewright.problem.divergences import Mallows, Numerical
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness, Utility

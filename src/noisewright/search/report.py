@@ -8,7 +8,7 @@ from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noisewright.problem.metrics import ErrorEntropy, Numerical
+from noisewright.problem.divergences import ErrorEntropy, Numerical
 from noisewright.problem.utilities import Expected
 from noisewright.sample.certified import Certified
 from noisewright.search.tables import html_table, number, percent, text_table

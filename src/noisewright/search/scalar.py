@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noisewright.mechanisms.additive import Additive
+from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import SolverError
-from noisewright.problem.metrics import Numerical
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected, Utility

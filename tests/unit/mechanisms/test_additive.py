@@ -13,7 +13,7 @@ from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.registry import MECHANISMS, mechanism_from_dict
-from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidAnswerError
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.queries import Scalar
 
 ONE = Fraction(1)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from noisewright.mechanisms.exponential import RandomExponential
+from noisewright.mechanisms.choice import RandomExponential
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 
 
-def pure_exponential(mechanism: RandomExponential, requirement: PureDP) -> tuple[Fraction, str]:
+def pure_choice(mechanism: RandomExponential, requirement: PureDP) -> tuple[Fraction, str]:
     """The largest epsilon that may be drawn.
 
     Rule: for each epsilon the exponential mechanism is epsilon-DP, and a mixture over a choice that does not

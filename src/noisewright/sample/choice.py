@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.exponential import RandomExponential
+from noisewright.mechanisms.choice import RandomExponential
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import show
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
