@@ -25,5 +25,9 @@ class Entry:
         return function(out, step)
 
 
-REPRODUCTIONS: dict[str, Entry] = {}
+REPRODUCTIONS: dict[str, Entry] = {
+    "generalized-gaussian": Entry(
+        "noisewright.lab.generalized_gaussian", "Generalized Gaussian mechanism (Liu 2019)", 6
+    ),
+}
 """Name -> entry; a reproduction is known to the command line by being listed here."""
