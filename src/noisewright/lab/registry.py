@@ -25,5 +25,7 @@ class Entry:
         return function(out, step)
 
 
-REPRODUCTIONS: dict[str, Entry] = {}
+REPRODUCTIONS: dict[str, Entry] = {
+    "r2dp": Entry("noisewright.lab.r2dp", "Two-fold noise: R2DP (Mohammady et al., CCS 2020)", 10),
+}
 """Name -> entry; a reproduction is known to the command line by being listed here."""
