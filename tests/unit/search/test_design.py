@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from noisewright.numerics.balls import ball, hull, precision
 from noisewright.problem.errors import (
     InvalidLossError,
     InvalidPrivacyError,
@@ -19,7 +20,7 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, Growth, SquaredError, Usefulness
 from noisewright.search import scalar
 from noisewright.search.design import design
-from noisewright.search.ranking import outward, ranked, relative_gap
+from noisewright.search.ranking import measured, outward, ranked, relative_gap
 from noisewright.search.report import Candidate
 
 ONE = PureDP(1)
@@ -140,3 +141,17 @@ def test_ranking(utility, order):
     best = design(Scalar(1), privacy=ONE, utility=SquaredError()).best
     candidates = [Candidate(name, best, value, 0.0, 0.0) for name, value in values.items()]
     assert [c.name for c in ranked(candidates, utility, ("b", "a", "c"))] == order
+
+
+@pytest.mark.parametrize(
+    ("utility", "low", "high", "bound", "gap"),
+    [(SquaredError(), 3, 4, 2, 1.0), (Usefulness(1), Fraction(1, 4), Fraction(3, 4), 1, 0.75)],
+    ids=["cost", "useful"],
+)
+def test_a_gap_is_measured_from_the_worse_end_of_the_value(utility, low, high, bound, gap):
+    mechanism = design(Scalar(1), privacy=ONE, utility=SquaredError()).best.mechanism
+    with precision():
+        value = hull(ball(low), ball(high))
+    found = measured("any", mechanism, ONE, value, Fraction(bound), utility)
+    assert found.gap == pytest.approx(gap)
+    assert found.value == pytest.approx(float(low + high) / 2)
