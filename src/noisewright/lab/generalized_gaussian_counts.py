@@ -31,6 +31,7 @@ EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))
 DELTAS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _PRIOR = 0.5
 _STEPS = 40
+_BATCH = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +111,14 @@ def experiment(
                 pure = "pure" in name
                 if pure and delta != DELTAS[0]:
                     continue
-                released = sanitised(counts, certified, repeats)
+                batches = [min(_BATCH, repeats - i) for i in range(0, repeats, _BATCH)]
+                parts = []
+                for size in batches:
+                    released = sanitised(counts, certified, size)
+                    parts.append(distances(counts, released))
                 if epsilon == 1 and (delta == DELTAS[2] or pure):
                     examples[name] = released[0]
-                l1, kl = distances(counts, released)
+                l1, kl = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
                 outcomes.append(
                     Outcome(
                         data,
