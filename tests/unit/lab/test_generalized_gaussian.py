@@ -19,7 +19,7 @@ def test_a_quick_run_writes_every_figure_and_finds_what_the_verifier_finds(tmp_p
     monkeypatch.setenv("NOISEWRIGHT_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setenv("NOISEWRIGHT_CACHE", "off")
     steps = []
-    result = reproduce(tmp_path, steps.append, repeats=4, machines=1, people=300)
+    result = reproduce(tmp_path, steps.append, repeats=4, machines=1, people=300, quick=True)
     assert len(steps) == REPRODUCTIONS["generalized-gaussian"].steps
     for number in range(1, 13):
         assert (tmp_path / f"figure-{number:02d}.png").stat().st_size > 1000
