@@ -8,6 +8,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Choice": "problem.queries",
+    "GaussianMixture": "laws.gaussian_mixture",
+    "RandomExponential": "mechanisms.choice",
+    "KullbackLeibler": "problem.divergences",
+    "Renyi": "problem.divergences",
+    "HistogramEntropy": "problem.divergences",
+    "Mallows": "problem.divergences",
+    "ErrorEntropy": "problem.divergences",
+    "TwoFold": "laws.twofold",
+    "Atoms": "laws.folds",
+    "GammaFold": "laws.folds",
+    "UniformFold": "laws.folds",
+    "NoncentralChiSquaredFold": "laws.folds",
+    "RayleighFold": "laws.folds",
+    "TruncatedNormalFold": "laws.combined",
+    "Ensemble": "laws.combined",
+    "FormulaFold": "laws.formula",
+    "point_fold": "laws.folds",
+    "two_point_fold": "laws.folds",
     "AbsoluteError": "problem.utilities",
     "ErrorQuantile": "problem.utilities",
     "Expected": "problem.utilities",
@@ -113,15 +132,23 @@ __all__ = [
     "AbsoluteError",
     "Additive",
     "ApproxDP",
+    "Atoms",
     "Budget",
     "BudgetRow",
     "Candidate",
     "Certificate",
     "Certified",
+    "Choice",
     "DiscreteLaplace",
+    "Ensemble",
+    "ErrorEntropy",
     "ErrorQuantile",
     "Expected",
+    "FormulaFold",
+    "GammaFold",
+    "GaussianMixture",
     "Growth",
+    "HistogramEntropy",
     "InvalidAnswerError",
     "InvalidInputError",
     "InvalidLawError",
@@ -131,20 +158,29 @@ __all__ = [
     "InvalidPrivacyError",
     "InvalidQueryError",
     "InvalidUtilityError",
+    "KullbackLeibler",
     "Laplace",
     "Lattice",
+    "Mallows",
     "MechanismFileError",
     "NoisewrightError",
+    "NoncentralChiSquaredFold",
     "Piecewise",
     "PowerError",
     "ProbabilisticDP",
     "PureDP",
+    "RandomExponential",
+    "RayleighFold",
+    "Renyi",
     "RenyiDP",
     "Report",
     "Scalar",
     "SolverError",
     "SquaredError",
+    "TruncatedNormalFold",
+    "TwoFold",
     "UncertifiedError",
+    "UniformFold",
     "UnreachableTargetError",
     "Usefulness",
     "ZeroConcentratedDP",
@@ -152,13 +188,27 @@ __all__ = [
     "budget_for",
     "certify",
     "design",
+    "point_fold",
     "skewed_staircase",
     "staircase",
+    "two_point_fold",
 ]
 
 if TYPE_CHECKING:
+    from noisewright.laws.combined import Ensemble, TruncatedNormalFold
     from noisewright.laws.discrete_gaussian import DiscreteGaussian
+    from noisewright.laws.folds import (
+        Atoms,
+        GammaFold,
+        NoncentralChiSquaredFold,
+        RayleighFold,
+        UniformFold,
+        point_fold,
+        two_point_fold,
+    )
+    from noisewright.laws.formula import FormulaFold
     from noisewright.laws.gaussian import Gaussian
+    from noisewright.laws.gaussian_mixture import GaussianMixture
     from noisewright.laws.generalized_gaussian import GeneralizedGaussian
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
@@ -166,10 +216,13 @@ if TYPE_CHECKING:
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
     from noisewright.laws.tabulated import Tabulated
     from noisewright.laws.truncated_laplace import TruncatedLaplace
+    from noisewright.laws.twofold import TwoFold
     from noisewright.mechanisms.additive import Additive
+    from noisewright.mechanisms.choice import RandomExponential
     from noisewright.mechanisms.exponential import MinkowskiExponential
     from noisewright.mechanisms.lp_sensitivity import exact_lp_sensitivity, lp_sensitivity, lp_sensitivity_from_bounds
     from noisewright.mechanisms.ranged import RangedNoise
+    from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.errors import (
         InvalidAnswerError,
         InvalidInputError,
@@ -187,7 +240,7 @@ if TYPE_CHECKING:
         UnreachableTargetError,
     )
     from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-    from noisewright.problem.queries import Scalar
+    from noisewright.problem.queries import Choice, Scalar
     from noisewright.problem.ranged import RangedScalar
     from noisewright.problem.utilities import (
         AbsoluteError,

@@ -11,6 +11,7 @@ from noisewright.app.options import (
     Compose,
     Confidence,
     Delta,
+    Explore,
     Integer,
     Json,
     Notion,
@@ -44,6 +45,7 @@ def design(
     within: Within = None,
     confidence: Confidence = None,
     integer: Integer = False,
+    explore: Explore = None,
     json: Json = False,
     plot: Plot = None,
     save: Save = None,
@@ -60,7 +62,9 @@ def design(
     check_picture(plot)
     from noisewright.search.design import design as find_best
 
-    report = find_best(query, privacy=privacy, utility=wanted, compose=releases, progress=on_a_terminal())
+    report = find_best(
+        query, privacy=privacy, utility=wanted, compose=releases, progress=on_a_terminal(), explore=explore
+    )
     if json:
         say_json(report.to_dict())
     else:

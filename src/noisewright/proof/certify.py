@@ -9,6 +9,7 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.problem.errors import UncertifiedError
@@ -28,6 +29,7 @@ from noisewright.proof.additive import (
     pure_additive,
     renyi_additive,
 )
+from noisewright.proof.choice import pure_choice
 from noisewright.proof.exponential import pure_exponential
 from noisewright.proof.ranged import pure_ranged
 
@@ -35,6 +37,7 @@ _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, PureDP): pure_additive,
+    (RandomExponential, PureDP): pure_choice,
     (Additive, ApproxDP): approximate_additive,
     (Additive, ProbabilisticDP): probabilistic_additive,
     (Additive, RenyiDP): renyi_additive,
