@@ -38,6 +38,7 @@ class Sizes:
     points: int = 30
     divergence_points: int = 7
     orders: int = 6
+    renyi_epsilons: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     classifier_runs: int = 3
     kdd_rows: int = 20_000
     classifier_epsilons: tuple[float, ...] = (0.1, 0.5, 1.0, 3.0, 10.0)
@@ -62,7 +63,7 @@ def reproduce(out: Path, step: Advance, sizes: Sizes | None = None) -> Reproduct
     _divergences(out, found, motion_histogram(counts), np.geomspace(0.3, 12, chosen.divergence_points))
     step("figure 7: Renyi differential privacy")
     orders = np.geomspace(1.25, 20, chosen.orders)
-    panels = [renyi_panel(e, orders) for e in (0.5, 1.0, 2.0, 4.0)]
+    panels = [renyi_panel(e, orders) for e in chosen.renyi_epsilons]
     found.files += write_panels(out, "figure-7", panels, "order", "Renyi divergence")
     step("figure 8: degree sequence")
     _degree_figure(out, found, epsilons)

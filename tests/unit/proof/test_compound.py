@@ -32,11 +32,14 @@ def test_a_calibrated_mixture_is_private_and_nothing_smaller_is_proven():
 def test_the_true_delta_of_the_mixture_is_below_the_proven_one():
     law = calibrated_mixture(SHAPE, PRIVACY, Fraction(1))
 
-    def excess(x):
-        return max(0.0, law.density(x, FLOATS) - 2.718281828459045 * law.density(x - 1, FLOATS))
+    def true_delta(chosen):
+        def excess(x):
+            return max(0.0, chosen.density(x, FLOATS) - 2.718281828459045 * chosen.density(x - 1, FLOATS))
 
-    true_delta = quad(excess, -60, 60, limit=400, points=[-3, 0, 1])[0]
-    assert 1e-6 < true_delta <= 0.001 * (1 + 1e-6)
+        return quad(excess, -60, 60, limit=400, points=[-3, 0, 1])[0]
+
+    assert true_delta(law) <= 0.001
+    assert true_delta(law.scaled(Fraction(1, 4))) > 0.001
 
 
 def test_impossible_mixtures_are_refused():
