@@ -10,12 +10,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "Choice": "problem.queries",
     "GaussianMixture": "laws.gaussian_mixture",
-    "RandomExponential": "mechanisms.exponential",
-    "KullbackLeibler": "problem.metrics",
-    "Renyi": "problem.metrics",
-    "HistogramEntropy": "problem.metrics",
-    "Mallows": "problem.metrics",
-    "ErrorEntropy": "problem.metrics",
+    "RandomExponential": "mechanisms.choice",
+    "KullbackLeibler": "problem.divergences",
+    "Renyi": "problem.divergences",
+    "HistogramEntropy": "problem.divergences",
+    "Mallows": "problem.divergences",
+    "ErrorEntropy": "problem.divergences",
     "TwoFold": "laws.twofold",
     "Atoms": "laws.folds",
     "GammaFold": "laws.folds",
@@ -70,9 +70,65 @@ _HOMES = {
     "Budget": "search.budget",
     "BudgetRow": "search.budget",
     "budget_for": "search.budget",
+    "Gaussian": "laws.gaussian",
+    "GeneralizedGaussian": "laws.generalized_gaussian",
+    "Logistic": "laws.logistic",
+    "TruncatedLaplace": "laws.truncated_laplace",
+    "DiscreteGaussian": "laws.discrete_gaussian",
+    "Tabulated": "laws.tabulated",
+    "RangedScalar": "problem.ranged",
+    "RangedNoise": "mechanisms.ranged",
+    "MinkowskiExponential": "mechanisms.exponential",
+    "lp_sensitivity": "mechanisms.lp_sensitivity",
+    "lp_sensitivity_from_bounds": "mechanisms.lp_sensitivity",
+    "exact_lp_sensitivity": "mechanisms.lp_sensitivity",
+    "approximate_delta": "proof.approximate",
+    "renyi_divergence": "proof.renyi",
+    "implied_bound": "proof.conversions",
+    "corollary_nine_delta": "proof.named_rules",
+    "GAUSSIAN": "search.calibration",
+    "LOGISTIC": "search.calibration",
+    "generalized_gaussian": "search.calibration",
+    "calibrated": "search.calibration",
+    "calibrated_many": "search.calibration",
+    "composed_delta": "search.composition",
+    "composed_epsilon": "search.composition",
+    "ranged_mechanism": "search.ranged",
+    "per_coordinate": "search.ranged",
+    "exponential_on_range": "search.ranged",
+    "exponential_over": "search.ranged",
+    "release_within": "search.ranged",
 }
 
 __all__ = [
+    "Gaussian",
+    "GeneralizedGaussian",
+    "Logistic",
+    "TruncatedLaplace",
+    "DiscreteGaussian",
+    "Tabulated",
+    "RangedScalar",
+    "RangedNoise",
+    "MinkowskiExponential",
+    "lp_sensitivity",
+    "lp_sensitivity_from_bounds",
+    "exact_lp_sensitivity",
+    "approximate_delta",
+    "renyi_divergence",
+    "implied_bound",
+    "corollary_nine_delta",
+    "GAUSSIAN",
+    "LOGISTIC",
+    "generalized_gaussian",
+    "calibrated",
+    "calibrated_many",
+    "composed_delta",
+    "composed_epsilon",
+    "ranged_mechanism",
+    "per_coordinate",
+    "exponential_on_range",
+    "exponential_over",
+    "release_within",
     "AbsoluteError",
     "Additive",
     "ApproxDP",
@@ -140,6 +196,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from noisewright.laws.combined import Ensemble, TruncatedNormalFold
+    from noisewright.laws.discrete_gaussian import DiscreteGaussian
     from noisewright.laws.folds import (
         Atoms,
         GammaFold,
@@ -150,13 +207,22 @@ if TYPE_CHECKING:
         two_point_fold,
     )
     from noisewright.laws.formula import FormulaFold
+    from noisewright.laws.gaussian import Gaussian
     from noisewright.laws.gaussian_mixture import GaussianMixture
+    from noisewright.laws.generalized_gaussian import GeneralizedGaussian
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
+    from noisewright.laws.logistic import Logistic
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
+    from noisewright.laws.tabulated import Tabulated
+    from noisewright.laws.truncated_laplace import TruncatedLaplace
     from noisewright.laws.twofold import TwoFold
     from noisewright.mechanisms.additive import Additive
-    from noisewright.mechanisms.exponential import RandomExponential
+    from noisewright.mechanisms.choice import RandomExponential
+    from noisewright.mechanisms.exponential import MinkowskiExponential
+    from noisewright.mechanisms.lp_sensitivity import exact_lp_sensitivity, lp_sensitivity, lp_sensitivity_from_bounds
+    from noisewright.mechanisms.ranged import RangedNoise
+    from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.errors import (
         InvalidAnswerError,
         InvalidInputError,
@@ -173,9 +239,9 @@ if TYPE_CHECKING:
         UncertifiedError,
         UnreachableTargetError,
     )
-    from noisewright.problem.metrics import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
     from noisewright.problem.queries import Choice, Scalar
+    from noisewright.problem.ranged import RangedScalar
     from noisewright.problem.utilities import (
         AbsoluteError,
         ErrorQuantile,
@@ -185,10 +251,23 @@ if TYPE_CHECKING:
         SquaredError,
         Usefulness,
     )
+    from noisewright.proof.approximate import approximate_delta
     from noisewright.proof.certify import Certificate, certify
+    from noisewright.proof.conversions import implied_bound
+    from noisewright.proof.named_rules import corollary_nine_delta
+    from noisewright.proof.renyi import renyi_divergence
     from noisewright.sample.certified import Certified
     from noisewright.search.budget import Budget, BudgetRow, budget_for
+    from noisewright.search.calibration import GAUSSIAN, LOGISTIC, calibrated, calibrated_many, generalized_gaussian
+    from noisewright.search.composition import composed_delta, composed_epsilon
     from noisewright.search.design import design
+    from noisewright.search.ranged import (
+        exponential_on_range,
+        exponential_over,
+        per_coordinate,
+        ranged_mechanism,
+        release_within,
+    )
     from noisewright.search.report import Candidate, Report
 
 

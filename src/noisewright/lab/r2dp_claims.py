@@ -10,7 +10,7 @@ from noisewright.lab.r2dp_curves import laplace_renyi, response_renyi
 from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.metrics import ErrorEntropy
+from noisewright.problem.divergences import ErrorEntropy
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, SquaredError, Usefulness

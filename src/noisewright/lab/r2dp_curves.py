@@ -12,7 +12,7 @@ from noisewright.laws.folds import GammaFold
 from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.metrics import HistogramMetric
+from noisewright.problem.divergences import HistogramMetric
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
 from noisewright.proof.twofold import renyi_ball

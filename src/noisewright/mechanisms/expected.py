@@ -18,8 +18,8 @@ from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import around, certainly_at_most
 from noisewright.numerics.fields import BALLS, Exact, Field, Value
 from noisewright.numerics.series import geometric_power_sum, power_sum_polynomial
+from noisewright.problem.divergences import ErrorEntropy, HistogramMetric, Mallows
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.metrics import ErrorEntropy, HistogramMetric, Mallows
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
 
 ErrorDensity = Piecewise | Smoothed | Tabulated | DiscreteGaussian

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.metrics import HistogramEntropy, HistogramMetric, KullbackLeibler, Mallows, Renyi
+from noisewright.problem.divergences import HistogramEntropy, HistogramMetric, KullbackLeibler, Mallows, Renyi
 
 Floats = NDArray[np.float64]
 

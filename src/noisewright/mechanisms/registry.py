@@ -7,10 +7,14 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
-from noisewright.mechanisms.exponential import RandomExponential
+from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.ranged import RangedNoise
 
 MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "additive": Additive.from_dict,
+    "ranged": RangedNoise.from_dict,
+    "minkowski-exponential": MinkowskiExponential.from_dict,
     "random-exponential": RandomExponential.from_dict,
 }
 """How each kind of mechanism is read back; a mechanism is known to files by being listed here."""

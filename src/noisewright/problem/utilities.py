@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.metrics import Numerical
 from noisewright.problem.numbers import Number, parameter, show
 
 _LARGEST_POWER = 16

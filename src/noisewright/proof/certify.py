@@ -9,7 +9,9 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
-from noisewright.mechanisms.exponential import RandomExponential
+from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import (
@@ -27,17 +29,21 @@ from noisewright.proof.additive import (
     pure_additive,
     renyi_additive,
 )
+from noisewright.proof.choice import pure_choice
 from noisewright.proof.exponential import pure_exponential
+from noisewright.proof.ranged import pure_ranged
 
 _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, PureDP): pure_additive,
-    (RandomExponential, PureDP): pure_exponential,
+    (RandomExponential, PureDP): pure_choice,
     (Additive, ApproxDP): approximate_additive,
     (Additive, ProbabilisticDP): probabilistic_additive,
     (Additive, RenyiDP): renyi_additive,
     (Additive, ZeroConcentratedDP): concentrated_additive,
+    (RangedNoise, PureDP): pure_ranged,
+    (MinkowskiExponential, PureDP): pure_exponential,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 

@@ -20,6 +20,7 @@ from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
+from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import UncertifiedError
 
 _BITS = 256
@@ -115,28 +116,4 @@ def _(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
             "refused: above power 1 the likelihood ratio of a generalized Gaussian is not bounded; ask for approximate"
             " or probabilistic privacy."
         )
-    return _power_from_above(reach / law.scale, law.power), "pure/subadditive-power"
-
-
-def _power_from_above(base: Fraction, exponent: Fraction) -> Fraction:
-    """base^exponent exactly where it is rational, else a rational just above it."""
-    over, under = exponent.numerator, exponent.denominator
-    if max(over, under) <= _LARGEST_EXPONENT:
-        raised = base**over
-        numerator, denominator = _root(raised.numerator, under), _root(raised.denominator, under)
-        if numerator is not None and denominator is not None:
-            return Fraction(numerator, denominator)
-    with precision(_BITS):
-        return upper(BALLS.power(BALLS.real(base), exponent))
-
-
-def _root(value: int, degree: int) -> int | None:
-    """The whole number whose power is the value, if there is one."""
-    low, high = 0, 1 << (value.bit_length() // degree + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if middle**degree <= value:
-            low = middle
-        else:
-            high = middle
-    return low if low**degree == value else None
+    return power_from_above(reach / law.scale, law.power), "pure/subadditive-power"

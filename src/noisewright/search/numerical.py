@@ -11,7 +11,7 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.metrics import Mallows, Numerical
+from noisewright.problem.divergences import Mallows, Numerical
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness, Utility
@@ -53,7 +53,7 @@ def design_numerical(query: Scalar, privacy: PureDP, utility: Numerical, step: A
         bound = best_possible(query, epsilon, AbsoluteError())
     candidates = [additive_candidate(n, m, privacy, utility, bound) for n, m in mechanisms.items()]
     shown = None if bound is None else outward(bound, larger=False)
-    return Report(query, privacy, utility, ranked(candidates, utility, ORDER), shown, notes)
+    return Report(query, privacy, utility, ranked(candidates, utility, ORDER), shown, notes=notes)
 
 
 def best_staircase(query: Scalar, epsilon: Fraction, utility: Numerical) -> Additive:

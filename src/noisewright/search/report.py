@@ -8,7 +8,7 @@ from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noisewright.problem.metrics import ErrorEntropy, Numerical
+from noisewright.problem.divergences import ErrorEntropy, Numerical
 from noisewright.problem.utilities import Expected
 from noisewright.sample.certified import Certified
 from noisewright.search.tables import html_table, number, percent, text_table
@@ -59,6 +59,7 @@ class Report:
     utility: Any
     candidates: tuple[Candidate, ...]
     bound: float | None
+    reason: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -69,9 +70,11 @@ class Report:
     @property
     def why(self) -> str:
         """One line that says why the winner won."""
+        if self.reason:
+            return self.reason
         winner = self.candidates[0]
         usual = next((c for c in self.candidates if "Laplace" in c.name and c is not winner), None)
-        limit = self._limit(winner)
+        limit = limit_text(winner.gap)
         if usual is None or abs(usual.value - winner.value) <= _TIE * abs(winner.value):
             return f"{winner.name} is the best for this question: {limit}."
         if isinstance(self.utility, ErrorEntropy):
@@ -90,13 +93,6 @@ class Report:
             else f"its error is {ratio} times smaller than that of {usual.name} noise"
         )
         return f"{winner.name} wins: {gain}; {limit}."
-
-    def _limit(self, winner: Candidate) -> str:
-        if winner.gap is None:
-            return "how much better a mechanism could be is not known"
-        if winner.gap < _TIE:
-            return "no mechanism can do better"
-        return f"no mechanism is more than {percent(winner.gap)} better"
 
     def __str__(self) -> str:
         lines = [
@@ -171,3 +167,12 @@ def _gap_text(gap: float | None) -> str:
     if isinf(gap):
         return "best possible is 0"
     return f"at most {percent(gap)}" if gap >= _TIE else "none"
+
+
+def limit_text(gap: float | None) -> str:
+    """How much better a mechanism could be, in words."""
+    if gap is None:
+        return "how much better a mechanism could be is not known"
+    if gap < _TIE:
+        return "no mechanism can do better"
+    return f"no mechanism is more than {percent(gap)} better"

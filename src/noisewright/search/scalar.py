@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noisewright.mechanisms.additive import Additive
+from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import SolverError
-from noisewright.problem.metrics import Numerical
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected, Utility
@@ -45,7 +45,7 @@ def design_scalar_pure(query: Scalar, privacy: PureDP, utility: Utility, step: A
     step("certifying")
     candidates = [additive_candidate(name, m, privacy, utility, bound) for name, m in mechanisms.items()]
     order = ranked(candidates, utility, SIMPLER_FIRST)
-    return Report(query, privacy, utility, order, outward(bound, larger=utility.larger_is_better), notes)
+    return Report(query, privacy, utility, order, outward(bound, larger=utility.larger_is_better), notes=notes)
 
 
 def laplace_name(query: Scalar) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
-from noisewright.problem.metrics import Numerical
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility

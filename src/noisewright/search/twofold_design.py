@@ -11,8 +11,8 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
+from noisewright.problem.divergences import Mallows
 from noisewright.problem.errors import InvalidUtilityError, SolverError
-from noisewright.problem.metrics import Mallows
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility

@@ -120,13 +120,13 @@ def test_mallows_of_order_one_has_a_bound():
         lambda: nw.KullbackLeibler([1]),
         lambda: nw.KullbackLeibler([0, 0]),
         lambda: nw.KullbackLeibler([1, -1]),
-        lambda: nw.KullbackLeibler(3),
+        lambda: nw.KullbackLeibler(3),  # type: ignore[arg-type]
         lambda: nw.KullbackLeibler([1, 2], floor=0),
         lambda: nw.Renyi([1, 2], 1),
         lambda: nw.Renyi([1, 2], 0),
         lambda: nw.Mallows("0.5", 10),
         lambda: nw.Mallows(2, 0),
-        lambda: nw.Mallows(2, 1.5),
+        lambda: nw.Mallows(2, 1.5),  # type: ignore[arg-type]
     ],
 )
 def test_impossible_metrics_are_refused(make):
