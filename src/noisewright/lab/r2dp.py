@@ -11,6 +11,8 @@ import numpy as np
 from noisewright.lab.claims import Claim, Reproduction
 from noisewright.lab.r2dp_claims import claims
 from noisewright.lab.r2dp_curves import (
+    FIRST,
+    TUNED,
     divergence_panel,
     error_panel,
     renyi_panel,
@@ -89,12 +91,20 @@ def _judged(where: str, says: str, panels: list[Panel], *, larger: bool) -> Clai
     ahead = points = 0
     for panel in panels:
         two_fold = next(values for name, values in panel.curves.items() if name.startswith("two-fold"))
-        others = [values for name, values in panel.curves.items() if not name.startswith("two-fold")]
+        # The paper's rivals: in figures of usefulness its staircases are tuned for l1 and l2.
+        tuned_for_others = FIRST in panel.curves
+        others = [
+            values
+            for name, values in panel.curves.items()
+            if not name.startswith("two-fold") and not (tuned_for_others and name == TUNED)
+        ]
         for i, value in enumerate(two_fold):
             rival = max(v[i] for v in others) if larger else min(v[i] for v in others)
             ahead += value > rival * (1 + 1e-6) if larger else value < rival * (1 - 1e-6)
             points += 1
-    text = f"the best two-fold noise is strictly ahead of all others at {ahead} of {points} points"
+    text = (
+        f"the best two-fold noise is strictly ahead of Laplace and the paper's staircases at {ahead} of {points} points"
+    )
     return Claim(where, says, text, "holds" if ahead == points else "fails")
 
 
