@@ -102,9 +102,7 @@ def _judged(where: str, says: str, panels: list[Panel], *, larger: bool) -> Clai
             rival = max(v[i] for v in others) if larger else min(v[i] for v in others)
             ahead += value > rival * (1 + 1e-6) if larger else value < rival * (1 - 1e-6)
             points += 1
-    text = (
-        f"the best two-fold noise is strictly ahead of Laplace and the paper's staircases at {ahead} of {points} points"
-    )
+    text = f"the best two-fold noise is ahead of Laplace and the paper's staircases at {ahead} of {points} points"
     return Claim(where, says, text, "holds" if ahead == points else "fails")
 
 
