@@ -35,6 +35,25 @@ _HOMES = {
     "MechanismFileError": "problem.errors",
     "UnreachableTargetError": "problem.errors",
     "SolverError": "problem.errors",
+    "Box": "problem.sensitivity",
+    "Disjoint": "problem.sensitivity",
+    "Sparse": "problem.sensitivity",
+    "Replace": "problem.sensitivity",
+    "L1Ball": "problem.sensitivity",
+    "L2Ball": "problem.sensitivity",
+    "Points": "problem.sensitivity",
+    "Vector": "problem.vector",
+    "TotalSquaredError": "problem.vector_utilities",
+    "TotalAbsoluteError": "problem.vector_utilities",
+    "LargestError": "problem.vector_utilities",
+    "LargestErrorQuantile": "problem.vector_utilities",
+    "CoordinateUsefulness": "problem.vector_utilities",
+    "PerCoordinate": "mechanisms.per_coordinate",
+    "NormBlock": "mechanisms.norm_shaped",
+    "NormShaped": "mechanisms.norm_shaped",
+    "LinearGaussian": "mechanisms.linear_gaussian",
+    "VectorReport": "search.vector_report",
+    "Gaussian": "laws.gaussian",
     "Laplace": "laws.laplace",
     "DiscreteLaplace": "laws.laplace",
     "Piecewise": "laws.piecewise",
@@ -57,14 +76,18 @@ __all__ = [
     "AbsoluteError",
     "Additive",
     "ApproxDP",
+    "Box",
     "Budget",
     "BudgetRow",
     "Candidate",
     "Certificate",
     "Certified",
+    "CoordinateUsefulness",
     "DiscreteLaplace",
+    "Disjoint",
     "ErrorQuantile",
     "Expected",
+    "Gaussian",
     "Growth",
     "InvalidAnswerError",
     "InvalidInputError",
@@ -75,22 +98,37 @@ __all__ = [
     "InvalidPrivacyError",
     "InvalidQueryError",
     "InvalidUtilityError",
+    "L1Ball",
+    "L2Ball",
     "Laplace",
+    "LargestError",
+    "LargestErrorQuantile",
     "Lattice",
+    "LinearGaussian",
     "MechanismFileError",
     "NoisewrightError",
+    "NormBlock",
+    "NormShaped",
+    "PerCoordinate",
     "Piecewise",
+    "Points",
     "PowerError",
     "ProbabilisticDP",
     "PureDP",
     "RenyiDP",
+    "Replace",
     "Report",
     "Scalar",
     "SolverError",
+    "Sparse",
     "SquaredError",
+    "TotalAbsoluteError",
+    "TotalSquaredError",
     "UncertifiedError",
     "UnreachableTargetError",
     "Usefulness",
+    "Vector",
+    "VectorReport",
     "ZeroConcentratedDP",
     "__version__",
     "budget_for",
@@ -101,10 +139,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from noisewright.laws.gaussian import Gaussian
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
     from noisewright.mechanisms.additive import Additive
+    from noisewright.mechanisms.linear_gaussian import LinearGaussian
+    from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
+    from noisewright.mechanisms.per_coordinate import PerCoordinate
     from noisewright.problem.errors import (
         InvalidAnswerError,
         InvalidInputError,
@@ -123,6 +165,7 @@ if TYPE_CHECKING:
     )
     from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
     from noisewright.problem.queries import Scalar
+    from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, Sparse
     from noisewright.problem.utilities import (
         AbsoluteError,
         ErrorQuantile,
@@ -132,11 +175,20 @@ if TYPE_CHECKING:
         SquaredError,
         Usefulness,
     )
+    from noisewright.problem.vector import Vector
+    from noisewright.problem.vector_utilities import (
+        CoordinateUsefulness,
+        LargestError,
+        LargestErrorQuantile,
+        TotalAbsoluteError,
+        TotalSquaredError,
+    )
     from noisewright.proof.certify import Certificate, certify
     from noisewright.sample.certified import Certified
     from noisewright.search.budget import Budget, BudgetRow, budget_for
     from noisewright.search.design import design
     from noisewright.search.report import Candidate, Report
+    from noisewright.search.vector_report import VectorReport
 
 
 def __getattr__(name: str) -> Any:

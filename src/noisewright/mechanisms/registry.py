@@ -7,9 +7,15 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.linear_gaussian import LinearGaussian
+from noisewright.mechanisms.norm_shaped import NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
 
 MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "additive": Additive.from_dict,
+    "per-coordinate": PerCoordinate.from_dict,
+    "norm-shaped": NormShaped.from_dict,
+    "linear-gaussian": LinearGaussian.from_dict,
 }
 """How each kind of mechanism is read back; a mechanism is known to files by being listed here."""
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.linear_gaussian import LinearGaussian
+from noisewright.mechanisms.norm_shaped import NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import (
@@ -26,6 +29,12 @@ from noisewright.proof.additive import (
     pure_additive,
     renyi_additive,
 )
+from noisewright.proof.vector_gaussian import (
+    approximate_linear_gaussian,
+    approximate_norm_shaped,
+    approximate_per_coordinate,
+)
+from noisewright.proof.vectors import pure_norm_shaped, pure_per_coordinate
 
 _MAKER = object()
 
@@ -35,6 +44,11 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, ProbabilisticDP): probabilistic_additive,
     (Additive, RenyiDP): renyi_additive,
     (Additive, ZeroConcentratedDP): concentrated_additive,
+    (PerCoordinate, PureDP): pure_per_coordinate,
+    (NormShaped, PureDP): pure_norm_shaped,
+    (PerCoordinate, ApproxDP): approximate_per_coordinate,
+    (NormShaped, ApproxDP): approximate_norm_shaped,
+    (LinearGaussian, ApproxDP): approximate_linear_gaussian,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 

@@ -18,7 +18,7 @@ from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredE
 from noisewright.sample.entropy import Entropy
 from noisewright.sample.sampler import NoiseSampler
 
-_WITHOUT_TABLE = 400
+WITHOUT_TABLE = 400
 
 
 class Drawer(Protocol):
@@ -64,7 +64,7 @@ class AdditiveDrawer:
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         stream = entropy.stream()
-        if count <= _WITHOUT_TABLE:
+        if count <= WITHOUT_TABLE:
             indices = np.array([self._sampler.one(stream) for _ in range(count)], dtype=object)
             if all(-(2**62) < k < 2**62 for k in indices):
                 indices = indices.astype(np.int64)

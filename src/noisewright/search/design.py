@@ -6,16 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
-from noisewright.problem.privacy import PureDP
+from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.queries import Scalar
+from noisewright.problem.vector import Vector
 from noisewright.search.progress import Advance, progress_bar
 from noisewright.search.report import Report
 from noisewright.search.scalar import design_scalar_pure
+from noisewright.search.vector import design_vector_approximate, design_vector_pure
 
 Designer = Callable[[Any, Any, Any, Advance], Report]
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): design_scalar_pure,
+    (Vector, PureDP): design_vector_pure,
+    (Vector, ApproxDP): design_vector_approximate,
 }
 """Who designs for which kind of question under which kind of requirement."""
 

@@ -1,0 +1,137 @@
+"""Several numbers: every mechanism for the set, certified and ranked, with the error of each number."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.mechanisms.vector_errors import coordinate_values, expected_vector
+from noisewright.numerics.balls import ball, precision
+from noisewright.problem.errors import InvalidUtilityError
+from noisewright.problem.privacy import ApproxDP, PureDP
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
+from noisewright.problem.vector import Vector
+from noisewright.problem.vector_utilities import (
+    CoordinateUsefulness,
+    LargestErrorQuantile,
+    TotalAbsoluteError,
+    TotalSquaredError,
+    VectorUtility,
+    check_counts,
+    weights_of,
+)
+from noisewright.search.bounds import value_ball
+from noisewright.search.progress import Advance
+from noisewright.search.ranking import measured, outward, ranked
+from noisewright.search.report import Candidate
+from noisewright.search.scalar import SIMPLER_FIRST, design_scalar_pure
+from noisewright.search.vector_approx import approximate_mechanisms
+from noisewright.search.vector_bounds import vector_bound
+from noisewright.search.vector_notes import notes_for
+from noisewright.search.vector_pure import Mechanisms, pure_mechanisms
+from noisewright.search.vector_report import VectorReport
+
+SIMPLER_VECTORS = (
+    "identical Laplace",
+    "identical Gaussian",
+    "non-identical Laplace",
+    "non-identical Gaussian",
+    "tailored for each",
+    "norm-shaped blocks",
+)
+
+
+def design_vector_pure(query: Vector, privacy: PureDP, utility: Any, step: Advance) -> VectorReport:
+    """Laplace (identical and not), tailored, norm-shaped and round noise, with the bound where one is proven."""
+    wanted = vector_utility(utility)
+    check_counts(wanted, query.dimension)
+    if query.dimension == 1:
+        return _one_number(query, privacy, wanted, step)
+    step("splitting the budget")
+    mechanisms = pure_mechanisms(query, privacy.epsilon, wanted)
+    step("proving the bound")
+    bound = vector_bound(query, privacy.epsilon, wanted)
+    return _report(query, privacy, wanted, mechanisms, bound, step)
+
+
+def design_vector_approximate(query: Vector, privacy: ApproxDP, utility: Any, step: Advance) -> VectorReport:
+    """Gaussian noise of every shape beside composed Laplace and purely private noise; no bound is known."""
+    wanted = vector_utility(utility)
+    check_counts(wanted, query.dimension)
+    step("calibrating")
+    mechanisms = approximate_mechanisms(query, privacy.epsilon, privacy.delta, wanted)
+    return _report(query, privacy, wanted, mechanisms, None, step)
+
+
+def vector_utility(utility: Any) -> VectorUtility:
+    """Utilities for one number mean the total, the share or the largest over all of them."""
+    if isinstance(utility, VectorUtility):
+        return utility
+    if isinstance(utility, SquaredError):
+        return TotalSquaredError()
+    if isinstance(utility, AbsoluteError):
+        return TotalAbsoluteError()
+    if isinstance(utility, Usefulness) and utility.within > 0:
+        return CoordinateUsefulness(utility.within)
+    if isinstance(utility, ErrorQuantile):
+        return LargestErrorQuantile(utility.confidence)
+    raise InvalidUtilityError(
+        f"utility is {utility!r}; for several numbers give one of TotalSquaredError(weights),"
+        " TotalAbsoluteError(weights), LargestError(), LargestErrorQuantile(confidence),"
+        " CoordinateUsefulness(within, weights).",
+        utility=utility,
+    )
+
+
+def _report(
+    query: Vector,
+    privacy: PureDP | ApproxDP,
+    utility: VectorUtility,
+    mechanisms: Mechanisms,
+    bound: Fraction | None,
+    step: Advance,
+) -> VectorReport:
+    step("certifying")
+    candidates, errors = [], {}
+    for name, mechanism in mechanisms.items():
+        with precision():
+            value = expected_vector(mechanism, utility)
+            errors[name] = _coordinate_errors(mechanism, utility)
+        candidates.append(measured(name, mechanism, privacy, value, bound, utility))
+    order = ranked(candidates, utility, SIMPLER_VECTORS)
+    shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
+    notes = notes_for(query, privacy, utility, {c.name: c.value for c in order})
+    return VectorReport(query, privacy, utility, order, shown, tuple(errors[c.name] for c in order), notes)
+
+
+def _coordinate_errors(mechanism: Any, utility: VectorUtility) -> tuple[float, ...]:
+    values = [float(v.mid()) for v in coordinate_values(mechanism, utility)]
+    rooted = not isinstance(utility, CoordinateUsefulness | TotalAbsoluteError)
+    return tuple(v**0.5 if rooted else v for v in values)
+
+
+def _one_number(query: Vector, privacy: PureDP, utility: VectorUtility, step: Advance) -> VectorReport:
+    """A single number is designed as one: the same laws, the same values times its weight, the same bound."""
+    scalar: SquaredError | AbsoluteError | Usefulness | ErrorQuantile = AbsoluteError()
+    if isinstance(utility, TotalSquaredError):
+        scalar = SquaredError()
+    elif isinstance(utility, CoordinateUsefulness):
+        scalar = Usefulness(utility.within[0])
+    elif isinstance(utility, LargestErrorQuantile):
+        scalar = ErrorQuantile(utility.confidence)
+    weight = weights_of(utility, 1)[0]
+    report = design_scalar_pure(Scalar(query.extents[0]), privacy, scalar, step)
+    bound = None if report.bound is None else Fraction(report.bound) * weight
+    candidates: list[Candidate] = []
+    errors = {}
+    for c in report.candidates:
+        mechanism = PerCoordinate(query, (c.certified.mechanism,))
+        with precision():
+            value = value_ball(c.certified.mechanism, scalar) * ball(weight)
+            errors[c.name] = _coordinate_errors(mechanism, utility)
+        candidates.append(measured(c.name, mechanism, privacy, value, bound, utility, c.bias))
+    order = ranked(candidates, utility, SIMPLER_FIRST)
+    shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
+    return VectorReport(query, privacy, utility, order, shown, tuple(errors[c.name] for c in order), ())
