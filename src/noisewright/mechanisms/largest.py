@@ -19,8 +19,10 @@ from noisewright.problem.vector_utilities import LargestError, LargestErrorQuant
 
 Floats = NDArray[np.float64]
 
-_POINTS = 2_000
-_PART_POINTS = 400
+_POINTS = 300
+_PART_POINTS = 300
+_FEW_PARTS = 40
+_MOST_SHELLS = 2_000
 _NEGLIGIBLE = 1e-12
 _ROUNDING = 1e-9
 
@@ -76,16 +78,17 @@ def _(mechanism: PerCoordinate, x: Floats) -> Floats:
         if part is not None:
             counts[part] = counts.get(part, 0) + 1
     logs = np.zeros_like(x)
+    direct = len(counts) <= _FEW_PARTS
     with np.errstate(divide="ignore"):
         for part, count in counts.items():
-            logs += count * np.log(_inside(part, x))
+            logs += count * np.log(_inside(part, x, direct=direct))
     return np.asarray(np.exp(logs))
 
 
-def _inside(part: Additive, x: Floats) -> Floats:
+def _inside(part: Additive, x: Floats, *, direct: bool) -> Floats:
     """P(|error| <= x): evaluated at nodes (all jumps of a few-stepped density among them), linear between."""
     density = part.error_density
-    if len(x) <= _PART_POINTS:
+    if direct or len(x) <= _PART_POINTS:
         return np.array([_chance(density, float(v)) for v in x])
     nodes = set(np.linspace(0, 1, _PART_POINTS) ** 2 * float(x[-1]))
     if isinstance(density, Piecewise) and float(density.period) * _PART_POINTS > float(x[-1]):
@@ -112,7 +115,7 @@ def _(mechanism: NormShaped, x: Floats) -> Floats:
 def _block_inside(block: NormBlock, x: Floats) -> Floats:
     """On shell r the errors are independent and uniform up to step * (r + 1/2)."""
     masses = block.radius.masses()
-    shells = np.flatnonzero(masses > 1e-18)
+    shells, masses = _grouped(masses)
     steps = np.sort(np.array([float(s) for s in block.steps]))[::-1]
     log_steps = np.concatenate([[0.0], np.cumsum(np.log(steps))])
     out = np.empty_like(x)
@@ -121,5 +124,16 @@ def _block_inside(block: NormBlock, x: Floats) -> Floats:
         beyond = len(steps) - np.searchsorted(steps[::-1], reach, side="right")
         with np.errstate(divide="ignore"):
             logs = np.where(beyond > 0, beyond * np.log(np.maximum(reach, 1e-320)) - log_steps[beyond], 0.0)
-        out[i] = float(np.sum(masses[shells] * np.exp(logs)))
+        out[i] = float(np.sum(masses * np.exp(logs)))
     return np.minimum(out, 1.0)
+
+
+def _grouped(masses: Floats) -> tuple[Floats, Floats]:
+    """Radii and masses that matter; where there are thousands, neighbours are merged at their mean."""
+    shells = np.flatnonzero(masses > 1e-18)
+    width = math.ceil(len(shells) / _MOST_SHELLS)
+    if width == 1:
+        return shells.astype(np.float64), masses[shells]
+    starts = np.arange(0, len(shells), width)
+    merged = np.add.reduceat(masses[shells], starts)
+    return np.add.reduceat(masses[shells] * shells, starts) / merged, merged

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
+from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, apply
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -18,6 +19,7 @@ from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
+from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.losses import composed_delta
 from noisewright.proof.vector_sets import counted, largest_sum, root_above, rows, whole_steps
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
@@ -31,12 +33,16 @@ def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) 
     if laws and all(isinstance(law, Gaussian) for law in laws):
         squared = gaussian_reach(mechanism)
         return _accepted(gaussian_delta(requirement.epsilon, squared), requirement, "approximate/gaussian-vector")
+    refuse_uncovered(mechanism.query, [part is not None for part in mechanism.parts])
+    plain = counted(mechanism.query)
+    if plain is not None and plain.together == 1:
+        delta = _one_at_a_time(mechanism, plain.each, requirement.epsilon)
+        return _accepted(delta, requirement, "approximate/one-at-a-time")
     if any(isinstance(law, Gaussian) for law in laws):
         raise UncertifiedError("there is no rule that mixes Gaussian with other noise in one answer.")
     bound, rule = per_coordinate_bound(mechanism)
     if bound <= requirement.epsilon:
         return Fraction(0), rule.replace("pure/", "approximate/pure-", 1)
-    plain = counted(mechanism.query)
     if plain is None or not all(isinstance(law, Laplace) for law in laws):
         raise UncertifiedError(
             "refused: only Laplace noise is composed, for sets that say how many numbers move; this mechanism's pure"
@@ -51,6 +57,16 @@ def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) 
     worst = sorted(shifts, reverse=True)[: plain.together]
     delta = composed_delta(worst, requirement.epsilon)
     return _accepted(delta, requirement, "approximate/laplace-composed")
+
+
+def _one_at_a_time(mechanism: PerCoordinate, each: tuple[Fraction, ...], epsilon: Fraction) -> Fraction:
+    """Only one number moves, so the largest delta of a single part is that of all."""
+    memo: dict[tuple[Additive, Fraction], Fraction] = {}
+    for part, extent in zip(mechanism.parts, each, strict=True):
+        if part is not None and extent and (part, extent) not in memo:
+            step = part.lattice.step
+            memo[part, extent] = approximate_delta(part.law, epsilon, whole_steps(extent, step) * step)[0]
+    return max(memo.values())
 
 
 def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tuple[Fraction, str]:

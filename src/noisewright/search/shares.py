@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 
 _ROUNDS = 56
 _LEVELS = 22
+_GRID_LEVELS = 9
+_PRICES = 40
 _UNIT = 2**44
 
 
@@ -105,26 +107,43 @@ def _filled(rule: Callable[[float], Floats], level: float, count: int, together:
 
 
 def grid_shares(gains: Floats, grid: Floats, budget: float, together: int) -> Floats:
-    """Shares from a grid (its first entry 0 allowed) that maximise the sum of gains; row i belongs to number i.
+    """Shares from a grid (its first entry 0) that maximise the sum of gains; row i belongs to number i.
 
-    For curves that are not concave: a Lagrange multiplier picks the best grid point of each, and what is
-    left goes to all in proportion.
+    For curves that are not concave: a Lagrange multiplier picks the best grid point of each number at or above the
+    common level, and what is left goes to all in proportion.
     """
+    count = len(gains)
     if together == 1:
-        return np.full(len(gains), budget)
+        return np.full(count, budget)
+    levels = [0.0] if together == count else list(np.linspace(0, budget / together, _GRID_LEVELS))
+    best: tuple[float, Floats] | None = None
+    for level in levels:
+        shares = _priced(gains, grid, budget, together, float(level))
+        nearest = np.searchsorted(grid, shares * (1 + 1e-12), side="right") - 1
+        total = float(np.sum(gains[np.arange(count), nearest]))
+        if best is None or total > best[0]:
+            best = (total, shares)
+    assert best is not None
+    return best[1]
+
+
+def _priced(gains: Floats, grid: Floats, budget: float, together: int, level: float) -> Floats:
+    start = int(np.searchsorted(grid, level, side="right")) - 1
+    charge = np.maximum(grid[start:] - level, 0.0)
 
     def chosen(price: float) -> Floats:
-        return np.asarray(grid[np.argmax(gains - price * grid, axis=1)])
+        return np.asarray(np.maximum(grid[start + np.argmax(gains[:, start:] - price * charge, axis=1)], level))
 
     def spent(shares: Floats) -> float:
-        return float(np.sum(np.partition(shares, len(shares) - together)[-together:]))
+        return float(together * level + np.sum(shares - level))
 
     low, high = 1e-12, 1e12
-    for _ in range(60):
+    for _ in range(_PRICES):
         middle = (low * high) ** 0.5
         low, high = (low, middle) if spent(chosen(middle)) <= budget else (middle, high)
     shares = np.maximum(chosen(high), budget * 1e-6 / together)
-    return np.asarray(shares * (budget / spent(shares)))
+    largest = np.partition(shares, len(shares) - together)[-together:]
+    return np.asarray(shares * (budget / float(np.sum(largest))))
 
 
 def exact_shares(shares: Floats, budget: Fraction, together: int, power: int = 1) -> list[Fraction]:

@@ -10,9 +10,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.laws.lattice import Lattice
+from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian, apply
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import SolverError, UncertifiedError
+from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import Counted, L1Ball, L2Ball, Points
 from noisewright.problem.vector import Vector
 from noisewright.problem.vector_utilities import TotalAbsoluteError, TotalSquaredError, VectorUtility
@@ -20,6 +24,7 @@ from noisewright.proof.losses import composed_delta
 from noisewright.proof.vector_gaussian import gaussian_delta
 from noisewright.proof.vector_sets import largest_sum, root_above, whole_steps
 from noisewright.search.convex import best_frame, simplex_shares
+from noisewright.search.scaling import round_number
 from noisewright.search.shares import exact_shares, power_shares
 from noisewright.search.vector_parts import active, assembled, ball_gaussian, gaussian_part, laplace_parts
 from noisewright.search.vector_pure import Mechanisms, pure_mechanisms, sizes
@@ -30,6 +35,8 @@ _BITS = 48
 _MOST_COMPOSED = 32
 _NOTCH = Fraction(1001, 1000)
 _FRAME_STEPS = 1024
+_STEPS_PER_SCALE = 500
+_HAIR = 1 + Fraction(1, 10**8)
 
 
 @lru_cache(maxsize=256)
@@ -68,6 +75,8 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
     for name in ("tailored for each", "norm-shaped blocks"):
         if name in pure:
             found[name] = pure[name]
+    if min(chosen.together, len(active(query))) == 1:
+        found["truncated Laplace"] = _truncated(query, epsilon, delta)
     composed = _composed_laplace(query, chosen, epsilon, delta, utility)
     if composed is not None:
         found["Laplace, losses composed"] = composed
@@ -86,6 +95,18 @@ def _gaussians(query: Vector, chosen: Counted, length: Fraction, utility: Vector
     shares = exact_shares(np.sqrt(squares), length, together, power=2)
     own = {i: gaussian_part(query.extents[i], query.extents[i] / s) for i, s in zip(places, shares, strict=True)}
     return {"identical Gaussian": same, "non-identical Gaussian": assembled(query, own)}
+
+
+def _truncated(query: Vector, epsilon: Fraction, delta: Fraction) -> PerCoordinate:
+    """Laplace noise cut where the mass beyond, for one number that moves alone, just meets delta."""
+    parts = {}
+    for extent in {query.extents[i] for i in active(query)}:
+        scale = extent / epsilon
+        reach = math.log1p(math.expm1(float(epsilon)) / (2 * float(delta)))
+        steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * epsilon)))
+        law = TruncatedLaplace(scale, scale * Fraction(reach).limit_denominator(10**9) * _HAIR)
+        parts[extent] = Additive(Scalar(extent), law, Lattice.cells(extent / steps))
+    return assembled(query, {i: parts[query.extents[i]] for i in active(query)})
 
 
 def _power(utility: VectorUtility) -> int:

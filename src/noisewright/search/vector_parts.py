@@ -154,6 +154,14 @@ def round_blocks(query: Vector, epsilon: Fraction) -> NormShaped:
     return NormShaped(query, tuple(blocks))
 
 
+def cube_block(query: Vector, epsilon: Fraction) -> NormShaped:
+    """One block shaped by the largest coordinate, for an l2 ball; rounding may cross one more edge everywhere."""
+    count, radius = query.dimension, query.extents[0]
+    steps = round_number(max(500, math.ceil(1000 * epsilon / count)))
+    block = NormBlock(tuple(range(count)), (radius / steps,) * count, epsilon / (steps + 1))
+    return NormShaped(query, (block,))
+
+
 def round_blocks_fit(query: Vector, epsilon: Fraction) -> bool:
     """Whether the lattice of round noise costs little: its growth is at most a tenth of epsilon."""
     count = query.dimension

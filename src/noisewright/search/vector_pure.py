@@ -31,6 +31,7 @@ from noisewright.search.vector_parts import (
     active,
     ball_laplace,
     blocks_from,
+    cube_block,
     identical_laplace,
     laplace_parts,
     round_blocks,
@@ -52,6 +53,8 @@ def pure_mechanisms(query: Vector, epsilon: Fraction, utility: VectorUtility) ->
         measurable = isinstance(utility, TotalSquaredError | TotalAbsoluteError)
         if isinstance(chosen, L2Ball) and measurable and round_blocks_fit(query, epsilon):
             found["round noise"] = round_blocks(query, epsilon)
+        if isinstance(chosen, L2Ball) and not measurable and query.dimension > 1:
+            found["norm-shaped blocks"] = cube_block(query, epsilon)
         return found
     if isinstance(chosen, Points):
         return _for_points(query, chosen, epsilon, utility)
