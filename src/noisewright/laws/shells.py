@@ -111,6 +111,8 @@ class _Summed:
     def __init__(self, rate: Fraction, power: int, offset: Fraction) -> None:
         first, last = _window(float(rate), power, working_bits() + _SPARE_BITS, float(offset))
         self._rate, self._power, self._offset, self._first = rate, power, offset, first
+        origin, back = ball(offset), BALLS.exp(BALLS.real(rate))
+        weight = BALLS.exp(BALLS.real(-rate * last))
         after = self._term(last + 1)
         growth = BALLS.power(ball((last + 2 + offset) / (last + 1 + offset)), power)
         ratio = growth * BALLS.exp(BALLS.real(-rate))
@@ -119,7 +121,8 @@ class _Summed:
         total = hull(ball(0), after / (1 - ratio))
         self._tails = [total]
         for r in range(last, first - 1, -1):
-            total = total + self._term(r)
+            total = total + (origin + r) ** power * weight
+            weight = weight * back
             self._tails.append(total)
         self._tails.reverse()
 

@@ -11,6 +11,9 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.piecewise import Piecewise
+from noisewright.laws.shells import shifted_sum
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
@@ -38,7 +41,11 @@ def expected_vector(mechanism: Any, utility: VectorUtility) -> Ball:
 
         value, slack = largest_error(mechanism, utility)
         return around(value, slack)
-    values = coordinate_values(mechanism, utility)
+    return weighted_total(coordinate_values(mechanism, utility), utility, dimension)
+
+
+def weighted_total(values: list[Ball], utility: VectorUtility, dimension: int) -> Ball:
+    """What `coordinate_values` add up to."""
     weights = weights_of(utility, dimension)
     total = ball(0)
     for weight, value in zip(weights, values, strict=True):
@@ -72,8 +79,30 @@ def _(mechanism: PerCoordinate, power: int) -> list[Ball]:
     memo: dict[Additive | None, Ball] = {None: ball(0)}
     for part in mechanism.parts:
         if part is not None and part not in memo:
-            memo[part] = part.expected(PowerError(power), BALLS)
+            memo[part] = _part_moment(part, power)
     return [memo[part] for part in mechanism.parts]
+
+
+def _part_moment(part: Additive, power: int) -> Ball:
+    """Closed forms for Laplace noise and symmetric staircases, of which there may be thousands; the general rule else.
+
+    Rounded Laplace noise is n + U steps away, n geometric and U uniform. A staircase with split g has
+    E|X|^p = period^p / (p+1) * sum b^n (n+g)^(p+1) / sum b^n (n+g).
+    """
+    law = part.law
+    if isinstance(law, Laplace):
+        b = ball(-part.lattice.step / law.scale).exp()
+        rest = 1 - b
+        first = b / rest
+        if power == 1:
+            return (first + ball(Fraction(1, 2))) * ball(part.lattice.step)
+        return (b * (1 + b) / rest**2 + first + ball(Fraction(1, 3))) * ball(part.lattice.step**2)
+    if isinstance(law, Piecewise) and law.levels == (1, 0, 1) and law.breaks[1] == -law.breaks[2]:
+        split = law.breaks[2] / law.period
+        if 0 < split <= 1:
+            ratio = shifted_sum(law.rate, split, power + 1) / shifted_sum(law.rate, split, 1)
+            return ratio * ball(law.period**power / (power + 1))
+    return part.expected(PowerError(power), BALLS)
 
 
 @within.register

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.vector_errors import coordinate_values, expected_vector
-from noisewright.numerics.balls import ball, precision
+from noisewright.mechanisms.vector_errors import coordinate_values, expected_vector, weighted_total
+from noisewright.numerics.balls import Ball, precision
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.queries import Scalar
@@ -15,6 +15,7 @@ from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredE
 from noisewright.problem.vector import Vector
 from noisewright.problem.vector_utilities import (
     CoordinateUsefulness,
+    LargestError,
     LargestErrorQuantile,
     TotalAbsoluteError,
     TotalSquaredError,
@@ -22,11 +23,11 @@ from noisewright.problem.vector_utilities import (
     check_counts,
     weights_of,
 )
-from noisewright.search.bounds import value_ball
+from noisewright.sample.certified import make_certified
 from noisewright.search.progress import Advance
 from noisewright.search.ranking import measured, outward, ranked
 from noisewright.search.report import Candidate
-from noisewright.search.scalar import SIMPLER_FIRST, design_scalar_pure
+from noisewright.search.scalar import design_scalar_pure
 from noisewright.search.vector_approx import approximate_mechanisms
 from noisewright.search.vector_bounds import vector_bound
 from noisewright.search.vector_notes import notes_for
@@ -97,8 +98,10 @@ def _report(
     candidates, errors = [], {}
     for name, mechanism in mechanisms.items():
         with precision():
-            value = expected_vector(mechanism, utility)
-            errors[name] = _coordinate_errors(mechanism, utility)
+            values = coordinate_values(mechanism, utility)
+            largest = isinstance(utility, LargestError | LargestErrorQuantile)
+            value = expected_vector(mechanism, utility) if largest else weighted_total(values, utility, len(values))
+            errors[name] = _shown(values, utility)
         candidates.append(measured(name, mechanism, privacy, value, bound, utility))
     order = ranked(candidates, utility, SIMPLER_VECTORS)
     shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
@@ -106,10 +109,10 @@ def _report(
     return VectorReport(query, privacy, utility, order, shown, tuple(errors[c.name] for c in order), notes)
 
 
-def _coordinate_errors(mechanism: Any, utility: VectorUtility) -> tuple[float, ...]:
-    values = [float(v.mid()) for v in coordinate_values(mechanism, utility)]
+def _shown(values: list[Ball], utility: VectorUtility) -> tuple[float, ...]:
     rooted = not isinstance(utility, CoordinateUsefulness | TotalAbsoluteError)
-    return tuple(v**0.5 if rooted else v for v in values)
+    middles = (float(v.mid()) for v in values)
+    return tuple(v**0.5 if rooted else v for v in middles)
 
 
 def _one_number(query: Vector, privacy: PureDP, utility: VectorUtility, step: Advance) -> VectorReport:
@@ -123,15 +126,13 @@ def _one_number(query: Vector, privacy: PureDP, utility: VectorUtility, step: Ad
         scalar = ErrorQuantile(utility.confidence)
     weight = weights_of(utility, 1)[0]
     report = design_scalar_pure(Scalar(query.extents[0]), privacy, scalar, step)
-    bound = None if report.bound is None else Fraction(report.bound) * weight
-    candidates: list[Candidate] = []
-    errors = {}
+    candidates, errors = [], []
     for c in report.candidates:
         mechanism = PerCoordinate(query, (c.certified.mechanism,))
+        certified = make_certified(mechanism, privacy)
+        candidates.append(Candidate(c.name, certified, float(Fraction(c.value) * weight), c.gap, c.bias))
         with precision():
-            value = value_ball(c.certified.mechanism, scalar) * ball(weight)
-            errors[c.name] = _coordinate_errors(mechanism, utility)
-        candidates.append(measured(c.name, mechanism, privacy, value, bound, utility, c.bias))
-    order = ranked(candidates, utility, SIMPLER_FIRST)
+            errors.append(_shown(coordinate_values(mechanism, utility), utility))
+    bound = None if report.bound is None else Fraction(report.bound) * weight
     shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
-    return VectorReport(query, privacy, utility, order, shown, tuple(errors[c.name] for c in order), ())
+    return VectorReport(query, privacy, utility, tuple(candidates), shown, tuple(errors), ())
