@@ -25,5 +25,7 @@ class Entry:
         return function(out, step)
 
 
-REPRODUCTIONS: dict[str, Entry] = {}
+REPRODUCTIONS: dict[str, Entry] = {
+    "non-identical-noise": Entry("noisewright.lab.non_identical_noise", "Non-identical additive noise", 4),
+}
 """Name -> entry; a reproduction is known to the command line by being listed here."""

@@ -97,9 +97,9 @@ def _part_moment(part: Additive, power: int) -> Ball:
         if power == 1:
             return (first + ball(Fraction(1, 2))) * ball(part.lattice.step)
         return (b * (1 + b) / rest**2 + first + ball(Fraction(1, 3))) * ball(part.lattice.step**2)
-    if isinstance(law, Piecewise) and law.levels == (1, 0, 1) and law.breaks[1] == -law.breaks[2]:
+    if isinstance(law, Piecewise) and len(law.levels) == 3 and law.breaks[1] == -law.breaks[2]:
         split = law.breaks[2] / law.period
-        if 0 < split <= 1:
+        if 0 < split <= 1 and list(law.levels) == [1, 0, 1]:
             ratio = shifted_sum(law.rate, split, power + 1) / shifted_sum(law.rate, split, 1)
             return ratio * ball(law.period**power / (power + 1))
     return part.expected(PowerError(power), BALLS)

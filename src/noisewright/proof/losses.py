@@ -48,17 +48,15 @@ def _loss_masses(shift: Fraction, cell: Fraction) -> tuple[list[int], int]:
     """Masses of the rounded-up loss, as whole multiples of 2^-128, and the grid index of the first."""
     lowest, highest = math.ceil(-shift / cell), math.ceil(shift / cell)
     masses = [0] * (highest - lowest + 1)
-    half = ball(Fraction(1, 2))
-    edges = [max(-shift, min(shift, j * cell)) for j in range(lowest, highest + 1)]
-    previous, before = ball(-shift).exp() * half, -shift
+    half, growth = ball(Fraction(1, 2)), ball(cell / 2).exp()
+    # Losses up to l come from t >= (a - l)/2 and have mass e^(-(a - l)/2) / 2; all of -a and more from t >= a.
+    previous = ball(-shift).exp() * half
+    current = ball((lowest * cell - shift) / 2).exp() * half
     masses[0] = ceil_scaled(previous, _MASS_BITS)
-    for place, edge in enumerate(edges):
-        # Losses in (before, edge] come from t in [(a - edge)/2, (a - before)/2).
-        if edge > before:
-            current = ball(-(shift - edge) / 2).exp() * half
-            masses[place] += ceil_scaled(current - previous, _MASS_BITS)
-            previous, before = current, edge
-    masses[-1] += ceil_scaled(half, _MASS_BITS)
+    for place in range(highest - lowest):
+        masses[place] += ceil_scaled(current - previous, _MASS_BITS)
+        previous, current = current, current * growth
+    masses[-1] += ceil_scaled(half - previous, _MASS_BITS) + ceil_scaled(half, _MASS_BITS)
     return masses, lowest
 
 

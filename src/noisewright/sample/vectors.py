@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped, nearest
@@ -16,7 +19,7 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate, check_length
 from noisewright.mechanisms.vector_errors import moments
 from noisewright.numerics.balls import precision
 from noisewright.problem.numbers import Number, data_value, show
-from noisewright.sample.drawers import WITHOUT_TABLE, AdditiveDrawer, Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import WITHOUT_TABLE, Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.round_blocks import RoundBlockSampler
 from noisewright.sample.sampler import NoiseSampler
@@ -42,33 +45,50 @@ def _(mechanism: LinearGaussian) -> Drawer:
 
 
 class PerCoordinateDrawer:
-    """Independent lattice noise for each number; numbers with the same noise share a table."""
+    """Independent lattice noise for each number; numbers with the same noise in steps share a table."""
 
     def __init__(self, mechanism: PerCoordinate) -> None:
         self._mechanism = mechanism
-        self._places: dict[Additive, list[int]] = {}
+        self._places: dict[Rounded, list[int]] = {}
         for i, part in enumerate(mechanism.parts):
             if part is not None:
-                self._places.setdefault(part, []).append(i)
-        self._drawers = {part: AdditiveDrawer(part) for part in self._places}
+                self._places.setdefault(in_steps(part), []).append(i)
+        self._samplers = {noise: NoiseSampler(noise) for noise in self._places}
 
     def release(self, answer: Sequence[Number], entropy: Entropy) -> Floats:
-        check_length(answer, self._mechanism.query)
-        # Everything is checked before the first number is drawn.
-        for part, x in zip(self._mechanism.parts, answer, strict=True):
-            if part is not None:
-                part.law_given(x)
+        laws = self._mechanism.law_given(answer)
         out = np.array([float(data_value(x, "answer")) for x in answer])
-        for part, places in self._places.items():
+        stream = entropy.stream()
+        for noise, places in self._places.items():
             for i in places:
-                out[i] = self._drawers[part].release(answer[i], entropy)
+                out[i] = float(laws[i].value(self._samplers[noise].one(stream)))
         return out
 
     def draw(self, count: int, entropy: Entropy) -> Floats:
         out = np.zeros((count, len(self._mechanism.parts)))
-        for part, places in self._places.items():
-            out[:, places] = self._drawers[part].draw(count * len(places), entropy).reshape(count, len(places))
+        stream = entropy.stream()
+        for noise, places in self._places.items():
+            cells = drawn_cells(self._samplers[noise], count * len(places), stream).reshape(count, len(places))
+            steps = [float(part.lattice.step) for i in places if (part := self._mechanism.parts[i]) is not None]
+            out[:, places] = (cells + 0.5) * np.array(steps)
         return out
+
+
+def in_steps(part: Additive) -> Rounded:
+    """The noise of a part with its step as the unit: the same law of cells, from shorter numbers."""
+    step, law = part.lattice.step, part.law
+    if isinstance(law, Laplace):
+        return Rounded(Laplace(law.scale / step), Lattice.cells(Fraction(1)))
+    if isinstance(law, Gaussian):
+        return Rounded(Gaussian(law.std / step), Lattice.cells(Fraction(1)))
+    return part.noise
+
+
+def drawn_cells(sampler: NoiseSampler, count: int, stream: WordStream) -> Floats:
+    """`count` cells as floats: one by one if they are few, through a table else."""
+    if count <= WITHOUT_TABLE:
+        return np.array([sampler.one(stream) for _ in range(count)], dtype=np.float64)
+    return sampler.many(count, stream).astype(np.float64)
 
 
 class NormShapedDrawer:
@@ -130,11 +150,7 @@ class LinearGaussianDrawer:
 
     def draw(self, count: int, entropy: Entropy) -> Floats:
         size = self._mechanism.query.dimension
-        stream = entropy.stream()
-        if count * size <= WITHOUT_TABLE:
-            cells = np.array([self._sampler.one(stream) for _ in range(count * size)], dtype=np.float64)
-        else:
-            cells = self._sampler.many(count * size, stream).astype(np.float64)
+        cells = drawn_cells(self._sampler, count * size, entropy.stream())
         framed = (cells.reshape(count, size) + 0.5) * float(self._mechanism.step)
         return np.asarray(framed @ self._inverse.T)
 

@@ -21,7 +21,7 @@ from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredErro
 from noisewright.problem.vector import Vector
 from noisewright.problem.vector_utilities import CoordinateUsefulness, TotalSquaredError, VectorUtility
 from noisewright.proof.vector_sets import root_above
-from noisewright.search.families import laplace, tuned_staircase
+from noisewright.search.families import tuned_staircase
 from noisewright.search.optimum import best_split
 from noisewright.search.partition import Partition
 from noisewright.search.scaling import round_number
@@ -29,7 +29,8 @@ from noisewright.search.scaling import round_number
 Floats = NDArray[np.float64]
 ScalarUtility = PowerError | Usefulness
 
-_STEPS_PER_SCALE = 500
+_STEPS_PER_SCALE = 160
+_LARGEST_ALIGNED = 20_000
 _MANY = 200
 _ROUND_RATE = Fraction(1, 4000)
 _HAIR = 1 + Fraction(1, 2**60)
@@ -54,10 +55,15 @@ def assembled(query: Vector, parts: dict[int, Additive]) -> PerCoordinate:
 
 def laplace_parts(query: Vector, shares: dict[int, Fraction], utility: VectorUtility) -> PerCoordinate:
     """Laplace noise of scale extent / share for each number."""
-    parts = {
-        i: laplace(Scalar(query.extents[i]), share, scalar_utility(utility, i, query.dimension))
-        for i, share in shares.items()
-    }
+    parts = {}
+    for i, share in shares.items():
+        extent = query.extents[i]
+        steps = round_number(math.ceil(_STEPS_PER_SCALE * share))
+        if isinstance(utility, CoordinateUsefulness):
+            # The limit of a useful error falls on an edge of a cell where that takes no giant lattice.
+            part = (utility.limits(query.dimension)[i] / extent).denominator
+            steps = part * math.ceil(Fraction(steps, part)) if part <= _LARGEST_ALIGNED else steps
+        parts[i] = Additive(Scalar(extent), Laplace(extent / share), Lattice.cells(extent / steps))
     return assembled(query, parts)
 
 
