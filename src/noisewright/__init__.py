@@ -53,7 +53,6 @@ _HOMES = {
     "NormShaped": "mechanisms.norm_shaped",
     "LinearGaussian": "mechanisms.linear_gaussian",
     "VectorReport": "search.vector_report",
-    "Gaussian": "laws.gaussian",
     "Laplace": "laws.laplace",
     "DiscreteLaplace": "laws.laplace",
     "Piecewise": "laws.piecewise",
@@ -70,9 +69,65 @@ _HOMES = {
     "Budget": "search.budget",
     "BudgetRow": "search.budget",
     "budget_for": "search.budget",
+    "Gaussian": "laws.gaussian",
+    "GeneralizedGaussian": "laws.generalized_gaussian",
+    "Logistic": "laws.logistic",
+    "TruncatedLaplace": "laws.truncated_laplace",
+    "DiscreteGaussian": "laws.discrete_gaussian",
+    "Tabulated": "laws.tabulated",
+    "RangedScalar": "problem.ranged",
+    "RangedNoise": "mechanisms.ranged",
+    "MinkowskiExponential": "mechanisms.exponential",
+    "lp_sensitivity": "mechanisms.lp_sensitivity",
+    "lp_sensitivity_from_bounds": "mechanisms.lp_sensitivity",
+    "exact_lp_sensitivity": "mechanisms.lp_sensitivity",
+    "approximate_delta": "proof.approximate",
+    "renyi_divergence": "proof.renyi",
+    "implied_bound": "proof.conversions",
+    "corollary_nine_delta": "proof.named_rules",
+    "GAUSSIAN": "search.calibration",
+    "LOGISTIC": "search.calibration",
+    "generalized_gaussian": "search.calibration",
+    "calibrated": "search.calibration",
+    "calibrated_many": "search.calibration",
+    "composed_delta": "search.composition",
+    "composed_epsilon": "search.composition",
+    "ranged_mechanism": "search.ranged",
+    "per_coordinate": "search.ranged",
+    "exponential_on_range": "search.ranged",
+    "exponential_over": "search.ranged",
+    "release_within": "search.ranged",
 }
 
 __all__ = [
+    "Gaussian",
+    "GeneralizedGaussian",
+    "Logistic",
+    "TruncatedLaplace",
+    "DiscreteGaussian",
+    "Tabulated",
+    "RangedScalar",
+    "RangedNoise",
+    "MinkowskiExponential",
+    "lp_sensitivity",
+    "lp_sensitivity_from_bounds",
+    "exact_lp_sensitivity",
+    "approximate_delta",
+    "renyi_divergence",
+    "implied_bound",
+    "corollary_nine_delta",
+    "GAUSSIAN",
+    "LOGISTIC",
+    "generalized_gaussian",
+    "calibrated",
+    "calibrated_many",
+    "composed_delta",
+    "composed_epsilon",
+    "ranged_mechanism",
+    "per_coordinate",
+    "exponential_on_range",
+    "exponential_over",
+    "release_within",
     "AbsoluteError",
     "Additive",
     "ApproxDP",
@@ -87,7 +142,6 @@ __all__ = [
     "Disjoint",
     "ErrorQuantile",
     "Expected",
-    "Gaussian",
     "Growth",
     "InvalidAnswerError",
     "InvalidInputError",
@@ -139,14 +193,22 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from noisewright.laws.discrete_gaussian import DiscreteGaussian
     from noisewright.laws.gaussian import Gaussian
+    from noisewright.laws.generalized_gaussian import GeneralizedGaussian
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
+    from noisewright.laws.logistic import Logistic
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
+    from noisewright.laws.tabulated import Tabulated
+    from noisewright.laws.truncated_laplace import TruncatedLaplace
     from noisewright.mechanisms.additive import Additive
+    from noisewright.mechanisms.exponential import MinkowskiExponential
     from noisewright.mechanisms.linear_gaussian import LinearGaussian
+    from noisewright.mechanisms.lp_sensitivity import exact_lp_sensitivity, lp_sensitivity, lp_sensitivity_from_bounds
     from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
     from noisewright.mechanisms.per_coordinate import PerCoordinate
+    from noisewright.mechanisms.ranged import RangedNoise
     from noisewright.problem.errors import (
         InvalidAnswerError,
         InvalidInputError,
@@ -165,6 +227,7 @@ if TYPE_CHECKING:
     )
     from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
     from noisewright.problem.queries import Scalar
+    from noisewright.problem.ranged import RangedScalar
     from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, Sparse
     from noisewright.problem.utilities import (
         AbsoluteError,
@@ -183,10 +246,23 @@ if TYPE_CHECKING:
         TotalAbsoluteError,
         TotalSquaredError,
     )
+    from noisewright.proof.approximate import approximate_delta
     from noisewright.proof.certify import Certificate, certify
+    from noisewright.proof.conversions import implied_bound
+    from noisewright.proof.named_rules import corollary_nine_delta
+    from noisewright.proof.renyi import renyi_divergence
     from noisewright.sample.certified import Certified
     from noisewright.search.budget import Budget, BudgetRow, budget_for
+    from noisewright.search.calibration import GAUSSIAN, LOGISTIC, calibrated, calibrated_many, generalized_gaussian
+    from noisewright.search.composition import composed_delta, composed_epsilon
     from noisewright.search.design import design
+    from noisewright.search.ranged import (
+        exponential_on_range,
+        exponential_over,
+        per_coordinate,
+        ranged_mechanism,
+        release_within,
+    )
     from noisewright.search.report import Candidate, Report
     from noisewright.search.vector_report import VectorReport
 

@@ -48,7 +48,7 @@ def profile(name: str, count: int) -> Floats:
         return np.asarray(i**2)
     if name == "exponential":
         return np.asarray(np.exp(i - count))
-    return np.eye(count)[-1]
+    return np.asarray(np.eye(count)[-1])
 
 
 def with_norm(values: Floats, order: int) -> Floats:

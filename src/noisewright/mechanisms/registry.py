@@ -7,12 +7,16 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.mechanisms.ranged import RangedNoise
 
 MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "additive": Additive.from_dict,
+    "ranged": RangedNoise.from_dict,
+    "minkowski-exponential": MinkowskiExponential.from_dict,
     "per-coordinate": PerCoordinate.from_dict,
     "norm-shaped": NormShaped.from_dict,
     "linear-gaussian": LinearGaussian.from_dict,

@@ -9,9 +9,11 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import (
@@ -29,6 +31,8 @@ from noisewright.proof.additive import (
     pure_additive,
     renyi_additive,
 )
+from noisewright.proof.exponential import pure_exponential
+from noisewright.proof.ranged import pure_ranged
 from noisewright.proof.vector_gaussian import (
     approximate_linear_gaussian,
     approximate_norm_shaped,
@@ -44,6 +48,8 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, ProbabilisticDP): probabilistic_additive,
     (Additive, RenyiDP): renyi_additive,
     (Additive, ZeroConcentratedDP): concentrated_additive,
+    (RangedNoise, PureDP): pure_ranged,
+    (MinkowskiExponential, PureDP): pure_exponential,
     (PerCoordinate, PureDP): pure_per_coordinate,
     (NormShaped, PureDP): pure_norm_shaped,
     (PerCoordinate, ApproxDP): approximate_per_coordinate,
@@ -75,6 +81,7 @@ class Certificate:
         return f"{self.requirement}: proven with bound {show(self.bound)} by rule {self.rule}"
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {
             "requirement": self.requirement.to_dict(),
             "bound": str(self.bound),

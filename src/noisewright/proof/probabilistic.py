@@ -16,11 +16,12 @@ from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.lattice import Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import ball, certainly_at_most, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
-from noisewright.proof.approximate import BITS, cells_within, from_pure, line_of, scaled_factor
+from noisewright.proof.approximate import BITS, cells_within, from_pure, line_of, refuse_too_many, scaled_factor
 
 _SCALE_BITS = 128
 
@@ -47,6 +48,7 @@ def tabulated_delta(law: Tabulated, epsilon: Fraction, reach: Fraction) -> Fract
     Between whole shifts of cells the mass is the mixture of those at the two next to it.
     """
     scaled, line = scaled_factor(epsilon), line_of(law)
+    refuse_too_many(cells_within(law, reach), len(line))
     worst = 0
     for shift in range(1, cells_within(law, reach) + 1):
         moved = line[shift:] + [0] * shift
@@ -84,6 +86,9 @@ class _Cells:
         if isinstance(law, DiscreteGaussian):
             return law.first_above(self.epsilon, shift)
         step = self.noise.lattice.step
+        if isinstance(law, TruncatedLaplace) and self.epsilon * law.scale >= shift * step:
+            # Inside the support the ratio is at most e^epsilon, in rationals; balls could not decide equality.
+            return int(law.bound // step) - shift
         assert isinstance(law, LogConcave)
         around = law.crossing(self.epsilon, shift * step)
         return None if around is None else _first_false(lambda k: self.proven(k, shift), int(around[0] // step))

@@ -15,12 +15,10 @@ from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
-from noisewright.numerics.balls import precision, upper
-from noisewright.numerics.fields import BALLS
+from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import UncertifiedError
 
-_BITS = 256
-_LARGEST_EXPONENT = 64
+_MOST_UNROLLED = 10**6
 
 
 @singledispatch
@@ -49,6 +47,8 @@ def _(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
     between them is below reach. A pair in a tail has the differences of the same pair moved inward
     by whole periods, so the unrolled cells show every difference there is.
     """
+    if reach / law.period * len(law.levels) > _MOST_UNROLLED:
+        raise UncertifiedError("refused: the period of this law is too short for the sensitivity to be checked.")
     cells = law.unrolled(reach)
     worst = Fraction(0)
     lowest: deque[int] = deque()
@@ -86,27 +86,3 @@ def _(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
             " or probabilistic privacy."
         )
     return power_from_above(reach / law.scale, law.power), "pure/subadditive-power"
-
-
-def power_from_above(base: Fraction, exponent: Fraction) -> Fraction:
-    """base^exponent exactly where it is rational, else a rational just above it."""
-    over, under = exponent.numerator, exponent.denominator
-    if max(over, under) <= _LARGEST_EXPONENT:
-        raised = base**over
-        numerator, denominator = _root(raised.numerator, under), _root(raised.denominator, under)
-        if numerator is not None and denominator is not None:
-            return Fraction(numerator, denominator)
-    with precision(_BITS):
-        return upper(BALLS.power(BALLS.real(base), exponent))
-
-
-def _root(value: int, degree: int) -> int | None:
-    """The whole number whose power is the value, if there is one."""
-    low, high = 0, 1 << (value.bit_length() // degree + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if middle**degree <= value:
-            low = middle
-        else:
-            high = middle
-    return low if low**degree == value else None

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from noisewright.laws.shells import ShellRadius
 from noisewright.sample.entropy import WordStream
 from noisewright.sample.refine import Inverter
-from noisewright.sample.segments import uniform_below
 from noisewright.sample.table import CdfTable
+from noisewright.sample.uniform import uniform_below
 
 _BITS = 64
 _MOST_COORDINATES = 1 << 19
@@ -46,7 +46,18 @@ class ShellSampler:
         return np.concatenate(parts) if parts else np.zeros((0, self._size), dtype=np.int64)
 
     def _part(self, table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
-        radius = table.draw(count, stream).astype(np.int64)
+        radius = radii(table, count, stream)
         limits = np.repeat((2 * radius + 1).astype(np.uint64), self._size)
         drawn = uniform_below(limits, stream).astype(np.int64).reshape(count, self._size)
         return np.asarray(drawn - radius[:, None])
+
+
+def radii(table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
+    """Draws of the tabulated integer law: by the guide where it decides, by refinement elsewhere."""
+    words = stream.words(count)
+    places = table.places(words)
+    drawn = places.astype(np.int64) + table.first
+    unsettled = np.flatnonzero(places == table.size)
+    if len(unsettled):
+        drawn[unsettled] = table.settle(words[unsettled], stream)
+    return drawn

@@ -19,7 +19,7 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate, check_length
 from noisewright.mechanisms.vector_errors import moments
 from noisewright.numerics.balls import precision
 from noisewright.problem.numbers import Number, data_value, show
-from noisewright.sample.drawers import WITHOUT_TABLE, Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.round_blocks import RoundBlockSampler
 from noisewright.sample.sampler import NoiseSampler
@@ -27,6 +27,7 @@ from noisewright.sample.shells import ShellSampler
 
 Floats = NDArray[np.float64]
 _SHOWN = 6
+_WITHOUT_TABLE = 400
 
 
 @drawer_for.register
@@ -85,9 +86,7 @@ def in_steps(part: Additive) -> Rounded:
 
 
 def drawn_cells(sampler: NoiseSampler, count: int, stream: WordStream) -> Floats:
-    """`count` cells as floats: one by one if they are few, through a table else."""
-    if count <= WITHOUT_TABLE:
-        return np.array([sampler.one(stream) for _ in range(count)], dtype=np.float64)
+    """`count` cells as floats."""
     return sampler.many(count, stream).astype(np.float64)
 
 
@@ -127,7 +126,7 @@ class NormShapedDrawer:
 
     def _noise(self, block: NormBlock, count: int, stream: WordStream) -> NDArray[Any]:
         sampler = self._samplers[_key(block)]
-        if count <= WITHOUT_TABLE:
+        if count <= _WITHOUT_TABLE:
             return np.array([sampler.one(stream) for _ in range(count)], dtype=np.float64).reshape(count, block.size)
         return sampler.many(count, stream)
 

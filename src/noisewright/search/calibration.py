@@ -20,11 +20,11 @@ from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.logistic import Logistic
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
+from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import InvalidPrivacyError, SolverError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.proof.approximate import BITS, approximate_delta
-from noisewright.proof.pure import power_from_above
 
 Floats = NDArray[np.float64]
 
@@ -37,14 +37,15 @@ _DIGITS = 2**44
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Laws that differ by their scale alone."""
+    """Laws that differ by their scale alone; `unit` is what one of the float search's scales is called here."""
 
     name: str
     power: Fraction | None
     make: Callable[[Fraction], Any]
+    unit: float = 1.0
 
 
-GAUSSIAN = Family("Gaussian", Fraction(2), Gaussian)
+GAUSSIAN = Family("Gaussian", Fraction(2), Gaussian, math.sqrt(0.5))
 LOGISTIC = Family("logistic", None, Logistic)
 
 
@@ -77,14 +78,14 @@ def calibrated_many(
     epsilon = np.array([float(r.epsilon) for r in requirements])
     delta = np.array([float(r.delta) for r in requirements])
     both = np.array([isinstance(r, ProbabilisticDP) for r in requirements])
-    scales = float_scales(family.power, epsilon, delta, both)
+    scales = float_scales(family.power, epsilon, delta, both) * family.unit
     return [
         _checked(family, reach, requirement, scale) for requirement, scale in zip(requirements, scales, strict=True)
     ]
 
 
 def float_scales(power: Any, epsilon: Floats, delta: Floats, both_sides: Any) -> Floats:
-    """Scales for sensitivity 1, in floats; `power` None means logistic. The Gaussian's is its standard deviation.
+    """Scales for sensitivity 1, in floats; `power` None means logistic.
 
     `both_sides` marks probabilistic requirements. Powers may be an array of their own.
     """
@@ -99,7 +100,7 @@ def float_scales(power: Any, epsilon: Floats, delta: Floats, both_sides: Any) ->
     found = at(_solve(lambda w: at(w - 0.5)[1], delta, np.broadcast_shapes(epsilon.shape, exponent.shape)) - 0.5)[0]
     # At power 1 the log-ratio stops rising at zero: from scale 1/epsilon on delta is 0.
     found = np.where(exponent == 1, np.minimum(found, 1 / epsilon), found)
-    return np.asarray(found / math.sqrt(2) if power == 2 else found)
+    return np.asarray(found)
 
 
 def _rise(place: Floats, exponent: Floats) -> Floats:
@@ -133,7 +134,8 @@ def _logistic_scales(epsilon: Floats, delta: Floats, both_sides: Any) -> Floats:
             u = -np.expm1(half_excess) / (np.exp(half_excess) - np.exp(-1 / scale))
             place = -np.log(u) * scale
             tails = _two_tails(lambda x: 1 / (1 + np.exp(x / scale)), place, epsilon, both_sides)
-        return np.asarray(np.where(np.isfinite(tails), tails, 0.0))
+        # Far below the pure scale every set is told apart; at it the ratio never passes epsilon.
+        return np.asarray(np.where(half_excess < -300, 1.0, np.where(np.isfinite(tails), tails, 0.0)))
 
     share = _solve(delta_at, delta, epsilon.shape)
     return np.asarray(share / (1 + share) / epsilon)

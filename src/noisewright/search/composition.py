@@ -36,7 +36,7 @@ _FINEST = 1e-3
 _MOST_BUCKETS = 2e5
 _TINY = 1e-18
 _MOST_POINTS = 400_000
-_UPWARD = 1 + 1e-9
+_FLOAT_NOISE = 1e-9
 
 
 def composed_delta(mechanism: Additive, count: int, epsilon: Number) -> float:
@@ -84,7 +84,8 @@ def loss_distribution(mechanism: Additive, interval: float) -> Any:
     impossible = float(np.sum(masses[moved <= 0])) + max(0.0, 1 - float(np.sum(masses)))
     possible = (masses > 0) & (moved > 0)
     losses = np.log(masses[possible]) - np.log(moved[possible])
-    buckets = np.ceil(losses / interval).astype(np.int64)
+    # A loss that is a multiple of the interval up to float noise stays where it is.
+    buckets = np.ceil(losses / interval - _FLOAT_NOISE).astype(np.int64)
     first = int(buckets.min())
     weights = np.bincount(buckets - first, weights=masses[possible])
     table = {first + int(i): float(weights[i]) for i in np.flatnonzero(weights)}
@@ -95,11 +96,26 @@ def loss_distribution(mechanism: Additive, interval: float) -> Any:
 
 def _composed(mechanism: Additive, count: int, epsilon: float) -> Any:
     interval = max(epsilon * _FINEST / count, epsilon / _MOST_BUCKETS)
-    if isinstance(mechanism.law, Piecewise):
-        # The losses of a staircase are multiples of its rate; a hair more keeps them from being rounded up twice.
-        rate = float(mechanism.law.rate)
-        interval = rate * _UPWARD / max(1, math.ceil(rate / interval))
+    law = mechanism.law
+    if isinstance(law, Piecewise) and all(level.denominator == 1 for level in law.levels):
+        # Every loss is a multiple of the rate.
+        interval = float(law.rate)
     return loss_distribution(mechanism, interval).self_compose(count)
+
+
+def staircase_losses(epsilon: float, split: float) -> Any:
+    """The privacy-loss distribution of a staircase with this split: it has three values only."""
+    from dp_accounting.pld import pld_pmf, privacy_loss_distribution
+
+    b = math.exp(-epsilon)
+    top = (1 - b) / (2 * (split + b * (1 - split)))
+    edge = min(split, 1 - split)
+    up = 0.5 + edge * top
+    even = abs(1 - 2 * split) * top * (b if split < 0.5 else 1.0)
+    table = {1: up, 0: even, -1: max(0.0, 1 - up - even)}
+    return privacy_loss_distribution.PrivacyLossDistribution(
+        pld_pmf.create_pmf(table, epsilon, 0.0, pessimistic_estimate=True)
+    )
 
 
 def lattice_masses(mechanism: Additive) -> tuple[Floats, int]:
@@ -112,7 +128,7 @@ def lattice_masses(mechanism: Additive) -> tuple[Floats, int]:
         line = np.array([w / law.total for w in line_of(law)])
         return line, int(mechanism.query.sensitivity / law.width)
     reach = _reach(mechanism.noise.law, float(lattice.step))
-    edges = (np.arange(reach + 1) + (0.5 if lattice.edge else 0.0)) * float(lattice.step)
+    edges: Floats = (np.arange(reach + 1, dtype=np.float64) + (0.5 if lattice.edge else 0.0)) * float(lattice.step)
     tails = tail_array(mechanism.noise.law, edges)
     side = tails[:-1] - tails[1:]
     if lattice.edge:

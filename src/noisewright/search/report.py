@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ class Candidate:
         return {
             "name": self.name,
             "value": self.value,
-            "gap": self.gap,
+            "gap": None if self.gap is None or isinf(self.gap) else self.gap,
             "bias": self.bias,
             "certified": self.certified.to_dict(),
         }
@@ -51,6 +52,7 @@ class Report:
     utility: Any
     candidates: tuple[Candidate, ...]
     bound: float | None
+    reason: str = ""
 
     @property
     def best(self) -> Certified:
@@ -60,27 +62,26 @@ class Report:
     @property
     def why(self) -> str:
         """One line that says why the winner won."""
+        if self.reason:
+            return self.reason
         winner = self.candidates[0]
         usual = next((c for c in self.candidates if "Laplace" in c.name and c is not winner), None)
-        limit = self._limit(winner)
+        limit = limit_text(winner.gap)
         if usual is None or abs(usual.value - winner.value) <= _TIE * abs(winner.value):
             return f"{winner.name} is the best for this question: {limit}."
         larger = self.utility.larger_is_better
         top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
-        ratio = f"{top / bottom:.4g}" if bottom else "infinitely many"
+        if not bottom:
+            return (
+                f"{winner.name} wins: {number(winner.value)} against {number(usual.value)} with {usual.name}; {limit}."
+            )
+        ratio = f"{top / bottom:.4g}"
         gain = (
             f"its answers are useful {ratio} times as often as with {usual.name} noise"
             if larger
             else f"its error is {ratio} times smaller than that of {usual.name} noise"
         )
         return f"{winner.name} wins: {gain}; {limit}."
-
-    def _limit(self, winner: Candidate) -> str:
-        if winner.gap is None:
-            return "how much better a mechanism could be is not known"
-        if winner.gap < _TIE:
-            return "no mechanism can do better"
-        return f"no mechanism is more than {percent(winner.gap)} better"
 
     def __str__(self) -> str:
         lines = [
@@ -141,4 +142,15 @@ class Report:
 def _gap_text(gap: float | None) -> str:
     if gap is None:
         return "not known"
+    if isinf(gap):
+        return "best possible is 0"
     return f"at most {percent(gap)}" if gap >= _TIE else "none"
+
+
+def limit_text(gap: float | None) -> str:
+    """How much better a mechanism could be, in words."""
+    if gap is None:
+        return "how much better a mechanism could be is not known"
+    if gap < _TIE:
+        return "no mechanism can do better"
+    return f"no mechanism is more than {percent(gap)} better"

@@ -11,6 +11,7 @@ from noisewright.numerics.balls import Ball, precision
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.queries import Scalar
+from noisewright.problem.sensitivity import Disjoint
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
 from noisewright.problem.vector import Vector
 from noisewright.problem.vector_utilities import (
@@ -24,6 +25,7 @@ from noisewright.problem.vector_utilities import (
     weights_of,
 )
 from noisewright.sample.certified import make_certified
+from noisewright.search.approximate import design_scalar_approximate
 from noisewright.search.progress import Advance
 from noisewright.search.ranking import measured, outward, ranked
 from noisewright.search.report import Candidate
@@ -33,6 +35,8 @@ from noisewright.search.vector_bounds import vector_bound
 from noisewright.search.vector_notes import notes_for
 from noisewright.search.vector_pure import Mechanisms, pure_mechanisms
 from noisewright.search.vector_report import VectorReport
+
+_MOST_KINDS = 3
 
 SIMPLER_VECTORS = (
     "identical Laplace",
@@ -58,12 +62,42 @@ def design_vector_pure(query: Vector, privacy: PureDP, utility: Any, step: Advan
 
 
 def design_vector_approximate(query: Vector, privacy: ApproxDP, utility: Any, step: Advance) -> VectorReport:
-    """Gaussian noise of every shape beside composed Laplace and purely private noise; no bound is known."""
+    """Gaussian noise of every shape beside composed Laplace and purely private noise.
+
+    A bound is proven where only one number moves at a time; elsewhere none is known.
+    """
     wanted = vector_utility(utility)
     check_counts(wanted, query.dimension)
+    if query.dimension == 1:
+        return _one_number(query, privacy, wanted, step)
     step("calibrating")
     mechanisms = approximate_mechanisms(query, privacy.epsilon, privacy.delta, wanted)
-    return _report(query, privacy, wanted, mechanisms, None, step)
+    bound = None
+    kinds = {extent for extent in query.extents if extent}
+    totals = isinstance(wanted, TotalSquaredError | TotalAbsoluteError)
+    if isinstance(query.sensitivity, Disjoint) and totals and len(kinds) <= _MOST_KINDS:
+        mechanisms["tailored for each"], bound = _each_alone(query, privacy, wanted, kinds)
+    return _report(query, privacy, wanted, mechanisms, bound, step)
+
+
+def _each_alone(
+    query: Vector, privacy: ApproxDP, utility: VectorUtility, kinds: set[Fraction]
+) -> tuple[PerCoordinate, Fraction | None]:
+    """Only one number moves at a time, so each gets the best noise for one number, and their bounds add up."""
+    scalar = SquaredError() if isinstance(utility, TotalSquaredError) else AbsoluteError()
+    reports = {
+        extent: design_scalar_approximate(Scalar(extent), privacy, scalar, lambda step: None) for extent in kinds
+    }
+    parts = tuple(reports[extent].best.mechanism if extent else None for extent in query.extents)
+    weights = weights_of(utility, query.dimension)
+    bound = Fraction(0)
+    for weight, extent in zip(weights, query.extents, strict=True):
+        if extent:
+            single = reports[extent].bound
+            if single is None:
+                return PerCoordinate(query, parts), None
+            bound += weight * Fraction(single)
+    return PerCoordinate(query, parts), bound
 
 
 def vector_utility(utility: Any) -> VectorUtility:
@@ -106,7 +140,8 @@ def _report(
     order = ranked(candidates, utility, SIMPLER_VECTORS)
     shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
     notes = notes_for(query, privacy, utility, {c.name: c.value for c in order})
-    return VectorReport(query, privacy, utility, order, shown, tuple(errors[c.name] for c in order), notes)
+    each = tuple(errors[c.name] for c in order)
+    return VectorReport(query, privacy, utility, order, shown, errors=each, notes=notes)
 
 
 def _shown(values: list[Ball], utility: VectorUtility) -> tuple[float, ...]:
@@ -115,7 +150,7 @@ def _shown(values: list[Ball], utility: VectorUtility) -> tuple[float, ...]:
     return tuple(v**0.5 if rooted else v for v in middles)
 
 
-def _one_number(query: Vector, privacy: PureDP, utility: VectorUtility, step: Advance) -> VectorReport:
+def _one_number(query: Vector, privacy: PureDP | ApproxDP, utility: VectorUtility, step: Advance) -> VectorReport:
     """A single number is designed as one: the same laws, the same values times its weight, the same bound."""
     scalar: SquaredError | AbsoluteError | Usefulness | ErrorQuantile = AbsoluteError()
     if isinstance(utility, TotalSquaredError):
@@ -125,7 +160,11 @@ def _one_number(query: Vector, privacy: PureDP, utility: VectorUtility, step: Ad
     elif isinstance(utility, LargestErrorQuantile):
         scalar = ErrorQuantile(utility.confidence)
     weight = weights_of(utility, 1)[0]
-    report = design_scalar_pure(Scalar(query.extents[0]), privacy, scalar, step)
+    number = Scalar(query.extents[0])
+    if isinstance(privacy, ApproxDP):
+        report = design_scalar_approximate(number, privacy, scalar, step)
+    else:
+        report = design_scalar_pure(number, privacy, scalar, step)
     candidates, errors = [], []
     for c in report.candidates:
         mechanism = PerCoordinate(query, (c.certified.mechanism,))
@@ -135,4 +174,4 @@ def _one_number(query: Vector, privacy: PureDP, utility: VectorUtility, step: Ad
             errors.append(_shown(coordinate_values(mechanism, utility), utility))
     bound = None if report.bound is None else Fraction(report.bound) * weight
     shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
-    return VectorReport(query, privacy, utility, tuple(candidates), shown, tuple(errors), ())
+    return VectorReport(query, privacy, utility, tuple(candidates), shown, errors=tuple(errors))

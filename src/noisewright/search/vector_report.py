@@ -25,8 +25,8 @@ class VectorReport(Report):
     its limit for usefulness, and the root of its mean squared error otherwise.
     """
 
-    errors: tuple[tuple[float, ...], ...]
-    notes: tuple[str, ...]
+    errors: tuple[tuple[float, ...], ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def measure(self) -> str:
