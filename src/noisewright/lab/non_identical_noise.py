@@ -91,7 +91,7 @@ def decibel(value: float) -> float:
 
 
 def reproduce(
-    out: Path, step: Advance, *, dimensions: Sequence[int] = range(2, 51), draws: int = 200_000
+    out: Path, step: Advance, *, dimensions: Sequence[int] = range(2, 51), draws: int = 50_000
 ) -> Reproduction:
     """Figures 1 to 6 as PNG and CSV, and the claims; smaller `dimensions` and `draws` for a quick look."""
     out.mkdir(parents=True, exist_ok=True)

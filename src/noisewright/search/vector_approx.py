@@ -70,7 +70,7 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
         return {"identical Gaussian": ball_gaussian(query, length), **pure_mechanisms(query, epsilon, utility)}
     if isinstance(chosen, Points):
         return _for_points(query, chosen, epsilon, length, utility)
-    found = _gaussians(query, chosen, length, utility)
+    found = gaussian_mechanisms(query, chosen, length, utility)
     pure = pure_mechanisms(query, epsilon, utility)
     for name in ("tailored for each", "norm-shaped blocks"):
         if name in pure:
@@ -83,7 +83,8 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
     return found
 
 
-def _gaussians(query: Vector, chosen: Counted, length: Fraction, utility: VectorUtility) -> Mechanisms:
+def gaussian_mechanisms(query: Vector, chosen: Counted, length: Fraction, utility: VectorUtility) -> Mechanisms:
+    """Identical and non-identical Gaussian noise whose differences are at most `length` deviations long."""
     places = active(query)
     together = min(chosen.together, len(places))
     std = root_above(largest_sum((v * v for v in chosen.each), chosen.together)) / length

@@ -55,7 +55,7 @@ def test_a_mechanism_made_for_a_smaller_set_is_refused(reports):
             mechanism = candidate.certified.mechanism
             if not isinstance(mechanism, nw.LinearGaussian):
                 moved = replace(mechanism, query=nw.Vector(SETS[large]))
-                with pytest.raises(nw.UncertifiedError, match="refused"):
+                with pytest.raises(nw.UncertifiedError):
                     nw.certify(moved, privacy)
 
 
