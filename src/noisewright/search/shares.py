@@ -141,9 +141,26 @@ def _priced(gains: Floats, grid: Floats, budget: float, together: int, level: fl
     for _ in range(_PRICES):
         middle = (low * high) ** 0.5
         low, high = (low, middle) if spent(chosen(middle)) <= budget else (middle, high)
-    shares = np.maximum(chosen(high), budget * 1e-6 / together)
+    shares = _topped_up(gains, grid, chosen(high), chosen(low), budget - spent(chosen(high)))
+    shares = np.maximum(shares, budget * 1e-6 / together)
     largest = np.partition(shares, len(shares) - together)[-together:]
     return np.asarray(shares * (budget / float(np.sum(largest))))
+
+
+def _topped_up(gains: Floats, grid: Floats, cheap: Floats, dear: Floats, rest: float) -> Floats:
+    """Numbers that jump at the same price, served one after the other while the rest of the budget lasts."""
+    places = np.arange(len(gains))
+
+    def gain(shares: Floats) -> Floats:
+        return np.asarray(gains[places, np.searchsorted(grid, shares * (1 + 1e-12), side="right") - 1])
+
+    extra = dear - cheap
+    order = np.argsort(-(gain(dear) - gain(cheap)) / np.maximum(extra, 1e-300), kind="stable")
+    order = order[extra[order] > 0]
+    served = order[np.cumsum(extra[order]) <= rest * (1 + 1e-12)]
+    shares = cheap.copy()
+    shares[served] = dear[served]
+    return shares
 
 
 def exact_shares(shares: Floats, budget: Fraction, together: int, power: int = 1) -> list[Fraction]:

@@ -210,7 +210,10 @@ def test_a_disjoint_set_under_delta_takes_any_law_of_one_number():
     report = nw.design(
         nw.Vector(nw.Disjoint([1, 2])), privacy=nw.ApproxDP("1/10", "1e-3"), utility=nw.TotalSquaredError()
     )
-    names = [c.name for c in report.candidates]
-    assert names[0] == "truncated Laplace"
-    rule = report.best.certificate.rule
-    assert rule == "approximate/one-at-a-time"
+    values = {c.name: c.value for c in report.candidates}
+    assert report.candidates[0].name == "tailored for each"
+    assert report.best.certificate.rule == "approximate/one-at-a-time"
+    assert report.bound is not None
+    assert report.bound <= values["tailored for each"] <= values["truncated Laplace"] < values["identical Gaussian"]
+    single = nw.design(nw.Scalar(1), privacy=nw.ApproxDP("1/10", "1e-3"), utility=nw.SquaredError())
+    assert values["tailored for each"] == pytest.approx(5 * single.candidates[0].value, rel=1e-3)
