@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_ROUNDS = 56
-_LEVELS = 22
+_ROUNDS = 44
+_LEVELS = 18
 _GRID_LEVELS = 9
 _PRICES = 40
 _UNIT = 2**44
