@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 _TURNS = 400
+Row = tuple[int, int, float]
+"""(i, j, budget): mass_i <= e^budget mass_j."""
 
 
 def best_mean_loss(
@@ -22,29 +24,29 @@ def best_mean_loss(
     """
     ks = np.arange(-reach, reach + 1)
     costs, weights = _with_tails(loss, epsilon, per, ks)
-    # Solved for mass * e^(epsilon |k| / per), so that all unknowns are of one size.
-    scale = np.exp(-epsilon * np.abs(ks) / per)
-    gaps = [1, per] if lazily else list(range(1, per + 1))
-    pairs = {(i, j) for gap in gaps for i, j in _pairs(reach, gap)}
+    # Solved for mass * e^depth, the depth counted from where the loss is smallest: all unknowns are of one size.
+    free = [int(k) for k in ks if loss(int(k)) <= loss(0)]
+    depth = epsilon * np.maximum(0, np.maximum(ks - free[-1], free[0] - ks)) / per
+    scale = np.exp(-depth)
+    everything = [*_within(len(ks), per, epsilon), *_across_the_seams(len(ks), per)]
+    rows = {row for row in everything if not lazily or abs(row[0] - row[1]) in (1, per)}
+    size = 1.0
     while True:
-        found = _solve(costs * scale, weights * scale, sorted(pairs), ks, epsilon, per)
+        found = _solve(costs * scale / size, weights * scale, sorted(rows), depth)
         mass = found.x * scale
-        broken = {
-            (i, j)
-            for gap in range(1, per + 1)
-            for i, j in _pairs(reach, gap)
-            if mass[i] > math.exp(epsilon) * mass[j] * (1 + 1e-9) + 1e-30
-        } - pairs
-        if not broken:
-            return float(found.fun)
-        pairs |= broken
+        broken = {(i, j, a) for i, j, a in everything if mass[i] > math.exp(a) * mass[j] * (1 + 1e-9) + 1e-30} - rows
+        if not broken and 0.1 < found.fun < 10:
+            return float(found.fun) * size
+        # Once more with what was broken, and with costs of such a size that the tolerances are relative ones.
+        rows |= broken
+        size *= float(found.fun)
 
 
 def _with_tails(
     loss: Callable[[int], float], epsilon: float, per: int, ks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cost and weight of each free mass, what repeats it included. The far stretches are summed one by one."""
-    costs, weights = np.array([loss(int(k)) for k in ks]), np.ones(len(ks))
+    costs, weights = np.array([float(loss(int(k))) for k in ks]), np.ones(len(ks))
     for i in range(per):
         for place, direction in ((i, -1), (len(ks) - 1 - i, 1)):
             for turn in range(1, _TURNS):
@@ -54,30 +56,34 @@ def _with_tails(
     return costs, weights
 
 
-def _pairs(reach: int, gap: int) -> list[tuple[int, int]]:
-    size = 2 * reach + 1
-    forward = [(i, i + gap) for i in range(size - gap)]
-    return forward + [(j, i) for i, j in forward]
+def _within(size: int, per: int, epsilon: float) -> Iterator[Row]:
+    for gap in range(1, per + 1):
+        for i in range(size - gap):
+            yield i, i + gap, epsilon
+            yield i + gap, i, epsilon
 
 
-def _solve(costs, weights, pairs, ks, epsilon, per):
-    """Rows mass_i <= e^epsilon mass_j in the scaled unknowns, each divided by its larger coefficient.
+def _across_the_seams(size: int, per: int) -> Iterator[Row]:
+    """The last mass of the table that is within `per` of i + per, e^epsilon lower than i, must not exceed that of i."""
+    for i in range(size - per, size - 1):
+        yield i + 1, i, 0.0
+        yield size - 2 - i, size - 1 - i, 0.0
 
-    The pairs across the seam between table and tails need no rows of their own as long as the
-    table holds two stretches on each side: moved inward by one stretch they are pairs of the table.
-    """
-    i, j = np.array(pairs).T
-    power = epsilon * (1 - np.abs(ks[j]) / per + np.abs(ks[i]) / per)
+
+def _solve(costs: np.ndarray, weights: np.ndarray, rows: list[Row], depth: np.ndarray):
+    """The rows in the scaled unknowns, each divided by its larger coefficient."""
+    i, j = np.array([row[:2] for row in rows]).T
+    power = np.array([row[2] for row in rows]) - depth[j] + depth[i]
     own, other = np.exp(-np.maximum(power, 0)), -np.exp(np.minimum(power, 0))
-    rows = np.arange(len(pairs))
+    places = np.arange(len(rows))
     matrix = coo_array(
-        (np.concatenate([own, other]), (np.concatenate([rows, rows]), np.concatenate([i, j]))),
-        shape=(len(pairs), len(ks)),
+        (np.concatenate([own, other]), (np.concatenate([places, places]), np.concatenate([i, j]))),
+        shape=(len(rows), len(costs)),
     )
     found = linprog(
         costs,
         A_ub=matrix.tocsr(),
-        b_ub=np.zeros(len(pairs)),
+        b_ub=np.zeros(len(rows)),
         A_eq=weights[None, :],
         b_eq=[1.0],
         method="highs",

@@ -8,6 +8,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Choice": "problem.queries",
+    "GaussianMixture": "laws.gaussian_mixture",
+    "RandomExponential": "mechanisms.choice",
+    "KullbackLeibler": "problem.divergences",
+    "Renyi": "problem.divergences",
+    "HistogramEntropy": "problem.divergences",
+    "Mallows": "problem.divergences",
+    "ErrorEntropy": "problem.divergences",
+    "TwoFold": "laws.twofold",
+    "Atoms": "laws.folds",
+    "GammaFold": "laws.folds",
+    "UniformFold": "laws.folds",
+    "NoncentralChiSquaredFold": "laws.folds",
+    "RayleighFold": "laws.folds",
+    "TruncatedNormalFold": "laws.combined",
+    "Ensemble": "laws.combined",
+    "FormulaFold": "laws.formula",
+    "point_fold": "laws.folds",
+    "two_point_fold": "laws.folds",
     "AbsoluteError": "problem.utilities",
     "ErrorQuantile": "problem.utilities",
     "Expected": "problem.utilities",
@@ -100,49 +119,33 @@ _HOMES = {
 }
 
 __all__ = [
-    "Gaussian",
-    "GeneralizedGaussian",
-    "Logistic",
-    "TruncatedLaplace",
-    "DiscreteGaussian",
-    "Tabulated",
-    "RangedScalar",
-    "RangedNoise",
-    "MinkowskiExponential",
-    "lp_sensitivity",
-    "lp_sensitivity_from_bounds",
-    "exact_lp_sensitivity",
-    "approximate_delta",
-    "renyi_divergence",
-    "implied_bound",
-    "corollary_nine_delta",
-    "GAUSSIAN",
-    "LOGISTIC",
-    "generalized_gaussian",
-    "calibrated",
-    "calibrated_many",
-    "composed_delta",
-    "composed_epsilon",
-    "ranged_mechanism",
-    "per_coordinate",
-    "exponential_on_range",
-    "exponential_over",
-    "release_within",
     "AbsoluteError",
     "Additive",
     "ApproxDP",
+    "Atoms",
     "Box",
     "Budget",
     "BudgetRow",
     "Candidate",
     "Certificate",
     "Certified",
+    "Choice",
     "CoordinateUsefulness",
+    "DiscreteGaussian",
     "DiscreteLaplace",
     "Disjoint",
+    "Ensemble",
+    "ErrorEntropy",
     "ErrorQuantile",
     "Expected",
+    "FormulaFold",
+    "GAUSSIAN",
+    "GammaFold",
+    "Gaussian",
+    "GaussianMixture",
+    "GeneralizedGaussian",
     "Growth",
+    "HistogramEntropy",
     "InvalidAnswerError",
     "InvalidInputError",
     "InvalidLawError",
@@ -152,15 +155,21 @@ __all__ = [
     "InvalidPrivacyError",
     "InvalidQueryError",
     "InvalidUtilityError",
+    "KullbackLeibler",
     "L1Ball",
     "L2Ball",
+    "LOGISTIC",
     "Laplace",
     "LargestError",
     "LargestErrorQuantile",
     "Lattice",
     "LinearGaussian",
+    "Logistic",
+    "Mallows",
     "MechanismFileError",
+    "MinkowskiExponential",
     "NoisewrightError",
+    "NoncentralChiSquaredFold",
     "NormBlock",
     "NormShaped",
     "PerCoordinate",
@@ -169,6 +178,11 @@ __all__ = [
     "PowerError",
     "ProbabilisticDP",
     "PureDP",
+    "RandomExponential",
+    "RangedNoise",
+    "RangedScalar",
+    "RayleighFold",
+    "Renyi",
     "RenyiDP",
     "Replace",
     "Report",
@@ -176,25 +190,61 @@ __all__ = [
     "SolverError",
     "Sparse",
     "SquaredError",
+    "Tabulated",
     "TotalAbsoluteError",
     "TotalSquaredError",
+    "TruncatedLaplace",
+    "TruncatedNormalFold",
+    "TwoFold",
     "UncertifiedError",
+    "UniformFold",
     "UnreachableTargetError",
     "Usefulness",
     "Vector",
     "VectorReport",
     "ZeroConcentratedDP",
     "__version__",
+    "approximate_delta",
     "budget_for",
+    "calibrated",
+    "calibrated_many",
     "certify",
+    "composed_delta",
+    "composed_epsilon",
+    "corollary_nine_delta",
     "design",
+    "exact_lp_sensitivity",
+    "exponential_on_range",
+    "exponential_over",
+    "generalized_gaussian",
+    "implied_bound",
+    "lp_sensitivity",
+    "lp_sensitivity_from_bounds",
+    "per_coordinate",
+    "point_fold",
+    "ranged_mechanism",
+    "release_within",
+    "renyi_divergence",
     "skewed_staircase",
     "staircase",
+    "two_point_fold",
 ]
 
 if TYPE_CHECKING:
+    from noisewright.laws.combined import Ensemble, TruncatedNormalFold
     from noisewright.laws.discrete_gaussian import DiscreteGaussian
+    from noisewright.laws.folds import (
+        Atoms,
+        GammaFold,
+        NoncentralChiSquaredFold,
+        RayleighFold,
+        UniformFold,
+        point_fold,
+        two_point_fold,
+    )
+    from noisewright.laws.formula import FormulaFold
     from noisewright.laws.gaussian import Gaussian
+    from noisewright.laws.gaussian_mixture import GaussianMixture
     from noisewright.laws.generalized_gaussian import GeneralizedGaussian
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
@@ -202,13 +252,16 @@ if TYPE_CHECKING:
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
     from noisewright.laws.tabulated import Tabulated
     from noisewright.laws.truncated_laplace import TruncatedLaplace
+    from noisewright.laws.twofold import TwoFold
     from noisewright.mechanisms.additive import Additive
+    from noisewright.mechanisms.choice import RandomExponential
     from noisewright.mechanisms.exponential import MinkowskiExponential
     from noisewright.mechanisms.linear_gaussian import LinearGaussian
     from noisewright.mechanisms.lp_sensitivity import exact_lp_sensitivity, lp_sensitivity, lp_sensitivity_from_bounds
     from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
     from noisewright.mechanisms.per_coordinate import PerCoordinate
     from noisewright.mechanisms.ranged import RangedNoise
+    from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.errors import (
         InvalidAnswerError,
         InvalidInputError,
@@ -226,7 +279,7 @@ if TYPE_CHECKING:
         UnreachableTargetError,
     )
     from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-    from noisewright.problem.queries import Scalar
+    from noisewright.problem.queries import Choice, Scalar
     from noisewright.problem.ranged import RangedScalar
     from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, Sparse
     from noisewright.problem.utilities import (

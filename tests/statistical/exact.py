@@ -69,9 +69,33 @@ def staircase_cdf(
     return cdf
 
 
-def is_drawn(cdf: Cdf, k: int, low: int, high: int, uniform: int, bits: int) -> bool:
-    """Whether F(low) <= U < F(high) for every U in [uniform, uniform + 1) / 2^bits, low < k <= high being one cell."""
-    assert low < k <= high
+def single(k: int) -> tuple[int, int]:
+    """A cell of one point: the point before it, and the point."""
+    return k - 1, k
+
+
+def staircase_cell(
+    sensitivity: Fraction, left: Fraction, right: Fraction, step: Fraction, edge: Fraction
+) -> Callable[[int], tuple[int, int]]:
+    """The step of a staircase that a lattice point belongs to: the last point before it, and its last point."""
+
+    def index(x: Fraction) -> int:
+        return int(x / step + edge) - 1
+
+    def cell(k: int) -> tuple[int, int]:
+        x = (k - edge) * step
+        if left <= x < right:
+            return index(left), index(right)
+        away = (x - right) // sensitivity if x >= right else (x - left) // sensitivity + 1
+        start = (right if x >= right else left - sensitivity) + away * sensitivity
+        return index(start), index(start + sensitivity)
+
+    return cell
+
+
+def is_drawn(cdf: Cdf, cell: tuple[int, int], uniform: int, bits: int) -> bool:
+    """Whether inversion falls into the cell for every U in [uniform, uniform + 1) / 2^bits."""
+    low, high = cell
     with precision(BITS):
         scale = arb(2) ** bits
         return bool(cdf(low) * scale <= uniform) and bool(cdf(high) * scale >= uniform + 1)

@@ -14,7 +14,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected, Growth
 from noisewright.search.design import design
-from tests.statistical.exact import Cdf, geometric_cdf, laplace_cdf, staircase_cdf
+from tests.statistical.exact import Cdf, geometric_cdf, laplace_cdf, single, staircase_cdf, staircase_cell
 
 Make = Callable[[Fraction], Rounded]
 
@@ -23,13 +23,14 @@ Make = Callable[[Fraction], Rounded]
 class Noise:
     """A law on a lattice, made for any factor of its scale.
 
-    `exact` is its distribution function written a second time; `top` is a cell of equal points from one index to before
-    another, and `repeats` says that all cells are of its length.
+    `exact` is its distribution function written a second time, and `cell` the run of equal points around a point. `top`
+    is one such run, from an index to before another; `repeats` says that all are of its length.
     """
 
     name: str
     make: Make
     exact: Cdf | None = None
+    cell: Callable[[int], tuple[int, int]] = single
     top: tuple[int, int] | None = None
     repeats: bool = False
 
@@ -58,15 +59,16 @@ def _discrete_laplace(name: str, scale: Fraction) -> Noise:
 def _staircase(
     name: str, epsilon: Fraction, sensitivity: int, left: Fraction, right: Fraction, lattice: Lattice
 ) -> Noise:
-    """A staircase; a wrong size means that its heights fall faster or more slowly."""
-
     def make(factor: Fraction) -> Rounded:
-        law = skewed_staircase(epsilon=epsilon / factor, sensitivity=Fraction(sensitivity), left=left, right=right)
+        law = skewed_staircase(
+            epsilon=epsilon, sensitivity=sensitivity * factor, left=left * factor, right=right * factor
+        )
         return Rounded(law, lattice)
 
-    exact = staircase_cdf(epsilon, Fraction(sensitivity), left, right, lattice.step, lattice.edge)
+    places = (Fraction(sensitivity), left, right, lattice.step, lattice.edge)
+    exact, cell = staircase_cdf(epsilon, *places), staircase_cell(*places)
     top = (int(left / lattice.step + lattice.edge), int(right / lattice.step + lattice.edge))
-    return Noise(name, make, exact, top if top[1] - top[0] > 1 else None, right - left == sensitivity)
+    return Noise(name, make, exact, cell, top if top[1] - top[0] > 1 else None, right - left == sensitivity)
 
 
 def _tailored(name: str, *, integer: bool) -> Noise:
@@ -78,7 +80,8 @@ def _tailored(name: str, *, integer: bool) -> Noise:
     assert isinstance(law, Piecewise)
 
     def make(factor: Fraction) -> Rounded:
-        return replace(found, law=replace(law, rate=law.rate / factor))
+        breaks = tuple(b * factor for b in law.breaks)
+        return replace(found, law=replace(law, period=law.period * factor, breaks=breaks))
 
     return Noise(name, make)
 
@@ -89,7 +92,7 @@ _SHORT, _LONG, _WIDE = (Lattice.cells(Fraction(1, n)) for n in (1000, 20_000_000
 @cache
 def noises() -> dict[str, Noise]:
     """Every kind of law that can be drawn, on every path through the sampler."""
-    third = Fraction(1, 3) * 1000 // 1 / 1000
+    third = Fraction(333, 1000)
     made = [
         _laplace("Laplace", Fraction(1), Fraction(1, 1000)),
         _laplace("Laplace, epsilon 0.0001", Fraction(10_000), Fraction(1)),

@@ -83,7 +83,7 @@ def test_one_repeated_draw_in_a_hundred_would_show():
 
 @pytest.mark.parametrize("name", WITH_CELLS)
 def test_points_of_one_cell_are_equally_probable(name: str):
-    """In up to fifty parts from left to right. False alarms: 2e-9. A tilt from 2 % too few to 2 % too many would show."""
+    """In up to fifty parts. False alarms: 2e-9. A tilt from two per cent too few to two too many would show."""
     length, counts = cell_length(name), summary(name).parts
     widths = np.diff([-1, *part_ends(length), length - 1])
     counts, shares = counts[widths > 0], widths[widths > 0] / length

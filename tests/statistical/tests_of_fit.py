@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc
-from scipy.stats import binom, norm
+from scipy.stats import binom
 
 from noisewright.laws.lattice import Rounded
 from noisewright.numerics.balls import precision
@@ -21,7 +21,7 @@ Counts = NDArray[np.int64]
 def chi_square(counts: Counts, probabilities: NDArray[np.float64]) -> float:
     """p-value of counts in bins against the probabilities of the bins."""
     expected = probabilities * counts.sum()
-    assert expected.min() > 20, "bins this small do not follow the chi-square law"
+    assert counts.min() > 20, "bins this small do not follow the chi-square law"
     statistic = float(np.sum((counts - expected) ** 2 / expected))
     return float(gammaincc((len(counts) - 1) / 2, statistic / 2))
 
@@ -29,12 +29,6 @@ def chi_square(counts: Counts, probabilities: NDArray[np.float64]) -> float:
 def two_sided(count: int, draws: int, probability: float) -> float:
     """p-value of a binomial count, twice that of the nearer side."""
     return 2 * float(min(binom.cdf(count, draws, probability), binom.sf(count - 1, draws, probability)))
-
-
-def correlation(pairs: int, x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """p-value, two-sided, of the correlation of paired scores."""
-    r = float(np.corrcoef(x, y)[0, 1])
-    return 2 * float(norm.sf(abs(r) * pairs**0.5))
 
 
 def cdf(law: Rounded, k: int) -> float:

@@ -12,6 +12,7 @@ from noisewright.app.options import (
     Compose,
     Confidence,
     Delta,
+    Explore,
     Integer,
     Json,
     Notion,
@@ -55,6 +56,7 @@ def design(
     within: Within = None,
     confidence: Confidence = None,
     integer: Integer = False,
+    explore: Explore = None,
     sensitivities: Sensitivities = None,
     sensitivities_file: SensitivitiesFile = None,
     chosen_set: SetChoice = None,
@@ -83,7 +85,9 @@ def design(
     check_picture(plot)
     from noisewright.search.design import design as find_best
 
-    report = find_best(query, privacy=privacy, utility=wanted, compose=releases, progress=on_a_terminal())
+    report = find_best(
+        query, privacy=privacy, utility=wanted, compose=releases, progress=on_a_terminal(), explore=explore
+    )
     if json:
         say_json(report.to_dict())
     else:

@@ -61,6 +61,9 @@ Within = Annotated[
 Confidence = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="For error-quantile: how sure to be, such as 0.95.")
 ]
+Explore = Annotated[
+    str | None, typer.Option(metavar="FAMILY", help="Search a whole family more: two-fold, every kind of second fold.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")]
 Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the best mechanism, with its certificate.")]

@@ -10,12 +10,14 @@ from typing import Any
 from noisewright.laws.base import SmoothLaw
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian_mixture import GaussianMixture
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.laws.twofold import twofold_from_dict
 
 NoiseLaw = Laplace | DiscreteLaplace | Piecewise | SmoothLaw
 
@@ -52,6 +54,10 @@ LAWS: dict[str, Callable[[Mapping[str, Any]], NoiseLaw]] = {
     "laplace": _laplace,
     "discrete-laplace": _discrete_laplace,
     "piecewise": _piecewise,
+    "two-fold": lambda data: twofold_from_dict(data, exact),
+    "gaussian-mixture": lambda data: GaussianMixture(
+        tuple(exact(s) for s in data["stds"]), tuple(exact(w) for w in data["weights"])
+    ),
     "gaussian": lambda data: Gaussian(exact(data["std"])),
     "generalized-gaussian": lambda data: GeneralizedGaussian(exact(data["power"]), exact(data["scale"])),
     "logistic": lambda data: Logistic(exact(data["scale"])),

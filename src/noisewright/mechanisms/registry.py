@@ -7,6 +7,7 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
@@ -17,6 +18,7 @@ MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "additive": Additive.from_dict,
     "ranged": RangedNoise.from_dict,
     "minkowski-exponential": MinkowskiExponential.from_dict,
+    "random-exponential": RandomExponential.from_dict,
     "per-coordinate": PerCoordinate.from_dict,
     "norm-shaped": NormShaped.from_dict,
     "linear-gaussian": LinearGaussian.from_dict,

@@ -65,6 +65,21 @@ def upper_gamma(order: Fraction | int, x: Ball) -> Ball:
     return x.gamma_upper(ball(order))
 
 
+def tricomi(a: Fraction, b: Fraction, x: Ball) -> Ball:
+    """The confluent hypergeometric function U(a, b, x), accurate for x of any size."""
+    return x.hypgeom_u(ball(a), ball(b))
+
+
+def square_root_of_pi() -> Ball:
+    """The square root of pi."""
+    return arb.pi().sqrt()
+
+
+def infinite() -> Ball:
+    """Positive infinity: the value of an expectation that does not exist as a finite number."""
+    return arb("inf")
+
+
 def upper_gamma_share(order: Fraction | int, x: Ball) -> Ball:
     """The regularised upper incomplete gamma function Q(order, x)."""
     return x.gamma_upper(ball(order), regularized=1)

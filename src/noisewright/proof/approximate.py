@@ -13,6 +13,7 @@ from itertools import pairwise
 from noisewright.laws.base import LogConcave
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian_mixture import GaussianMixture
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.logistic import Logistic
@@ -65,6 +66,16 @@ def log_concave_delta(law: LogConcave, epsilon: Fraction, reach: Fraction) -> Fr
     with precision(BITS):
         value = law.sf(low, BALLS) - BALLS.exp(ball(epsilon)) * law.sf(high + reach, BALLS)
         return min(Fraction(1), max(Fraction(0), upper(value)))
+
+
+@approximate_delta.register
+def _(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """The mean of the deltas of its parts: the hockey-stick divergence is jointly convex."""
+    total = sum(
+        (w * log_concave_delta(Gaussian(s), epsilon, reach) for s, w in zip(law.stds, law.weights, strict=True)),
+        Fraction(0),
+    )
+    return total, "approximate/joint-convexity"
 
 
 @approximate_delta.register(Gaussian)

@@ -9,6 +9,7 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
@@ -31,6 +32,7 @@ from noisewright.proof.additive import (
     pure_additive,
     renyi_additive,
 )
+from noisewright.proof.choice import pure_choice
 from noisewright.proof.exponential import pure_exponential
 from noisewright.proof.ranged import pure_ranged
 from noisewright.proof.vector_gaussian import (
@@ -44,6 +46,7 @@ _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, PureDP): pure_additive,
+    (RandomExponential, PureDP): pure_choice,
     (Additive, ApproxDP): approximate_additive,
     (Additive, ProbabilisticDP): probabilistic_additive,
     (Additive, RenyiDP): renyi_additive,

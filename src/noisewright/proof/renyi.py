@@ -17,11 +17,13 @@ from noisewright.laws.logistic import Logistic
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.integrals import logistic_affinity, power_affinity
 from noisewright.proof.pure import pure_bound
+from noisewright.proof.twofold import two_fold_renyi
 
 _BITS = 128
 
@@ -90,6 +92,12 @@ def _(law: GeneralizedGaussian, alpha: Fraction, reach: Fraction) -> tuple[Fract
         return alpha * reach**2 / law.scale**2, "renyi/gaussian"
     with precision(_BITS):
         return _from_moment(power_affinity(law.power, reach / law.scale, alpha), alpha), "renyi/integral"
+
+
+@renyi_divergence.register
+def _(law: TwoFold, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """The true divergence by rigorous sums."""
+    return two_fold_renyi(law, alpha, reach)
 
 
 @renyi_divergence.register(TruncatedLaplace)

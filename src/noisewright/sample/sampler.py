@@ -40,6 +40,8 @@ class NoiseSampler:
         # Cells of one point each are numbered like the points, but for an offset.
         self._offset = segments.start(0) if segments else 0
         self._largest, self._few = (_LARGEST_WALKED, _WITHOUT_WALKED) if segments else (_LARGEST_TABLE, _WITHOUT_TABLE)
+        # Laws whose distribution function takes special functions ask for a smaller table.
+        self._largest = min(self._largest, getattr(noise.law, "largest_table", self._largest))
         if self._segments is not None and not self._segments.within(-1, 0, _WIDEST):
             self._few = sys.maxsize
         self._inverter = Inverter(self._law)
@@ -82,17 +84,15 @@ class NoiseSampler:
         words = stream.words(count)
         u = words >> np.uint64(_BITS - self._bits) if self._bits < _BITS else words
         places = table.places(u)
+        unsettled = np.flatnonzero(places == table.size)
+        cells = table.settle(u[unsettled], stream)
         if runs is None:
-            result: Indices = places + np.int64(table.first + self._offset)
+            result, points = places + np.int64(table.first + self._offset), cells + self._offset
         else:
             # A bucket of the guide is chosen by the first bits of a word alone; the others are still fresh.
             result = runs.by_spare_bits(places, words, table.guide_bits, stream)
-        unsettled = np.flatnonzero(places == table.size)
-        if len(unsettled):
-            cells = table.settle(u[unsettled], stream)
-            points = cells + self._offset if runs is None else runs.points(cells, stream)
-            result = put(result, unsettled, points)
-        return result
+            points = runs.points(cells, stream)
+        return put(result, unsettled, points)
 
 
 def _span(law: Any, reach: int) -> tuple[int, int]:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-_CELLS = 4_000
+_CELLS = 2_000
 _TINY = 1e-13
+_ROUGH = 1e-4
 
 
 def corollary_nine_scale(power: int, sensitivity: float, epsilon: float, delta: float, *, printed: bool) -> float:
@@ -48,7 +49,9 @@ def proposition_eight_delta(power: int, scale: float, sensitivities: Sequence[fl
 def proposition_eight_scale(power: int, sensitivities: Sequence[float], epsilon: float, delta: float) -> float:
     """Smallest scale that Proposition 8 allows."""
     return _smallest(
-        lambda scale: proposition_eight_delta(power, scale, sensitivities, epsilon) < delta, max(sensitivities)
+        lambda scale: proposition_eight_delta(power, scale, sensitivities, epsilon) < delta,
+        max(sensitivities),
+        _ROUGH,
     )
 
 
@@ -111,7 +114,7 @@ def _tail(x: float, power: int) -> float:
     return float(gammaincc(1 / power, x**power))
 
 
-def _smallest(holds: Callable[[float], bool], unit: float) -> float:
+def _smallest(holds: Callable[[float], bool], unit: float, tolerance: float = _TINY) -> float:
     """The point from which a property holds, by bisection in floats."""
     high = unit
     while not holds(high):
@@ -119,7 +122,7 @@ def _smallest(holds: Callable[[float], bool], unit: float) -> float:
     low = high / 2
     while holds(low) and low > unit * 1e-9:
         low /= 2
-    while high - low > _TINY * high:
+    while high - low > tolerance * high:
         middle = (low + high) / 2
         if holds(middle):
             high = middle
