@@ -9,6 +9,9 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.linear_gaussian import LinearGaussian
+from noisewright.mechanisms.norm_shaped import NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.ranged import RangedNoise
 
 MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
@@ -16,6 +19,9 @@ MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "ranged": RangedNoise.from_dict,
     "minkowski-exponential": MinkowskiExponential.from_dict,
     "random-exponential": RandomExponential.from_dict,
+    "per-coordinate": PerCoordinate.from_dict,
+    "norm-shaped": NormShaped.from_dict,
+    "linear-gaussian": LinearGaussian.from_dict,
 }
 """How each kind of mechanism is read back; a mechanism is known to files by being listed here."""
 

@@ -11,6 +11,9 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.linear_gaussian import LinearGaussian
+from noisewright.mechanisms.norm_shaped import NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
@@ -32,6 +35,12 @@ from noisewright.proof.additive import (
 from noisewright.proof.choice import pure_choice
 from noisewright.proof.exponential import pure_exponential
 from noisewright.proof.ranged import pure_ranged
+from noisewright.proof.vector_gaussian import (
+    approximate_linear_gaussian,
+    approximate_norm_shaped,
+    approximate_per_coordinate,
+)
+from noisewright.proof.vectors import pure_norm_shaped, pure_per_coordinate
 
 _MAKER = object()
 
@@ -44,6 +53,11 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, ZeroConcentratedDP): concentrated_additive,
     (RangedNoise, PureDP): pure_ranged,
     (MinkowskiExponential, PureDP): pure_exponential,
+    (PerCoordinate, PureDP): pure_per_coordinate,
+    (NormShaped, PureDP): pure_norm_shaped,
+    (PerCoordinate, ApproxDP): approximate_per_coordinate,
+    (NormShaped, ApproxDP): approximate_norm_shaped,
+    (LinearGaussian, ApproxDP): approximate_linear_gaussian,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 

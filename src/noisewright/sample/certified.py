@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import noisewright.sample.vectors  # noqa: F401 - registers the samplers for several numbers
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.digest import digest
 from noisewright.mechanisms.registry import mechanism_from_dict

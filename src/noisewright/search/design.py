@@ -8,6 +8,7 @@ from typing import Any
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
+from noisewright.problem.vector import Vector
 from noisewright.search.approximate import design_scalar_approximate
 from noisewright.search.composition import check_count
 from noisewright.search.concentrated import design_scalar_renyi
@@ -16,6 +17,7 @@ from noisewright.search.progress import Advance, progress_bar
 from noisewright.search.report import Report
 from noisewright.search.scalar import design_scalar_pure
 from noisewright.search.twofold_design import explore_two_fold
+from noisewright.search.vector import design_vector_approximate, design_vector_pure
 
 Designer = Callable[[Any, Any, Any, Advance], Report]
 
@@ -25,6 +27,8 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, ProbabilisticDP): design_scalar_approximate,
     (Scalar, RenyiDP): design_scalar_renyi,
     (Scalar, ZeroConcentratedDP): design_scalar_renyi,
+    (Vector, PureDP): design_vector_pure,
+    (Vector, ApproxDP): design_vector_approximate,
 }
 """Who designs for which kind of question under which kind of requirement."""
 
