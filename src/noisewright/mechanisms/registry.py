@@ -7,9 +7,17 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.blend import Blend
+from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.truncated import Truncated
 
 MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "additive": Additive.from_dict,
+    "blend": Blend.from_dict,
+    "composite": Composite.from_dict,
+    "rows": Rows.from_dict,
+    "truncated": Truncated.from_dict,
 }
 """How each kind of mechanism is read back; a mechanism is known to files by being listed here."""
 

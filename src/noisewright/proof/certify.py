@@ -9,15 +9,24 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.blend import Blend
+from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP, Requirement
 from noisewright.proof.additive import pure_additive
+from noisewright.proof.bounded import pure_bounded
 
 _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, PureDP): pure_additive,
+    (Rows, PureDP): pure_bounded,
+    (Composite, PureDP): pure_bounded,
+    (Blend, PureDP): pure_bounded,
+    (Truncated, PureDP): pure_bounded,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 
