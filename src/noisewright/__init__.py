@@ -47,20 +47,49 @@ _HOMES = {
     "Budget": "search.budget",
     "BudgetRow": "search.budget",
     "budget_for": "search.budget",
+    "AverageVariance": "problem.utilities",
+    "WorstVariance": "problem.utilities",
+    "Bounded": "problem.queries",
+    "InfeasibleError": "problem.errors",
+    "Box": "laws.bumps",
+    "Sine": "laws.bumps",
+    "Tent": "laws.bumps",
+    "Quartic": "laws.bumps",
+    "Steps": "laws.bumps",
+    "Composite": "mechanisms.composite",
+    "Rows": "mechanisms.rows",
+    "Blend": "mechanisms.blend",
+    "Truncated": "mechanisms.truncated",
+    "BoundedReport": "search.bounded.report",
+    "design_bounded": "search.bounded.designer",
+    "composite_from": "search.bounded.own",
+    "loss_programme": "search.bounded.own",
+    "ColumnPlan": "search.bounded.columns",
+    "LocalMean": "search.bounded.columns",
+    "local_mean": "search.bounded.columns",
+    "plan_columns": "search.bounded.columns",
 }
 
 __all__ = [
     "AbsoluteError",
     "Additive",
+    "AverageVariance",
+    "Blend",
+    "Bounded",
+    "BoundedReport",
+    "Box",
     "Budget",
     "BudgetRow",
     "Candidate",
     "Certificate",
     "Certified",
+    "ColumnPlan",
+    "Composite",
     "DiscreteLaplace",
     "ErrorQuantile",
     "Expected",
     "Growth",
+    "InfeasibleError",
     "InvalidAnswerError",
     "InvalidInputError",
     "InvalidLawError",
@@ -72,32 +101,51 @@ __all__ = [
     "InvalidUtilityError",
     "Laplace",
     "Lattice",
+    "LocalMean",
     "MechanismFileError",
     "NoisewrightError",
     "Piecewise",
     "PowerError",
     "PureDP",
+    "Quartic",
     "Report",
+    "Rows",
     "Scalar",
+    "Sine",
     "SolverError",
     "SquaredError",
+    "Steps",
+    "Tent",
+    "Truncated",
     "UncertifiedError",
     "UnreachableTargetError",
     "Usefulness",
+    "WorstVariance",
+    "__version__",
     "budget_for",
     "certify",
+    "composite_from",
     "design",
+    "design_bounded",
+    "local_mean",
+    "loss_programme",
+    "plan_columns",
     "skewed_staircase",
     "staircase",
-    "__version__",
 ]
 
 if TYPE_CHECKING:
+    from noisewright.laws.bumps import Box, Quartic, Sine, Steps, Tent
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
     from noisewright.mechanisms.additive import Additive
+    from noisewright.mechanisms.blend import Blend
+    from noisewright.mechanisms.composite import Composite
+    from noisewright.mechanisms.rows import Rows
+    from noisewright.mechanisms.truncated import Truncated
     from noisewright.problem.errors import (
+        InfeasibleError,
         InvalidAnswerError,
         InvalidInputError,
         InvalidLawError,
@@ -114,18 +162,24 @@ if TYPE_CHECKING:
         UnreachableTargetError,
     )
     from noisewright.problem.privacy import PureDP
-    from noisewright.problem.queries import Scalar
+    from noisewright.problem.queries import Bounded, Scalar
     from noisewright.problem.utilities import (
         AbsoluteError,
+        AverageVariance,
         ErrorQuantile,
         Expected,
         Growth,
         PowerError,
         SquaredError,
         Usefulness,
+        WorstVariance,
     )
     from noisewright.proof.certify import Certificate, certify
     from noisewright.sample.certified import Certified
+    from noisewright.search.bounded.columns import ColumnPlan, LocalMean, local_mean, plan_columns
+    from noisewright.search.bounded.designer import design_bounded
+    from noisewright.search.bounded.own import composite_from, loss_programme
+    from noisewright.search.bounded.report import BoundedReport
     from noisewright.search.budget import Budget, BudgetRow, budget_for
     from noisewright.search.design import design
     from noisewright.search.report import Candidate, Report

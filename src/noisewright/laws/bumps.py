@@ -202,11 +202,16 @@ class Steps:
 
     edges: tuple[Fraction, ...]
     heights: tuple[Fraction, ...]
-    _sums: list[tuple[Fraction, Fraction]] = dataclass_field(default_factory=list, init=False, repr=False, compare=False)
+    _sums: list[tuple[Fraction, Fraction]] = dataclass_field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+    _square: list[Fraction] = dataclass_field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.heights) <= _LARGEST_STEPS or len(self.edges) != len(self.heights) + 1:
-            raise InvalidLawError(f"{len(self.heights)} heights need {len(self.heights) + 1} edges (at most 4096 steps).")
+            raise InvalidLawError(
+                f"{len(self.heights)} heights need {len(self.heights) + 1} edges (at most 4096 steps)."
+            )
         if any(b <= a for a, b in pairwise(self.edges)):
             raise InvalidLawError("the edges of a step density must increase.")
         if min(self.heights) < 0 or not any(self.heights):
@@ -217,6 +222,8 @@ class Steps:
             spread += mass * (b - a) + height * (b - a) ** 2 / 2
             mass += height * (b - a)
             self._sums.append((mass, spread))
+        cells = zip(pairwise(self.edges), self.heights, strict=True)
+        self._square.append(sum((h * (b**3 - a**3) / 3 for (a, b), h in cells), Fraction(0)) / mass)
 
     @property
     def total(self) -> Fraction:
@@ -252,8 +259,7 @@ class Steps:
         return field.real((spread + mass * rest + height * rest * rest / 2) / self.total)
 
     def second_moment(self, field: Field) -> Value:
-        cells = zip(pairwise(self.edges), self.heights, strict=True)
-        return field.real(sum((h * (b**3 - a**3) / 3 for (a, b), h in cells), Fraction(0)) / self.total)
+        return field.real(self._square[0])
 
     def extremes(self, field: Field) -> tuple[Value, Value]:
         return field.real(min(self.heights) / self.total), field.real(max(self.heights) / self.total)
@@ -274,4 +280,3 @@ def part_from_dict(data: Mapping[str, Any]) -> Part:
     if kind == "quartic":
         return Quartic(exact(data["ratio"]))
     return {"box": Box, "sine": Sine, "tent": Tent}[kind](exact(data["half"]))
-

@@ -17,7 +17,6 @@ from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.queries import Bounded
 
 
-
 @dataclass(frozen=True, slots=True)
 class BlendedRow:
     """The indices of the first law, then those of the second."""

@@ -82,7 +82,9 @@ class Truncated:
 
     def total(self, answer: Fraction, field: Field) -> Value:
         """The normalising constant Z(answer)."""
-        return self._part(0, answer - self.query.outputs[0], field) + self._part(0, self.query.outputs[1] - answer, field)
+        return self._part(0, answer - self.query.outputs[0], field) + self._part(
+            0, self.query.outputs[1] - answer, field
+        )
 
     def density(self, answer: Fraction, y: Point, field: Field) -> Value:
         """Density of the output before it is rounded."""

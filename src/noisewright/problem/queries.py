@@ -32,7 +32,8 @@ class Bounded:
         (low, high), (bottom, top) = self.inputs, self.outputs
         if not low < high:
             raise InvalidQueryError(
-                f"inputs are {show(low)} to {show(high)}; give (lowest, highest) with the lowest first.", inputs=self.inputs
+                f"inputs are {show(low)} to {show(high)}; give (lowest, highest) with the lowest first.",
+                inputs=self.inputs,
             )
         if not bottom < top:
             raise InvalidQueryError(

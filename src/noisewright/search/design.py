@@ -7,7 +7,8 @@ from typing import Any
 
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
 from noisewright.problem.privacy import PureDP
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Bounded, Scalar
+from noisewright.search.bounded.designer import design_bounded_pure
 from noisewright.search.progress import Advance, progress_bar
 from noisewright.search.report import Report
 from noisewright.search.scalar import design_scalar_pure
@@ -16,6 +17,7 @@ Designer = Callable[[Any, Any, Any, Advance], Report]
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): design_scalar_pure,
+    (Bounded, PureDP): design_bounded_pure,
 }
 """Who designs for which kind of question under which kind of requirement."""
 
@@ -26,9 +28,15 @@ def design(query: Any, *, privacy: Any, utility: Any, progress: bool = False) ->
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
     law that it draws. `progress=True` shows a progress bar on standard error.
     """
-    designer = designer_for(query, privacy)
+    asked = _asked(query)
+    designer = designer_for(asked, privacy)
     with progress_bar("design", 4, shown=progress) as step:
-        return designer(query, privacy, utility, step)
+        return designer(asked, privacy, utility, step)
+
+
+def _asked(query: Any) -> Any:
+    """The question as designers know it: a number with bounds is a kind of its own."""
+    return query.bounded if isinstance(query, Scalar) and query.bounded is not None else query
 
 
 def designer_for(query: Any, privacy: Any) -> Designer:

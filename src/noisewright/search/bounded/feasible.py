@@ -65,7 +65,9 @@ def check_feasible(query: Bounded, epsilon: Fraction) -> Fraction:
         return needed
     low, high = query.inputs[0] - needed, query.inputs[1] + needed
     least = smallest_epsilon(query)
-    way_out = "no epsilon up to 32 is enough for these bounds" if least is None else f"it takes epsilon >= {_text(least)}"
+    way_out = (
+        "no epsilon up to 32 is enough for these bounds" if least is None else f"it takes epsilon >= {_text(least)}"
+    )
     raise InfeasibleError(
         f"inputs in [{show(query.inputs[0])}, {show(query.inputs[1])}] with sensitivity {show(query.sensitivity)} cannot"
         f" be answered {_promise(query)} inside [{show(query.outputs[0])}, {show(query.outputs[1])}] at epsilon ="

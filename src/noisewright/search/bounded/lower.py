@@ -34,7 +34,10 @@ def certified_lower(programme: Programme, multipliers: Multipliers) -> Fraction:
     mass = [_dyadic(v) - -(-w * min(spare) // (4 * size * size)) for v, w in zip(multipliers.mass, counts, strict=True)]
     mean = [_dyadic(v) if programme.query.bias is not None else 0 for v in multipliers.mean]
     costs = [
-        [4 * (w * ((b - a) * (b - a)) - m * size * size - t * (b - a) * size) - w * s for b, s in zip(outs, spare, strict=True)]
+        [
+            4 * (w * ((b - a) * (b - a)) - m * size * size - t * (b - a) * size) - w * s
+            for b, s in zip(outs, spare, strict=True)
+        ]
         for w, m, t, a in zip(counts, mass, mean, places, strict=True)
     ]
     rounding = Fraction(1, 4 * size * size * 2**_BITS)

@@ -21,8 +21,10 @@ from noisewright.problem.queries import Bounded
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
-_TOLERANCE = 1e-9
 _SMALL = 40_000
+_STEEP = 30.0
+_DEEP = 23.0
+_DEEP_IF_STEEP = 12.0
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,22 @@ class Programme:
             ):
                 return False
         last = self.grid.last
-        same = all((i <= self.reach[j]) == (last - j <= self.reach[last - i]) for j in range(last + 1) for i in range(j, last + 1))
+        same = all(
+            (i <= self.reach[j]) == (last - j <= self.reach[last - i])
+            for j in range(last + 1)
+            for i in range(j, last + 1)
+        )
         return same and (self.weights is None or self.weights == self.weights[::-1])
+
+    @property
+    def steep(self) -> bool:
+        """Whether masses may fade below what the solver can tell from zero; it is then asked for less."""
+        return not self.full and float(self.epsilon * self.query.width / self.query.sensitivity) >= _STEEP
+
+    @property
+    def tolerance(self) -> float:
+        """How exactly the solver is asked to keep each row."""
+        return 1e-7 if self.steep else 1e-9
 
     @property
     def distances(self) -> Floats:
@@ -113,7 +129,7 @@ class _Builder:
 
 
 def solve(programme: Programme, losses: Floats) -> Found:
-    """Minimise the worst or the weighted loss; `losses[i, k]` is what output k costs at input i.
+    """Minimise the worst or the weighted loss in units of the sensitivity; `losses[i, k]` is what output k costs at input i.
 
     Raises SolverError where the solver finds no optimum.
     """
@@ -133,11 +149,14 @@ def solve(programme: Programme, losses: Floats) -> Found:
     bias = programme.query.bias
     limit = math.inf if bias is None else float(bias / programme.query.sensitivity)
     distances = programme.distances
+    scales, row_scales = _scales(programme, place[:rows], distances, extra), []
     for i in range(rows):
         columns, repeat = (place[i], 1) if floor is None else (np.concatenate([place[i], floor]), 2)
         columns, far, loss = _merged(columns, np.tile(distances[i], repeat), np.tile(losses[i], repeat))
-        builder.add(columns[None, :], far[2], 1.0, 1.0)
-        builder.add(columns[None, :], far[0], -limit, limit)
+        shrunk = scales[columns]
+        builder.add(columns[None, :], shrunk * far[2], 1.0, 1.0)
+        builder.add(columns[None, :], shrunk * far[0], -limit, limit)
+        loss = shrunk * loss
         if worst is None:
             assert counts is not None
             np.add.at(cost, columns, counts[i] * loss)
@@ -147,7 +166,10 @@ def solve(programme: Programme, losses: Floats) -> Found:
         pairs = _pair_rows(programme, folded)
         for i, k in zip(*pairs, strict=True):
             both, factors = _apart(np.stack([place[i], place[k]], axis=1), math.exp(-float(programme.epsilon)))
-            builder.add(both, factors, -math.inf, 0.0)
+            factors *= scales[both]
+            sizes = np.abs(factors).max(axis=1)
+            row_scales.append(sizes)
+            builder.add(both, factors / sizes[:, None], -math.inf, 0.0)
     else:
         pairs = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         for i in range(rows):
@@ -155,9 +177,13 @@ def solve(programme: Programme, losses: Floats) -> Found:
             builder.add(both, np.array([1.0, -math.expm1(float(programme.epsilon))]), -math.inf, 0.0)
     matrix = builder.matrix()
     crossover = len(matrix.low) < _SMALL
-    solution = minimise_sparse(cost, matrix, solver="ipm", crossover=crossover, tolerance=_TOLERANCE)
-    masses = solution.x[place] + (0.0 if floor is None else solution.x[floor])
-    return Found(masses, _unfolded(programme, folded, rows, solution.duals, pairs, counts))
+    solution = minimise_sparse(cost, matrix, solver="ipm", crossover=crossover, tolerance=programme.tolerance)
+    masses = (solution.x * scales)[place] if floor is None else solution.x[place] + solution.x[floor]
+    duals = solution.duals
+    if floor is None:
+        head = len(duals) - sum(len(r) for r in row_scales)
+        duals = np.concatenate([duals[:head], duals[head:] / np.concatenate(row_scales)])
+    return Found(masses, _unfolded(programme, folded, rows, duals, pairs, counts))
 
 
 def _places(last: int, top: int, rows: int, folded: bool) -> Places:
@@ -168,6 +194,18 @@ def _places(last: int, top: int, rows: int, folded: bool) -> Places:
             place[last // 2] = np.minimum(place[last // 2], place[last // 2][::-1])
         place[rows:] = place[last - np.arange(rows, last + 1)][:, ::-1]
     return place
+
+
+def _scales(programme: Programme, place: Places, distances: Floats, extra: int) -> Floats:
+    """What a unit of each variable stands for: masses far from the answer are tiny where they may fade.
+
+    Where every row can be turned into every other they may not, and every unit is one.
+    """
+    scales = np.ones(extra + 1)
+    if not programme.full:
+        fades = float(programme.epsilon) * np.maximum(np.abs(distances[: len(place)]) - 1.0, 0.0)
+        scales[place] = np.exp(-np.minimum(fades, _DEEP_IF_STEEP if programme.steep else _DEEP))
+    return scales
 
 
 def _apart(both: Places, fade: float) -> tuple[Places, Floats]:

@@ -116,7 +116,9 @@ def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Ro
     x, (low, high) = points.points, query.inputs
     ends = points.reach(query.sensitivity)
     reach = max(x[j] - x[i] for i, j in enumerate(ends))
-    margin = smallest_margin(Bounded(min(reach, query.width), query.inputs, query.outputs, query.bias or Fraction(0)), epsilon)
+    margin = smallest_margin(
+        Bounded(min(reach, query.width), query.inputs, query.outputs, query.bias or Fraction(0)), epsilon
+    )
     slack = query.bias or Fraction(0)
     means = [p + slack * (1 - 2 * (p - low) / query.width) for p in x]
     bottom, top = low - margin, high + margin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from noisewright.mechanisms.conditional import Conditional
@@ -54,6 +55,7 @@ class Profile:
         return self.error[i][side], self.error[i + 1][side], d * d + 2 * d * rise
 
 
+@lru_cache(maxsize=64)
 def profile_of(mechanism: Conditional) -> Profile:
     """The error of every row, in balls."""
     bias, error = [], []
