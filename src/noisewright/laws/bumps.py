@@ -8,7 +8,7 @@ distribution function of the law, rounded at random to a lattice, is a differenc
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field as dataclass_field
 from fractions import Fraction
 from itertools import pairwise
@@ -41,6 +41,10 @@ class Part(Protocol):
         ...
 
     def to_dict(self) -> dict[str, Any]: ...
+
+
+def _size(z: Point) -> Point:
+    return z if z >= 0 else -z
 
 
 def _check_half(half: Fraction) -> None:
@@ -134,7 +138,7 @@ class Tent:
     def density(self, z: Point, field: Field) -> Value:
         if not -self.half <= z <= self.half:
             return field.real(0)
-        return field.real((self.half - abs(z)) / self.half**2)
+        return field.real((self.half - _size(z)) / self.half**2)
 
     def spread(self, z: Point, field: Field) -> Value:
         if z <= -self.half:
@@ -142,7 +146,7 @@ class Tent:
         if z >= self.half:
             return field.real(z)
         # The cubic of the rising side, mirrored about the centre: spread(z) = z + spread(-z).
-        rest = self.half - abs(z)
+        rest = self.half - _size(z)
         cubic = rest * rest * rest / (6 * self.half * self.half)
         return field.real(cubic if z <= 0 else z + cubic)
 
@@ -279,4 +283,5 @@ def part_from_dict(data: Mapping[str, Any]) -> Part:
         return Steps(tuple(exact(e) for e in data["edges"]), tuple(exact(h) for h in data["heights"]))
     if kind == "quartic":
         return Quartic(exact(data["ratio"]))
-    return {"box": Box, "sine": Sine, "tent": Tent}[kind](exact(data["half"]))
+    kinds: dict[str, Callable[[Fraction], Part]] = {"box": Box, "sine": Sine, "tent": Tent}
+    return kinds[kind](exact(data["half"]))

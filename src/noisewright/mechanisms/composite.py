@@ -62,7 +62,7 @@ class Composite:
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
             raise InvalidMechanismError("the activation's share of the mass must lie strictly between 0 and 1.")
-        if (self.base.low, self.base.high) != (-1, 1):
+        if self.base.low != -1 or self.base.high != 1:
             raise InvalidMechanismError("a base must span [-1, 1].")
         if self.activation.high - self.activation.low >= 2:
             raise InvalidMechanismError("an activation must be narrower than the base, so that it can move.")

@@ -82,13 +82,12 @@ class Truncated:
 
     def total(self, answer: Fraction, field: Field) -> Value:
         """The normalising constant Z(answer)."""
-        return self._part(0, answer - self.query.outputs[0], field) + self._part(
-            0, self.query.outputs[1] - answer, field
-        )
+        low, high = self.query.outputs
+        return self._part(0, answer - low, field) + self._part(0, high - answer, field)
 
     def density(self, answer: Fraction, y: Point, field: Field) -> Value:
         """Density of the output before it is rounded."""
-        distance = field.power(field.real(abs(y - answer) / self.scale), self.power)
+        distance = field.power(field.real((y - answer if y >= answer else answer - y) / self.scale), self.power)
         return field.exp(-distance) / self.total(answer, field)
 
     def spread(self, answer: Fraction, y: Fraction, field: Field) -> Value:

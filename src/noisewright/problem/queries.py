@@ -46,8 +46,8 @@ class Bounded:
             )
         if self.sensitivity > high - low:
             raise InvalidQueryError(
-                f"sensitivity is {show(self.sensitivity)}, but answers between {show(low)} and {show(high)} differ by at"
-                f" most {show(high - low)}; give a sensitivity of at most that.",
+                f"sensitivity is {show(self.sensitivity)}, but answers between {show(low)} and {show(high)} differ by"
+                f" at most {show(high - low)}; give a sensitivity of at most that.",
                 sensitivity=self.sensitivity,
             )
 
@@ -68,7 +68,7 @@ class Bounded:
 
     def __str__(self) -> str:
         (low, high), (bottom, top) = self.inputs, self.outputs
-        promise = {None: "any bias", 0: "unbiased"}.get(self.bias) or f"bias at most {show(self.bias or Fraction(0))}"
+        promise = "any bias" if self.bias is None else f"bias at most {show(self.bias)}" if self.bias else "unbiased"
         return (
             f"one number from {show(low)} to {show(high)}, sensitivity {show(self.sensitivity)}, released within"
             f" {show(bottom)} to {show(top)}, {promise}"

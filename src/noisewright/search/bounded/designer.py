@@ -43,7 +43,7 @@ _LARGEST_SIDE = 2000
 
 def design_bounded_pure(query: Bounded, privacy: PureDP, utility: Any, step: Advance) -> BoundedReport:
     """Composite, piecewise, two-point, hybrid, central piecewise and the linear programme, with its certified bound."""
-    return _designed(query, privacy, utility, default_size(query), step, user_memory())
+    return _designed(query, privacy, utility, default_size(query, privacy.epsilon), step, user_memory())
 
 
 def design_bounded(

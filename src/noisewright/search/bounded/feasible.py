@@ -69,9 +69,9 @@ def check_feasible(query: Bounded, epsilon: Fraction) -> Fraction:
         "no epsilon up to 32 is enough for these bounds" if least is None else f"it takes epsilon >= {_text(least)}"
     )
     raise InfeasibleError(
-        f"inputs in [{show(query.inputs[0])}, {show(query.inputs[1])}] with sensitivity {show(query.sensitivity)} cannot"
-        f" be answered {_promise(query)} inside [{show(query.outputs[0])}, {show(query.outputs[1])}] at epsilon ="
-        f" {show(epsilon)}; {way_out}, or output bounds of at least [{_text(low)}, {_text(high)}].",
+        f"inputs in [{show(query.inputs[0])}, {show(query.inputs[1])}] with sensitivity {show(query.sensitivity)}"
+        f" cannot be answered {_promise(query)} inside [{show(query.outputs[0])}, {show(query.outputs[1])}] at"
+        f" epsilon = {show(epsilon)}; {way_out}, or output bounds of at least [{_text(low)}, {_text(high)}].",
         outputs=(low, high),
         margin=needed,
         epsilon=least,

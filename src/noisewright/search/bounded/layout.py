@@ -26,9 +26,11 @@ class Size:
     outputs: int
 
 
-def default_size(query: Bounded) -> Size:
-    """A grid that is solved in seconds."""
-    return Size(40, 400) if query.sensitivity == query.width else Size(40, 300)
+def default_size(query: Bounded, epsilon: Fraction) -> Size:
+    """A grid that is solved in seconds; where masses fade far, closed forms win and a coarser one does."""
+    if query.sensitivity == query.width:
+        return Size(40, 400)
+    return Size(40, 300) if epsilon * query.width < 20 * query.sensitivity else Size(40, 160)
 
 
 def input_grid(query: Bounded, cells: int) -> Grid:

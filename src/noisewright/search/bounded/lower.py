@@ -10,6 +10,8 @@ claimed for them is evaluated here without rounding.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
+from math import lcm
 
 from noisewright.search.bounded.feasible import ratio_above
 from noisewright.search.bounded.programme import Multipliers, Programme
@@ -90,7 +92,7 @@ def _counts(programme: Programme, multipliers: Multipliers) -> list[int]:
 
 def _rounding_cost(outs: list[int]) -> list[int]:
     """Square of the wider of the two cells beside each output: four times what rounding to it can add."""
-    cells = [b - a for a, b in zip(outs, outs[1:], strict=False)]
+    cells = [b - a for a, b in pairwise(outs)]
     return [max(left, right) ** 2 for left, right in zip([0, *cells], [*cells, 0], strict=True)]
 
 
@@ -99,6 +101,4 @@ def _dyadic(value: float) -> int:
 
 
 def _common_denominator(numbers: list[Fraction]) -> int:
-    from math import lcm
-
     return lcm(*(n.denominator for n in numbers))

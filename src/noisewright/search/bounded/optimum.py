@@ -19,7 +19,7 @@ from noisewright.search.progress import Advance
 
 
 def solved(query: Bounded, epsilon: Fraction, utility: Any, size: Size, step: Advance, memory: Memory) -> Solved:
-    """The programme's mechanism (None where it could not be repaired) and the certified bound (None where none is known).
+    """The programme's mechanism and the certified bound, each None where there is none.
 
     The second call for the same problem reads what the first one stored; a stored mechanism is
     certified again like any other before it can be drawn.

@@ -76,7 +76,7 @@ def loss_programme(
     """
     question = _bounded(query)
     check_feasible(question, privacy.epsilon)
-    programme = design_programme(question, privacy.epsilon, None, size or default_size(question))
+    programme = design_programme(question, privacy.epsilon, None, size or default_size(question, privacy.epsilon))
     errors = programme.distances * float(question.sensitivity)
     losses = np.array([[_loss(loss, e) for e in row] for row in errors.tolist()])
     scale = float(np.abs(losses).max()) or 1.0

@@ -126,7 +126,7 @@ def _trials(around: Setting | None, step: float, coarse: float | None) -> Iterat
         span = round(coarse / step)
         return [centre + step * i for i in range(-span, span + 1) if centre + step * i > 0]
 
-    for y in values(around and around.y, 1.0):
-        for k in values(around and around.k, 1.0):
-            for m in values(around and around.m, 2.0):
+    for y in values(None if around is None else around.y, 1.0):
+        for k in values(None if around is None else around.k, 1.0):
+            for m in values(None if around is None else around.m, 2.0):
                 yield k, m, y

@@ -129,7 +129,7 @@ class _Builder:
 
 
 def solve(programme: Programme, losses: Floats) -> Found:
-    """Minimise the worst or the weighted loss in units of the sensitivity; `losses[i, k]` is what output k costs at input i.
+    """Minimise the worst or the weighted loss; `losses[i, k]` is what output k costs at input i.
 
     Raises SolverError where the solver finds no optimum.
     """
@@ -152,10 +152,10 @@ def solve(programme: Programme, losses: Floats) -> Found:
     scales, row_scales = _scales(programme, place[:rows], distances, extra), []
     for i in range(rows):
         columns, repeat = (place[i], 1) if floor is None else (np.concatenate([place[i], floor]), 2)
-        columns, far, loss = _merged(columns, np.tile(distances[i], repeat), np.tile(losses[i], repeat))
+        columns, far, loss, ones = _merged(columns, np.tile(distances[i], repeat), np.tile(losses[i], repeat))
         shrunk = scales[columns]
-        builder.add(columns[None, :], shrunk * far[2], 1.0, 1.0)
-        builder.add(columns[None, :], shrunk * far[0], -limit, limit)
+        builder.add(columns[None, :], shrunk * ones, 1.0, 1.0)
+        builder.add(columns[None, :], shrunk * far, -limit, limit)
         loss = shrunk * loss
         if worst is None:
             assert counts is not None
@@ -209,7 +209,7 @@ def _scales(programme: Programme, place: Places, distances: Floats, extra: int) 
 
 
 def _apart(both: Places, fade: float) -> tuple[Places, Floats]:
-    """Columns and factors of fade * p_i - p_k <= 0; where both are one variable the row says nothing, on two columns."""
+    """Columns and factors of fade * p_i - p_k <= 0; where both are one variable the row says nothing."""
     factors = np.tile([fade, -1.0], (len(both), 1))
     same = both[:, 0] == both[:, 1]
     factors[same] = [fade - 1.0, 0.0]
@@ -218,11 +218,12 @@ def _apart(both: Places, fade: float) -> tuple[Places, Floats]:
     return columns, factors
 
 
-def _merged(columns: Places, distances: Floats, losses: Floats) -> tuple[Places, tuple[Floats, Floats, Floats], Floats]:
+def _merged(columns: Places, distances: Floats, losses: Floats) -> tuple[Places, Floats, Floats, Floats]:
     """Entries of equal columns summed: a mirrored floor stands in a row twice."""
     unique, inverse = np.unique(columns, return_inverse=True)
-    sums = [np.bincount(inverse, weights=w) for w in (distances, losses, np.ones(len(columns)))]
-    return unique, (sums[0], sums[1], sums[2]), sums[1]
+    weighted = (distances, losses, np.ones(len(columns)))
+    sums = [np.bincount(inverse, weights=w).astype(np.float64) for w in weighted]
+    return unique, sums[0], sums[1], sums[2]
 
 
 def _floor_columns(programme: Programme, folded: bool, own: int) -> Places:
@@ -270,10 +271,12 @@ def _unfolded(
         if folded and mirror == i:
             unfolded[2, i] = 0.0
     if programme.full:
-        return Multipliers(*unfolded, (*pairs, np.zeros((0, top + 1))))
+        return Multipliers(unfolded[0], unfolded[1], unfolded[2], (*pairs, np.zeros((0, top + 1))))
     values = -math.exp(-float(programme.epsilon)) * duals[each * rows :].reshape(len(pairs[0]), top + 1)
     if not folded:
-        return Multipliers(*unfolded, (*pairs, values))
+        return Multipliers(unfolded[0], unfolded[1], unfolded[2], (*pairs, values))
     first = np.concatenate([pairs[0], last - pairs[0]])
     second = np.concatenate([pairs[1], last - pairs[1]])
-    return Multipliers(*unfolded, (first, second, np.concatenate([values, values[:, ::-1]]) / 2))
+    return Multipliers(
+        unfolded[0], unfolded[1], unfolded[2], (first, second, np.concatenate([values, values[:, ::-1]]) / 2)
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def _target_means(programme: Programme, x: Floats) -> Floats:
     middle = float(query.inputs[0] + query.inputs[1]) / 2
     if query.bias is None:
         return np.full(len(x), middle)
-    return middle + (x - middle) * max(0.0, 1 - 2 * float(query.bias / query.width))
+    return np.asarray(middle + (x - middle) * max(0.0, 1 - 2 * float(query.bias / query.width)))
 
 
 def _corrected(programme: Programme, masses: Floats) -> Floats:
@@ -107,7 +108,7 @@ def _corrected(programme: Programme, masses: Floats) -> Floats:
     centred = y - y.mean()
     sums = 1.0 - masses.sum(axis=1)
     tilt = (wanted - masses @ y - sums * y.mean()) / (centred @ centred)
-    return masses + sums[:, None] / len(y) + tilt[:, None] * centred[None, :]
+    return np.asarray(masses + sums[:, None] / len(y) + tilt[:, None] * centred[None, :])
 
 
 def _allowed_means(programme: Programme, means: Floats, x: Floats) -> Floats:
@@ -143,4 +144,4 @@ def _integers(programme: Programme, masses: Floats) -> Rows | None:
 
 def _lattice_step(values: tuple[Fraction, ...]) -> Fraction:
     """The smallest distance of neighbouring outputs, which divides the others."""
-    return min(b - a for a, b in zip(values, values[1:], strict=False))
+    return min(b - a for a, b in pairwise(values))

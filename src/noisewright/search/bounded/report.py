@@ -37,7 +37,8 @@ class BoundedReport(Report):
         if not rest:
             return f"{winner.name} is the only one here that keeps the promise; {limit}."
         second = rest[0]
-        return f"{winner.name} wins: its {self.utility} is {percent(1 - winner.value / second.value)} below that of {second.name}; {limit}."
+        gain = percent(1 - winner.value / second.value)
+        return f"{winner.name} wins: its {self.utility} is {gain} below that of {second.name}; {limit}."
 
     def best_where(self) -> list[tuple[Fraction, Fraction, str]]:
         """Stretches of the input range (from, to, mechanism) where that one's error is the smallest."""
@@ -63,9 +64,7 @@ class BoundedReport(Report):
         told = "; ".join(f"{name} from {float(a):.4g} to {float(b):.4g}" for a, b, name in stretches)
         lines = [f"Smallest error at each answer: {told}."]
         if len(self.kept) < len(self.candidates):
-            lines.append(
-                "Candidates below the others with a bias do not keep the promise; they are shown for comparison."
-            )
+            lines.append("Candidates with a bias, below the others, do not keep the promise: they are for comparison.")
         return [*lines, *self.notes]
 
     def __str__(self) -> str:

@@ -138,7 +138,7 @@ def hybrid(query: Bounded, epsilon: Fraction, goal: str) -> Blend:
     def cost(share: float) -> float:
         mixed = [share * a + (1 - share) * b for a, b in zip(ours, theirs, strict=True)]
         # Both errors are parabolas in the answer, so the ends, or Simpson's rule, say all.
-        return max(mixed[0], mixed[2]) if goal == "worst" else (mixed[0] + 2 * mixed[2]) / 3
+        return float(max(mixed[0], mixed[2]) if goal == "worst" else (mixed[0] + 2 * mixed[2]) / 3)
 
     share = min((0.0, 1.0, golden(cost, 0.0, 1.0)), key=cost)
     return Blend(first, second, Fraction(share).limit_denominator(_DENOMINATOR))

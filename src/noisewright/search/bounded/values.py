@@ -56,8 +56,7 @@ class Profile:
 
 
 @lru_cache(maxsize=64)
-def profile_of(mechanism: Conditional) -> Profile:
-    """The error of every row, in balls."""
+def _profile(mechanism: Any) -> Profile:
     bias, error = [], []
     with precision(_BITS):
         for i in range(mechanism.grid.last + 1):
@@ -65,6 +64,12 @@ def profile_of(mechanism: Conditional) -> Profile:
             bias.append((lower(b), upper(b)))
             error.append((lower(e), upper(e)))
     return Profile(mechanism.grid.points, tuple(bias), tuple(error))
+
+
+def profile_of(mechanism: Conditional) -> Profile:
+    """The error of every row, in balls; remembered for mechanisms that were asked for lately."""
+    key: Any = mechanism
+    return _profile(key)
 
 
 def value_of(profile: Profile, utility: Any) -> Ball:
