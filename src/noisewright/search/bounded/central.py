@@ -16,7 +16,7 @@ from noisewright.problem.queries import Bounded
 from noisewright.search.bounded.feasible import ratio_below
 from noisewright.search.bounded.shapes import fitting_cells, golden
 
-_CELLS = 2048
+_CELLS = 1024
 _SCAN = 200
 
 

@@ -18,7 +18,7 @@ from noisewright.proof.bounded import largest_bias
 from noisewright.search.bounded.central import central, tuned_core
 from noisewright.search.bounded.feasible import check_feasible
 from noisewright.search.bounded.layout import Size, default_size
-from noisewright.search.bounded.memory import Memory, user_memory
+from noisewright.search.bounded.memory import Memory, problem_digest, user_memory
 from noisewright.search.bounded.optimum import solved
 from noisewright.search.bounded.report import BoundedReport
 from noisewright.search.bounded.shapes import (
@@ -77,6 +77,16 @@ def _designed(
     query: Bounded, privacy: PureDP, utility: Any, size: Size, step: Advance, memory: Memory
 ) -> BoundedReport:
     goal = checked_utility(utility)
+    key = problem_digest(query, privacy.epsilon, goal, size)
+    if key not in memory.reports:
+        memory.reports[key] = _fresh(query, privacy, goal, size, step, memory)
+    report: BoundedReport = memory.reports[key]
+    return report
+
+
+def _fresh(
+    query: Bounded, privacy: PureDP, goal: WorstVariance | AverageVariance, size: Size, step: Advance, memory: Memory
+) -> BoundedReport:
     step("tuning the closed forms")
     check_feasible(query, privacy.epsilon)
     mechanisms, notes = closed_forms(query, privacy.epsilon, goal)

@@ -24,7 +24,7 @@ from noisewright.search.bounded.feasible import ratio_below, smallest_margin
 ACTIVATIONS: dict[str, Callable[[Fraction], Part]] = {"A1": Box, "A2": Sine, "A3": Tent}
 """The paper's activations by name, made from half their width."""
 
-_CELLS = 2048
+_CELLS = 1024
 _MOST_CELLS = 1 << 14
 _SCAN = 400
 _DENOMINATOR = 10**9
