@@ -40,7 +40,7 @@ def draw_noise(axes: Axes, report: nw.Report) -> None:
     rivals = [("designed", report.best, DESIGNED), ("Laplace", laplace(report).certified, PLAIN)]
     for label, certified, colour in rivals:
         counts, _ = np.histogram(certified.draw(DRAWS), bins=edges)
-        axes.stairs(counts / (DRAWS * width), edges, color=colour, linewidth=1.8, label=label)
+        axes.stairs(counts / (DRAWS * width), edges, color=colour, linewidth=1.8, label=label, baseline=None)
     axes.set(
         xlabel="error of the answer", ylabel="density", title="Same privacy (epsilon 1), other noise", ylim=(0, None)
     )
@@ -53,9 +53,9 @@ def draw_gain(axes: Axes) -> None:
     epsilons = [f"{value:.3g}" for value in np.geomspace(0.1, 8, 25)]
     reports = [design(epsilon) for epsilon in epsilons]
     x = [float(epsilon) for epsilon in epsilons]
-    axes.plot(x, [float(r.bound) for r in reports], color="0.75", linewidth=6, label="best possible")
-    axes.plot(x, [float(r.candidates[0].value) for r in reports], color=DESIGNED, linewidth=1.8, label="designed")
-    axes.plot(x, [float(laplace(r).value) for r in reports], color=PLAIN, linewidth=1.8, label="Laplace")
+    axes.plot(x, np.array([r.bound for r in reports], dtype=float), color="0.75", linewidth=6, label="best possible")
+    axes.plot(x, [r.candidates[0].value for r in reports], color=DESIGNED, linewidth=1.8, label="designed")
+    axes.plot(x, [laplace(r).value for r in reports], color=PLAIN, linewidth=1.8, label="Laplace")
     axes.set(xscale="log", xlabel="epsilon", ylabel="P(error at most 0.5)", title="How often an answer is useful")
     axes.set_xticks([0.1, 0.3, 1, 3, 8], labels=["0.1", "0.3", "1", "3", "8"])
     axes.minorticks_off()

@@ -7,17 +7,17 @@ from pathlib import Path
 import noisewright as nw
 
 TRUE_ANSWER = 42
-QUESTIONS: list[tuple[str, nw.Utility]] = [
+QUESTIONS = (
     ("mean squared error, smaller is better", nw.SquaredError()),
     ("mean absolute error, smaller is better", nw.AbsoluteError()),
     ("P(error at most 0.5), larger is better", nw.Usefulness(within=0.5)),
     ("half-width at 95 % confidence, smaller is better", nw.ErrorQuantile(confidence=0.95)),
-]
+)
 
 
 def laplace_value(report: nw.Report) -> float:
     """What plain Laplace noise reaches, from the report's own candidates."""
-    return next(float(each.value) for each in report.candidates if "laplace" in each.name.lower())
+    return next(each.value for each in report.candidates if "laplace" in each.name.lower())
 
 
 def compare(epsilon: str) -> None:
@@ -26,8 +26,8 @@ def compare(epsilon: str) -> None:
     print(f"{'what counts as good':50}{'Laplace':>10}{'designed':>10}{'best possible':>15}")
     for title, utility in QUESTIONS:
         report = nw.design(nw.Scalar(sensitivity=1), privacy=nw.PureDP(epsilon=epsilon), utility=utility)
-        designed = float(report.candidates[0].value)
-        print(f"{title:50}{laplace_value(report):10.4f}{designed:10.4f}{float(report.bound):15.4f}")
+        bound = "none known" if report.bound is None else f"{report.bound:.4f}"
+        print(f"{title:50}{laplace_value(report):10.4f}{report.candidates[0].value:10.4f}{bound:>15}")
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -32,6 +33,8 @@ def _piecewise(data: Mapping[str, Any]) -> Piecewise:
     )
 
 
+_RATIONAL = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?")
+
 LAWS: dict[str, Callable[[Mapping[str, Any]], NoiseLaw]] = {
     "laplace": _laplace,
     "discrete-laplace": _discrete_laplace,
@@ -49,6 +52,8 @@ def exact(text: object) -> Fraction:
     """A rational from the text form that `str(Fraction)` writes; other types are refused."""
     if not isinstance(text, str):
         raise TypeError(f"expected a number as text, got {text!r}")
+    if not _RATIONAL.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is not a rational such as 3/1000")
     return Fraction(text)
 
 

@@ -15,6 +15,8 @@ from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.problem.errors import UncertifiedError
 
+_MOST_UNROLLED = 10**6
+
 
 @singledispatch
 def pure_bound(law: NoiseLaw, reach: Fraction) -> tuple[Fraction, str]:
@@ -42,6 +44,8 @@ def _(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
     between them is below reach. A pair in a tail has the differences of the same pair moved inward
     by whole periods, so the unrolled cells show every difference there is.
     """
+    if reach / law.period * len(law.levels) > _MOST_UNROLLED:
+        raise UncertifiedError("refused: the period of this law is too short for the sensitivity to be checked.")
     cells = law.unrolled(reach)
     worst = Fraction(0)
     lowest: deque[int] = deque()
