@@ -6,21 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noisewright.app.options import (
+    Bias,
     Confidence,
     Epsilon,
+    Inputs,
     Integer,
     Json,
+    Outputs,
     Plot,
     Power,
     Save,
     Sensitivity,
+    Unbiased,
     UtilityChoice,
     Within,
 )
 from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json, writing
-from noisewright.app.questions import Parameters, make_utility
+from noisewright.app.questions import Parameters, make_any_utility, make_query
 from noisewright.problem.privacy import PureDP
-from noisewright.problem.queries import Scalar
 
 if TYPE_CHECKING:
     from noisewright.sample.certified import Certified
@@ -34,6 +37,10 @@ def design(
     within: Within = None,
     confidence: Confidence = None,
     integer: Integer = False,
+    inputs: Inputs = None,
+    outputs: Outputs = None,
+    unbiased: Unbiased = False,
+    bias: Bias = None,
     json: Json = False,
     plot: Plot = None,
     save: Save = None,
@@ -42,9 +49,9 @@ def design(
 
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
-    query = Scalar(sensitivity, integer=integer)
+    query = make_query(sensitivity, integer, inputs, outputs, unbiased, bias)
     privacy = PureDP(epsilon)
-    wanted = make_utility(utility, Parameters(power, within, confidence))
+    wanted = make_any_utility(utility, Parameters(power, within, confidence))
     check_place(save, "--save")
     check_picture(plot)
     from noisewright.search.design import design as find_best

@@ -30,7 +30,7 @@ from noisewright.sample.table import CdfTable
 
 _WITHOUT_TABLE = 400
 _BITS = 64
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 
 
 @drawer_for.register(Rows)
@@ -68,8 +68,11 @@ class ConditionalDrawer:
         given = np.asarray(answers if isinstance(answers, np.ndarray) else list(answers))
         if given.ndim != 1:
             raise InvalidAnswerError(f"answers have {given.ndim} dimensions; give a flat list of numbers.")
-        distinct, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
         stream = entropy.stream()
+        if len(given) and bool((given == given[0]).all()):
+            i, share = self._mechanism.grid.locate(_plain(given[0]))
+            return self._values[self._indices(i + _bernoullis(share, len(given), stream), stream)]
+        distinct, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
         places = [self._mechanism.grid.locate(_plain(a)) for a in distinct]
         order = np.argsort(inverse, kind="stable")
         rows = np.empty(len(given), dtype=np.int64)
@@ -82,6 +85,11 @@ class ConditionalDrawer:
     def _indices(self, rows: NDArray[np.int64], stream: WordStream) -> NDArray[np.int64]:
         """One output index for each row asked for."""
         result = np.empty(len(rows), dtype=np.int64)
+        if len(rows) and rows.max() - rows.min() <= 1:
+            for row in {int(rows.min()), int(rows.max())}:
+                where = np.flatnonzero(rows == row)
+                result[where] = self._many(row, len(where), stream)
+            return result
         order = np.argsort(rows, kind="stable")
         found, starts = np.unique(rows[order], return_index=True)
         ends = [*starts[1:].tolist(), len(rows)]
@@ -95,13 +103,23 @@ class ConditionalDrawer:
         if row not in self._tables:
             self._tables[row] = CdfTable(self._mechanism.row(row), -1, self._mechanism.last, bits=_BITS)
         table = self._tables[row]
-        parts = [table.draw(min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
-        return np.concatenate(parts).astype(np.int64)
+        parts = [_drawn(table, min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
+        return np.concatenate(parts)
 
     def _one(self, row: int, stream: WordStream) -> int:
         inverter = self._inverters.setdefault(row, Inverter(self._mechanism.row(row)))
         u = int(stream.words(1)[0])
         return inverter.invert(u, _BITS, stream, above=-1, at_most=self._mechanism.last)
+
+
+def _drawn(table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
+    """Output indices through a table; words that it does not decide are refined."""
+    words = stream.words(count)
+    places = table.places(words)
+    result = places.astype(np.int64) + table.first
+    open_draws = np.flatnonzero(places == table.size)
+    result[open_draws] = table.settle(words[open_draws], stream).astype(np.int64)
+    return result
 
 
 def _bernoulli(share: Fraction, stream: WordStream) -> int:

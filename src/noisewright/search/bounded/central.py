@@ -17,6 +17,7 @@ from noisewright.search.bounded.feasible import ratio_below
 from noisewright.search.bounded.shapes import fitting_cells, golden
 
 _CELLS = 1024
+_FLOOR_BITS = 60
 _SCAN = 200
 
 
@@ -33,11 +34,14 @@ def nested_steps(query: Bounded, epsilon: Fraction, core: Fraction) -> tuple[Ste
     """The activation above its floor, and its share of the mass, in rationals."""
     move = _largest_move(query)
     shells = max(1, math.ceil(1 / move)) - 1
-    ratio = ratio_below(epsilon, 48)
     half = (core + 2 * shells * move) / (1 + 2 * shells * move)
     width = 2 * move * (1 - half)
-    floor = ratio ** -(shells + 1)
-    heights = [ratio**-j - floor for j in range(shells + 1)]
+    # Whole numbers, each at most e^epsilon times the one outside it: exact powers would be endless to write down.
+    levels = [1 << _FLOOR_BITS]
+    for _ in range(shells + 1):
+        levels.append(math.floor(levels[-1] * ratio_below(epsilon)))
+    floor = Fraction(levels[0])
+    heights = [Fraction(level) - floor for level in reversed(levels[1:])]
     reach = [core + j * width for j in range(shells + 1)]
     edges = (*(-r for r in reversed(reach)), *reach)
     steps = Steps(edges, (*reversed(heights[1:]), heights[0], *heights[1:]))
