@@ -25,5 +25,7 @@ class Entry:
         return function(out, step)
 
 
-REPRODUCTIONS: dict[str, Entry] = {}
+REPRODUCTIONS: dict[str, Entry] = {
+    "composite": Entry("noisewright.lab.composite", "Bounded and unbiased composite differential privacy", 4),
+}
 """Name -> entry; a reproduction is known to the command line by being listed here."""

@@ -8,6 +8,7 @@ pairs of rows is a bound for the release, answers between grid inputs and the en
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -62,40 +63,43 @@ def largest_bias(mechanism: Conditional) -> Fraction:
     function over the outputs below, each times the step to the next.
     """
     with precision(_BITS):
-        return max(_row_bias(mechanism, i) for i in range(mechanism.grid.last + 1))
+        return max(_biases(mechanism))
 
 
 @singledispatch
-def _row_bias(mechanism: Any, i: int) -> Fraction:
+def _biases(mechanism: Any) -> Iterator[Fraction]:
+    """Upper bounds of |mean - input|, one for each row."""
     raise UncertifiedError(f"there is no rule for the mean of {type(mechanism).__name__} mechanisms.")
 
 
-@_row_bias.register
-def _(mechanism: Rows, i: int) -> Fraction:
-    return abs(mechanism.exact_moments(i)[0])
+@_biases.register
+def _(mechanism: Rows) -> Iterator[Fraction]:
+    for i in range(mechanism.grid.last + 1):
+        yield abs(mechanism.exact_moments(i)[0])
 
 
-@_row_bias.register
-def _(mechanism: Composite, i: int) -> Fraction:
+@_biases.register
+def _(mechanism: Composite) -> Iterator[Fraction]:
     # The distribution function is a difference quotient of `spread`, so its sum telescopes to the ends.
-    shift = mechanism.shift(mechanism.grid.points[i])
-    ends = (mechanism.spread(shift, Fraction(e), BALLS) for e in (-1, 1))
-    area = -next(ends) + next(ends)
-    mean = ball(mechanism.value(mechanism.last)) - ball(mechanism.scale) * area
-    return upper(abs(mean - ball(mechanism.grid.points[i])))
+    top, scale = ball(mechanism.value(mechanism.last)), ball(mechanism.scale)
+    for answer in mechanism.grid.points:
+        shift = mechanism.shift(answer)
+        area = mechanism.spread(shift, Fraction(1), BALLS) - mechanism.spread(shift, Fraction(-1), BALLS)
+        yield upper(abs(top - scale * area - ball(answer)))
 
 
-@_row_bias.register
-def _(mechanism: Truncated, i: int) -> Fraction:
-    answer = mechanism.grid.points[i]
+@_biases.register
+def _(mechanism: Truncated) -> Iterator[Fraction]:
     low, high = mechanism.query.outputs
-    area = mechanism.spread(answer, high, BALLS) - mechanism.spread(answer, low, BALLS)
-    return upper(abs(ball(high - answer) - area))
+    for answer in mechanism.grid.points:
+        area = mechanism.spread(answer, high, BALLS) - mechanism.spread(answer, low, BALLS)
+        yield upper(abs(ball(high - answer) - area))
 
 
-@_row_bias.register
-def _(mechanism: Blend, i: int) -> Fraction:
-    return max(_row_bias(part, i) for part in mechanism.parts)
+@_biases.register
+def _(mechanism: Blend) -> Iterator[Fraction]:
+    for part in mechanism.parts:
+        yield from _biases(part)
 
 
 @singledispatch
