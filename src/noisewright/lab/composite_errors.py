@@ -6,8 +6,9 @@ Every error here scales with the sensitivity, so one table serves all queries an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -28,6 +29,7 @@ BETTER = ("two-point",)
 DELTA = 1e-5
 _WIDE = 10**6
 _UNEVEN = Fraction(9, 10)
+_CELLS, _POINTS = 64, 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ def bounded_question(margin: Fraction = Fraction(_WIDE), bias: Fraction | None =
     return found
 
 
+@lru_cache(maxsize=256)
 def composite_of(name: str, epsilon: Fraction) -> Certified:
     """One of the six functions, tuned for the middle of the range, certified.
 
@@ -65,7 +68,8 @@ def composite_of(name: str, epsilon: Fraction) -> Certified:
     base: Part = FLAT if name.endswith("B1") else quartic_for(epsilon, _UNEVEN)
     half = tuned_half(query, epsilon, name[:2], base, "centre")
     assert half is not None
-    return make_certified(composite(query, epsilon, ACTIVATIONS[name[:2]](half), base), PureDP(epsilon))
+    fine = composite(query, epsilon, ACTIVATIONS[name[:2]](half), base)
+    return make_certified(replace(fine, cells=_CELLS, points=_POINTS), PureDP(epsilon))
 
 
 def draws(name: str, epsilon: Fraction, count: int) -> Errors:
