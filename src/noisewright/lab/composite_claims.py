@@ -145,7 +145,8 @@ def _optimum(kind: str, epsilon: Fraction) -> float:
     query = bounded_question()
     half = tuned_half(query, epsilon, kind, FLAT, "centre")
     assert half is not None
-    return float(profile_of(composite(query, epsilon, ACTIVATIONS[kind](half))).at(Fraction(1, 2), 0))
+    mechanism = replace(composite(query, epsilon, ACTIVATIONS[kind](half)), cells=2)
+    return float(profile_of(mechanism).at(Fraction(1, 2), 0))
 
 
 def _table_3(epsilons: tuple[Fraction, ...]) -> Claim:
