@@ -17,7 +17,7 @@ def test_a_bounded_question_is_designed_saved_and_answered(cli: Cli):
     assert_succeeded(cli("verify", "ages.json"))
     described = cli("describe", "ages.json")
     assert "exactly the true answer" in " ".join(described.plain.split())
-    answer = cli("answer", "ages.json", typed="42\n")
+    answer = cli("answer", "ages.json", "--value", "42")
     assert_succeeded(answer)
     assert -70 <= float(answer.out) <= 190
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,7 @@ def _bounded(sensitivity: str, low: Fraction, high: Fraction):
 def test_outputs_inside_the_inputs_name_no_epsilon():
     query = _bounded("1", Fraction(0), Fraction(1))
     assert smallest_epsilon(query) is None
-    with pytest.raises(nw.InfeasibleError, match="no epsilon is enough"):
+    with pytest.raises(nw.InfeasibleError, match="no epsilon up to 32"):
         check_feasible(query, Fraction(1))
 
 
@@ -117,7 +118,7 @@ def test_a_prior_on_one_answer_is_met_there():
 
 def test_a_sensitivity_that_does_not_divide_the_range():
     query = question("37/101", "2")
-    report = nw.design_bounded(query, privacy=nw.PureDP(1), utility=nw.WorstVariance(), **SMALL)
+    report = nw.design_bounded(query, privacy=nw.PureDP(1), utility=nw.WorstVariance(), inputs=6, outputs=40)
     assert report.candidates[0].name == "linear programme"
     assert report.bound is not None
     assert report.bound <= report.candidates[0].value
@@ -127,9 +128,9 @@ def test_a_sensitivity_that_does_not_divide_the_range():
 
 
 def test_bounds_that_are_not_symmetric_are_used_on_both_sides():
-    query = nw.Scalar(1, inputs=(0, 1), outputs=(-1, 4), unbiased=True)
+    query = nw.Scalar(1, inputs=(0, 1), outputs=("-0.65", 4), unbiased=True)
     wide = nw.design_bounded(query, privacy=nw.PureDP(1), utility=nw.WorstVariance(), **SMALL)
-    tight = nw.design_bounded(question(margin="1"), privacy=nw.PureDP(1), utility=nw.WorstVariance(), **SMALL)
+    tight = nw.design_bounded(question(margin="0.65"), privacy=nw.PureDP(1), utility=nw.WorstVariance(), **SMALL)
     assert wide.candidates[0].value < tight.candidates[0].value
     assert wide.best.mechanism.value(wide.best.mechanism.last) > 2
 
@@ -139,7 +140,7 @@ def test_far_bounds_get_growing_cells():
     assert values[0] == -1000
     assert values[-1] == 1001
     assert len(values) < 200
-    steps = [b - a for a, b in zip(values[:-1], values[1:], strict=True)]
+    steps = [b - a for a, b in pairwise(values)]
     assert all((s / min(steps)).denominator == 1 for s in steps)
 
 

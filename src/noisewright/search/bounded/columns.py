@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.laws.bumps import FLAT, Box
+from noisewright.mechanisms.conditional import Conditional
 from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
 from noisewright.problem.privacy import PureDP
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Bounded, Scalar
 from noisewright.sample.certified import Certified
-from noisewright.search.bounded.designer import closed_forms, design_bounded
+from noisewright.search.bounded.central import central, tuned_core
+from noisewright.search.bounded.designer import design_bounded
 from noisewright.search.bounded.feasible import check_feasible, smallest_epsilon
+from noisewright.search.bounded.shapes import composite, goal_of, tuned_half, two_point
 from noisewright.search.bounded.values import profile_of, value_of
 
-_PARTS = 20
+_PARTS = 10
+_CELLS = 8
 _MOST_COLUMNS = 40
 
 
@@ -48,7 +53,7 @@ def plan_columns(
 ) -> ColumnPlan:
     """The best split of a budget over bounded columns that one person may change all at once.
 
-    The budget is dealt out in twentieths of what is left after every column can be answered at all,
+    The budget is dealt out in tenths per column of what is left after every column can be answered at all,
     each to the column that gains most (values of closed forms decide: they are convex in epsilon, so
     dealing greedily is optimal among such splits); then each column gets its best mechanism.
     """
@@ -63,17 +68,13 @@ def plan_columns(
     step = (privacy.epsilon - sum(floors)) / (_PARTS * len(known))
     epsilons = [f + step for f in floors]
 
-    def value(i: int, epsilon: Fraction) -> float:
-        found, _ = closed_forms(known[i], epsilon, utility, comparators=False)
-        return min(float(value_of(profile_of(m), utility).mid()) for m in found.values())
-
-    now = [value(i, e) for i, e in enumerate(epsilons)]
-    then = [value(i, e + step) for i, e in enumerate(epsilons)]
+    now = [_closed_value(q, e, utility) for q, e in zip(known, epsilons, strict=True)]
+    then = [_closed_value(q, e + step, utility) for q, e in zip(known, epsilons, strict=True)]
     for _ in range((_PARTS - 1) * len(known)):
         i = max(range(len(known)), key=lambda c: now[c] - then[c])
         epsilons[i] += step
         now[i] = then[i]
-        then[i] = value(i, epsilons[i] + step)
+        then[i] = _closed_value(known[i], epsilons[i] + step, utility)
     reports = [
         design_bounded(q, privacy=PureDP(e), utility=utility, inputs=inputs, outputs=outputs)
         for q, e in zip(known, epsilons, strict=True)
@@ -81,7 +82,20 @@ def plan_columns(
     return ColumnPlan(tuple(epsilons), tuple(r.best for r in reports), tuple(r.candidates[0].value for r in reports))
 
 
-def _least(query: Any) -> Fraction:
+def _closed_value(query: Bounded, epsilon: Fraction, utility: Any) -> float:
+    """The best value among the closed forms that are cheap to tune, on a coarse grid of inputs."""
+    goal = goal_of(utility)
+    found: list[Conditional] = [two_point(query, epsilon)]
+    half = tuned_half(query, epsilon, "A1", FLAT, goal)
+    if half is not None:
+        found.append(replace(composite(query, epsilon, Box(half)), cells=_CELLS))
+    core = tuned_core(query, epsilon, goal) if query.sensitivity < query.width else None
+    if core is not None:
+        found.append(replace(central(query, epsilon, core), cells=_CELLS))
+    return min(float(value_of(profile_of(m), utility).mid()) for m in found)
+
+
+def _least(query: Bounded) -> Fraction:
     if query.bias is None:
         return Fraction(0)
     least = smallest_epsilon(query)

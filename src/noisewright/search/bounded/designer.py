@@ -117,9 +117,7 @@ def checked_utility(utility: Any) -> WorstVariance | AverageVariance:
     )
 
 
-def closed_forms(
-    query: Bounded, epsilon: Fraction, utility: Any, *, comparators: bool = True
-) -> tuple[dict[str, Conditional], list[str]]:
+def closed_forms(query: Bounded, epsilon: Fraction, utility: Any) -> tuple[dict[str, Conditional], list[str]]:
     """Every closed form whose outputs fit the bounds, and notes about those that do not."""
     goal = goal_of(utility)
 
@@ -138,10 +136,9 @@ def closed_forms(
         "A2B1": lambda: tuned("A2"),
         "A3B1": lambda: tuned("A3"),
         "hybrid": lambda: hybrid(query, epsilon, goal),
+        "truncated Laplace": lambda: truncated(query, epsilon, Fraction(1)),
+        "truncated Gaussian": lambda: truncated(query, epsilon, Fraction(2)),
     }
-    if comparators:
-        makers["truncated Laplace"] = lambda: truncated(query, epsilon, Fraction(1))
-        makers["truncated Gaussian"] = lambda: truncated(query, epsilon, Fraction(2))
     if query.sensitivity < query.width:
         makers["central piecewise"] = nested
     found: dict[str, Conditional] = {}

@@ -65,13 +65,16 @@ def check_feasible(query: Bounded, epsilon: Fraction) -> Fraction:
         return needed
     low, high = query.inputs[0] - needed, query.inputs[1] + needed
     least = smallest_epsilon(query)
+    bounds = f"output bounds of at least [{_text(low)}, {_text(high)}]"
     way_out = (
-        "no epsilon up to 32 is enough for these bounds" if least is None else f"it takes epsilon >= {_text(least)}"
+        f"no epsilon up to 32 is enough for these bounds: it takes {bounds}"
+        if least is None
+        else f"it takes epsilon >= {_text(least)} or {bounds}"
     )
     raise InfeasibleError(
         f"inputs in [{show(query.inputs[0])}, {show(query.inputs[1])}] with sensitivity {show(query.sensitivity)}"
         f" cannot be answered {_promise(query)} inside [{show(query.outputs[0])}, {show(query.outputs[1])}] at"
-        f" epsilon = {show(epsilon)}; {way_out}, or output bounds of at least [{_text(low)}, {_text(high)}].",
+        f" epsilon = {show(epsilon)}; {way_out}.",
         outputs=(low, high),
         margin=needed,
         epsilon=least,
