@@ -53,22 +53,40 @@ def _check_half(half: Fraction) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """Activation A1: constant on [-half, half]. With half = 1 it is base B1."""
+class Symmetric:
+    """What the paper's activations share: a support [-half, half] around a mean of 0."""
 
     half: Fraction
 
     def __post_init__(self) -> None:
         _check_half(self.half)
 
-    low = property(lambda self: -self.half)
-    high = property(lambda self: self.half)
-    centre = property(lambda self: Fraction(0))
+    @property
+    def low(self) -> Fraction:
+        """Where the support begins."""
+        return -self.half
+
+    @property
+    def high(self) -> Fraction:
+        """Where the support ends."""
+        return self.half
+
+    @property
+    def centre(self) -> Fraction:
+        """The mean."""
+        return Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Box(Symmetric):
+    """Activation A1: constant on [-half, half]. With half = 1 it is base B1."""
 
     def density(self, z: Point, field: Field) -> Value:
+        """Density at z."""
         return field.real(1 / (2 * self.half)) if -self.half <= z <= self.half else field.real(0)
 
     def spread(self, z: Point, field: Field) -> Value:
+        """Integral of (z - t) f(t) over t up to z."""
         if z <= -self.half:
             return field.real(0)
         if z >= self.half:
@@ -76,34 +94,30 @@ class Box:
         return field.real((z + self.half) * (z + self.half) / (4 * self.half))
 
     def second_moment(self, field: Field) -> Value:
+        """E z^2."""
         return field.real(self.half**2 / 3)
 
     def extremes(self, field: Field) -> tuple[Value, Value]:
+        """Infimum and supremum of the density on its support."""
         return field.real(1 / (2 * self.half)), field.real(1 / (2 * self.half))
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "box", "half": str(self.half)}
 
 
 @dataclass(frozen=True, slots=True)
-class Sine:
+class Sine(Symmetric):
     """Activation A2: half a wave on [-half, half]."""
 
-    half: Fraction
-
-    def __post_init__(self) -> None:
-        _check_half(self.half)
-
-    low = property(lambda self: -self.half)
-    high = property(lambda self: self.half)
-    centre = property(lambda self: Fraction(0))
-
     def density(self, z: Point, field: Field) -> Value:
+        """Density at z."""
         if not -self.half <= z <= self.half:
             return field.real(0)
         return field.pi() / field.real(4 * self.half) * field.sin_pi(field.real((z + self.half) / (2 * self.half)))
 
     def spread(self, z: Point, field: Field) -> Value:
+        """Integral of (z - t) f(t) over t up to z."""
         if z <= -self.half:
             return field.real(0)
         if z >= self.half:
@@ -112,35 +126,31 @@ class Sine:
         return field.real(self.half) * (u - field.sin_pi(u) / field.pi())
 
     def second_moment(self, field: Field) -> Value:
+        """E z^2."""
         pi = field.pi()
         return field.real(self.half**2) * (1 - 8 / (pi * pi))
 
     def extremes(self, field: Field) -> tuple[Value, Value]:
+        """Infimum and supremum of the density on its support."""
         return field.real(0), field.pi() / field.real(4 * self.half)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "sine", "half": str(self.half)}
 
 
 @dataclass(frozen=True, slots=True)
-class Tent:
+class Tent(Symmetric):
     """Activation A3: rises and falls on straight lines on [-half, half]."""
 
-    half: Fraction
-
-    def __post_init__(self) -> None:
-        _check_half(self.half)
-
-    low = property(lambda self: -self.half)
-    high = property(lambda self: self.half)
-    centre = property(lambda self: Fraction(0))
-
     def density(self, z: Point, field: Field) -> Value:
+        """Density at z."""
         if not -self.half <= z <= self.half:
             return field.real(0)
         return field.real((self.half - _size(z)) / self.half**2)
 
     def spread(self, z: Point, field: Field) -> Value:
+        """Integral of (z - t) f(t) over t up to z."""
         if z <= -self.half:
             return field.real(0)
         if z >= self.half:
@@ -151,12 +161,15 @@ class Tent:
         return field.real(cubic if z <= 0 else z + cubic)
 
     def second_moment(self, field: Field) -> Value:
+        """E z^2."""
         return field.real(self.half**2 / 6)
 
     def extremes(self, field: Field) -> tuple[Value, Value]:
+        """Infimum and supremum of the density on its support."""
         return field.real(0), field.real(1 / self.half)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "tent", "half": str(self.half)}
 
 
@@ -170,17 +183,34 @@ class Quartic:
         if not 0 < self.ratio <= 1:
             raise InvalidLawError("the quartic base needs a ratio t / y above 0 and at most 1.")
 
-    low = property(lambda self: Fraction(-1))
-    high = property(lambda self: Fraction(1))
-    centre = property(lambda self: Fraction(0))
-    top = property(lambda self: Fraction(5) / (2 * (4 + self.ratio)))
+    @property
+    def low(self) -> Fraction:
+        """Where the support begins."""
+        return Fraction(-1)
+
+    @property
+    def high(self) -> Fraction:
+        """Where the support ends."""
+        return Fraction(1)
+
+    @property
+    def centre(self) -> Fraction:
+        """The mean."""
+        return Fraction(0)
+
+    @property
+    def top(self) -> Fraction:
+        """y, the height in the middle."""
+        return Fraction(5) / (2 * (4 + self.ratio))
 
     def density(self, z: Point, field: Field) -> Value:
-        top: Fraction = self.top
+        """Density at z."""
+        top = self.top
         return field.real(top) - field.real(top * (1 - self.ratio)) * field.real(z) ** 4
 
     def spread(self, z: Point, field: Field) -> Value:
-        top: Fraction = self.top
+        """Integral of (z - t) f(t) over t up to z."""
+        top = self.top
         z = max(z, Fraction(-1))
         if z >= 1:
             return field.real(z)
@@ -189,14 +219,17 @@ class Quartic:
         return field.real(top / 2) * (x + 1) ** 2 - field.real(top * (1 - self.ratio)) * bend
 
     def second_moment(self, field: Field) -> Value:
-        top: Fraction = self.top
+        """E z^2."""
+        top = self.top
         return field.real(2 * top / 3 - 2 * top * (1 - self.ratio) / 7)
 
     def extremes(self, field: Field) -> tuple[Value, Value]:
-        top: Fraction = self.top
+        """Infimum and supremum of the density on its support."""
+        top = self.top
         return field.real(top * self.ratio), field.real(top)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "quartic", "ratio": str(self.ratio)}
 
 
@@ -236,24 +269,29 @@ class Steps:
 
     @property
     def low(self) -> Fraction:
+        """Where the support begins."""
         return self.edges[0]
 
     @property
     def high(self) -> Fraction:
+        """Where the support ends."""
         return self.edges[-1]
 
     @property
     def centre(self) -> Fraction:
+        """The mean."""
         mass, spread = self._sums[-1]
         return self.edges[-1] - spread / mass
 
     def density(self, z: Point, field: Field) -> Value:
+        """Density at z."""
         if not self.low <= z <= self.high:
             return field.real(0)
         place = min(bisect_right(self.edges, z), len(self.heights)) - 1
         return field.real(self.heights[place] / self.total)
 
     def spread(self, z: Point, field: Field) -> Value:
+        """Integral of (z - t) f(t) over t up to z."""
         if z <= self.low:
             return field.real(0)
         place = min(bisect_right(self.edges, z) - 1, len(self.heights))
@@ -263,12 +301,15 @@ class Steps:
         return field.real((spread + mass * rest + height * rest * rest / 2) / self.total)
 
     def second_moment(self, field: Field) -> Value:
+        """E z^2."""
         return field.real(self._square[0])
 
     def extremes(self, field: Field) -> tuple[Value, Value]:
+        """Infimum and supremum of the density on its support."""
         return field.real(min(self.heights) / self.total), field.real(max(self.heights) / self.total)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "steps", "edges": [str(e) for e in self.edges], "heights": [str(h) for h in self.heights]}
 
 
