@@ -178,7 +178,7 @@ def solve(programme: Programme, losses: Floats) -> Found:
     matrix = builder.matrix()
     crossover = len(matrix.low) < _SMALL
     solution = minimise_sparse(cost, matrix, solver="ipm", crossover=crossover, tolerance=programme.tolerance)
-    masses = (solution.x * scales)[place] if floor is None else solution.x[place] + solution.x[floor]
+    masses = (solution.x * scales[: len(cost)])[place] if floor is None else solution.x[place] + solution.x[floor]
     duals = solution.duals
     if floor is None:
         head = len(duals) - sum(len(r) for r in row_scales)
