@@ -8,6 +8,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Choice": "problem.queries",
+    "GaussianMixture": "laws.gaussian_mixture",
+    "RandomExponential": "mechanisms.choice",
+    "KullbackLeibler": "problem.divergences",
+    "Renyi": "problem.divergences",
+    "HistogramEntropy": "problem.divergences",
+    "Mallows": "problem.divergences",
+    "ErrorEntropy": "problem.divergences",
+    "TwoFold": "laws.twofold",
+    "Atoms": "laws.folds",
+    "GammaFold": "laws.folds",
+    "UniformFold": "laws.folds",
+    "NoncentralChiSquaredFold": "laws.folds",
+    "RayleighFold": "laws.folds",
+    "TruncatedNormalFold": "laws.combined",
+    "Ensemble": "laws.combined",
+    "FormulaFold": "laws.formula",
+    "point_fold": "laws.folds",
+    "two_point_fold": "laws.folds",
     "AbsoluteError": "problem.utilities",
     "ErrorQuantile": "problem.utilities",
     "Expected": "problem.utilities",
@@ -16,6 +35,10 @@ _HOMES = {
     "SquaredError": "problem.utilities",
     "Usefulness": "problem.utilities",
     "PureDP": "problem.privacy",
+    "ApproxDP": "problem.privacy",
+    "ProbabilisticDP": "problem.privacy",
+    "RenyiDP": "problem.privacy",
+    "ZeroConcentratedDP": "problem.privacy",
     "Scalar": "problem.queries",
     "NoisewrightError": "problem.errors",
     "InvalidInputError": "problem.errors",
@@ -47,6 +70,34 @@ _HOMES = {
     "Budget": "search.budget",
     "BudgetRow": "search.budget",
     "budget_for": "search.budget",
+    "Gaussian": "laws.gaussian",
+    "GeneralizedGaussian": "laws.generalized_gaussian",
+    "Logistic": "laws.logistic",
+    "TruncatedLaplace": "laws.truncated_laplace",
+    "DiscreteGaussian": "laws.discrete_gaussian",
+    "Tabulated": "laws.tabulated",
+    "RangedScalar": "problem.ranged",
+    "RangedNoise": "mechanisms.ranged",
+    "MinkowskiExponential": "mechanisms.exponential",
+    "lp_sensitivity": "mechanisms.lp_sensitivity",
+    "lp_sensitivity_from_bounds": "mechanisms.lp_sensitivity",
+    "exact_lp_sensitivity": "mechanisms.lp_sensitivity",
+    "approximate_delta": "proof.approximate",
+    "renyi_divergence": "proof.renyi",
+    "implied_bound": "proof.conversions",
+    "corollary_nine_delta": "proof.named_rules",
+    "GAUSSIAN": "search.calibration",
+    "LOGISTIC": "search.calibration",
+    "generalized_gaussian": "search.calibration",
+    "calibrated": "search.calibration",
+    "calibrated_many": "search.calibration",
+    "composed_delta": "search.composition",
+    "composed_epsilon": "search.composition",
+    "ranged_mechanism": "search.ranged",
+    "per_coordinate": "search.ranged",
+    "exponential_on_range": "search.ranged",
+    "exponential_over": "search.ranged",
+    "release_within": "search.ranged",
     "AverageVariance": "problem.utilities",
     "WorstVariance": "problem.utilities",
     "Bounded": "problem.queries",
@@ -71,25 +122,75 @@ _HOMES = {
 }
 
 __all__ = [
+    "AverageVariance",
+    "WorstVariance",
+    "Bounded",
+    "InfeasibleError",
+    "Box",
+    "Sine",
+    "Tent",
+    "Quartic",
+    "Steps",
+    "Composite",
+    "Rows",
+    "Blend",
+    "Truncated",
+    "BoundedReport",
+    "design_bounded",
+    "composite_from",
+    "loss_programme",
+    "ColumnPlan",
+    "LocalMean",
+    "local_mean",
+    "plan_columns",
+    "Gaussian",
+    "GeneralizedGaussian",
+    "Logistic",
+    "TruncatedLaplace",
+    "DiscreteGaussian",
+    "Tabulated",
+    "RangedScalar",
+    "RangedNoise",
+    "MinkowskiExponential",
+    "lp_sensitivity",
+    "lp_sensitivity_from_bounds",
+    "exact_lp_sensitivity",
+    "approximate_delta",
+    "renyi_divergence",
+    "implied_bound",
+    "corollary_nine_delta",
+    "GAUSSIAN",
+    "LOGISTIC",
+    "generalized_gaussian",
+    "calibrated",
+    "calibrated_many",
+    "composed_delta",
+    "composed_epsilon",
+    "ranged_mechanism",
+    "per_coordinate",
+    "exponential_on_range",
+    "exponential_over",
+    "release_within",
     "AbsoluteError",
     "Additive",
-    "AverageVariance",
-    "Blend",
-    "Bounded",
-    "BoundedReport",
-    "Box",
+    "ApproxDP",
+    "Atoms",
     "Budget",
     "BudgetRow",
     "Candidate",
     "Certificate",
     "Certified",
-    "ColumnPlan",
-    "Composite",
+    "Choice",
     "DiscreteLaplace",
+    "Ensemble",
+    "ErrorEntropy",
     "ErrorQuantile",
     "Expected",
+    "FormulaFold",
+    "GammaFold",
+    "GaussianMixture",
     "Growth",
-    "InfeasibleError",
+    "HistogramEntropy",
     "InvalidAnswerError",
     "InvalidInputError",
     "InvalidLawError",
@@ -99,51 +200,76 @@ __all__ = [
     "InvalidPrivacyError",
     "InvalidQueryError",
     "InvalidUtilityError",
+    "KullbackLeibler",
     "Laplace",
     "Lattice",
-    "LocalMean",
+    "Mallows",
     "MechanismFileError",
     "NoisewrightError",
+    "NoncentralChiSquaredFold",
     "Piecewise",
     "PowerError",
+    "ProbabilisticDP",
     "PureDP",
-    "Quartic",
+    "RandomExponential",
+    "RayleighFold",
+    "Renyi",
+    "RenyiDP",
     "Report",
-    "Rows",
     "Scalar",
-    "Sine",
     "SolverError",
     "SquaredError",
-    "Steps",
-    "Tent",
-    "Truncated",
+    "TruncatedNormalFold",
+    "TwoFold",
     "UncertifiedError",
+    "UniformFold",
     "UnreachableTargetError",
     "Usefulness",
-    "WorstVariance",
+    "ZeroConcentratedDP",
     "__version__",
     "budget_for",
     "certify",
-    "composite_from",
     "design",
-    "design_bounded",
-    "local_mean",
-    "loss_programme",
-    "plan_columns",
+    "point_fold",
     "skewed_staircase",
     "staircase",
+    "two_point_fold",
 ]
 
 if TYPE_CHECKING:
     from noisewright.laws.bumps import Box, Quartic, Sine, Steps, Tent
+    from noisewright.laws.combined import Ensemble, TruncatedNormalFold
+    from noisewright.laws.discrete_gaussian import DiscreteGaussian
+    from noisewright.laws.folds import (
+        Atoms,
+        GammaFold,
+        NoncentralChiSquaredFold,
+        RayleighFold,
+        UniformFold,
+        point_fold,
+        two_point_fold,
+    )
+    from noisewright.laws.formula import FormulaFold
+    from noisewright.laws.gaussian import Gaussian
+    from noisewright.laws.gaussian_mixture import GaussianMixture
+    from noisewright.laws.generalized_gaussian import GeneralizedGaussian
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
+    from noisewright.laws.logistic import Logistic
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
+    from noisewright.laws.tabulated import Tabulated
+    from noisewright.laws.truncated_laplace import TruncatedLaplace
+    from noisewright.laws.twofold import TwoFold
     from noisewright.mechanisms.additive import Additive
     from noisewright.mechanisms.blend import Blend
+    from noisewright.mechanisms.choice import RandomExponential
     from noisewright.mechanisms.composite import Composite
+    from noisewright.mechanisms.exponential import MinkowskiExponential
+    from noisewright.mechanisms.lp_sensitivity import exact_lp_sensitivity, lp_sensitivity, lp_sensitivity_from_bounds
+    from noisewright.mechanisms.ranged import RangedNoise
     from noisewright.mechanisms.rows import Rows
     from noisewright.mechanisms.truncated import Truncated
+    from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.errors import (
         InfeasibleError,
         InvalidAnswerError,
@@ -161,8 +287,9 @@ if TYPE_CHECKING:
         UncertifiedError,
         UnreachableTargetError,
     )
-    from noisewright.problem.privacy import PureDP
-    from noisewright.problem.queries import Bounded, Scalar
+    from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
+    from noisewright.problem.queries import Bounded, Choice, Scalar
+    from noisewright.problem.ranged import RangedScalar
     from noisewright.problem.utilities import (
         AbsoluteError,
         AverageVariance,
@@ -174,14 +301,27 @@ if TYPE_CHECKING:
         Usefulness,
         WorstVariance,
     )
+    from noisewright.proof.approximate import approximate_delta
     from noisewright.proof.certify import Certificate, certify
+    from noisewright.proof.conversions import implied_bound
+    from noisewright.proof.named_rules import corollary_nine_delta
+    from noisewright.proof.renyi import renyi_divergence
     from noisewright.sample.certified import Certified
     from noisewright.search.bounded.columns import ColumnPlan, LocalMean, local_mean, plan_columns
     from noisewright.search.bounded.designer import design_bounded
     from noisewright.search.bounded.own import composite_from, loss_programme
     from noisewright.search.bounded.report import BoundedReport
     from noisewright.search.budget import Budget, BudgetRow, budget_for
+    from noisewright.search.calibration import GAUSSIAN, LOGISTIC, calibrated, calibrated_many, generalized_gaussian
+    from noisewright.search.composition import composed_delta, composed_epsilon
     from noisewright.search.design import design
+    from noisewright.search.ranged import (
+        exponential_on_range,
+        exponential_over,
+        per_coordinate,
+        ranged_mechanism,
+        release_within,
+    )
     from noisewright.search.report import Candidate, Report
 
 

@@ -6,15 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noisewright.app.options import (
+    Alpha,
+    AnyEpsilon,
     Bias,
+    Compose,
     Confidence,
-    Epsilon,
+    Delta,
+    Explore,
     Inputs,
     Integer,
     Json,
+    Notion,
     Outputs,
     Plot,
     Power,
+    Rho,
     Save,
     Sensitivity,
     Unbiased,
@@ -22,17 +28,22 @@ from noisewright.app.options import (
     Within,
 )
 from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json, writing
+from noisewright.app.promises import Promise, make_count, make_privacy
 from noisewright.app.questions import Parameters, make_any_utility, make_query
-from noisewright.problem.privacy import PureDP
 
 if TYPE_CHECKING:
     from noisewright.sample.certified import Certified
 
 
 def design(
-    epsilon: Epsilon,
     sensitivity: Sensitivity,
     utility: UtilityChoice,
+    epsilon: AnyEpsilon = None,
+    delta: Delta = None,
+    notion: Notion = None,
+    alpha: Alpha = None,
+    rho: Rho = None,
+    compose: Compose = "1",
     power: Power = None,
     within: Within = None,
     confidence: Confidence = None,
@@ -41,6 +52,7 @@ def design(
     outputs: Outputs = None,
     unbiased: Unbiased = False,
     bias: Bias = None,
+    explore: Explore = None,
     json: Json = False,
     plot: Plot = None,
     save: Save = None,
@@ -50,13 +62,16 @@ def design(
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
     query = make_query(sensitivity, integer, inputs, outputs, unbiased, bias)
-    privacy = PureDP(epsilon)
+    privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
+    releases = make_count(compose)
     wanted = make_any_utility(utility, Parameters(power, within, confidence))
     check_place(save, "--save")
     check_picture(plot)
     from noisewright.search.design import design as find_best
 
-    report = find_best(query, privacy=privacy, utility=wanted, progress=on_a_terminal())
+    report = find_best(
+        query, privacy=privacy, utility=wanted, compose=releases, progress=on_a_terminal(), explore=explore
+    )
     if json:
         say_json(report.to_dict())
     else:

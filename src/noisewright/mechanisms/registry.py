@@ -8,7 +8,10 @@ from typing import Any
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.blend import Blend
+from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.truncated import Truncated
 
@@ -18,6 +21,9 @@ MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "composite": Composite.from_dict,
     "rows": Rows.from_dict,
     "truncated": Truncated.from_dict,
+    "ranged": RangedNoise.from_dict,
+    "minkowski-exponential": MinkowskiExponential.from_dict,
+    "random-exponential": RandomExponential.from_dict,
 }
 """How each kind of mechanism is read back; a mechanism is known to files by being listed here."""
 

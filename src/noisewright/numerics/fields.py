@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
-from noisewright.numerics.balls import Ball, ball, hull, pi_ball
+from noisewright.numerics.balls import Ball, ball, hull, pi_ball, upper_gamma_share
 
 Value: TypeAlias = Any
 """A float or a ball, whichever the field gives."""
@@ -34,6 +34,12 @@ class Field(Protocol):
     def pi(self) -> Value: ...
     def sin_pi(self, value: Value) -> Value:
         """sin(pi value)."""
+        ...
+
+    def sqrt(self, value: Value) -> Value: ...
+    def erfc(self, value: Value) -> Value: ...
+    def gamma_tail(self, order: Exact, value: Value) -> Value:
+        """Regularised upper incomplete gamma function Q(order, value)."""
         ...
 
     def between(self, low: Value, high: Value) -> Value:
@@ -67,6 +73,17 @@ class _Floats:
 
     def sin_pi(self, value: float) -> float:
         return math.sin(math.pi * value)
+
+    def sqrt(self, value: float) -> float:
+        return math.sqrt(value)
+
+    def erfc(self, value: float) -> float:
+        return math.erfc(value)
+
+    def gamma_tail(self, order: Exact, value: float) -> float:
+        from scipy.special import gammaincc
+
+        return float(gammaincc(float(order), value))
 
     def between(self, low: float, high: float) -> float:
         return (low + high) / 2
@@ -104,6 +121,15 @@ class _Balls:
 
     def sin_pi(self, value: Ball) -> Ball:
         return value.sin_pi()
+
+    def sqrt(self, value: Ball) -> Ball:
+        return value.sqrt()
+
+    def erfc(self, value: Ball) -> Ball:
+        return value.erfc()
+
+    def gamma_tail(self, order: Exact, value: Ball) -> Ball:
+        return upper_gamma_share(order, value)
 
     def between(self, low: Ball, high: Ball) -> Ball:
         return hull(low, high)

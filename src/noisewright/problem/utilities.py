@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.numbers import Number, parameter, show
 
@@ -247,5 +248,5 @@ def _prior(pairs: Iterable[tuple[Number, Number]]) -> tuple[tuple[Fraction, Frac
     return tuple((x, found[x] / total) for x in sorted(found) if found[x])
 
 
-Utility = PowerError | Usefulness | ErrorQuantile | Expected
+Utility = PowerError | Usefulness | ErrorQuantile | Expected | Numerical
 """Every way of saying what counts as good."""

@@ -10,19 +10,45 @@ from typing import Any
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.blend import Blend
+from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import PureDP, Requirement
-from noisewright.proof.additive import pure_additive
+from noisewright.problem.privacy import (
+    ApproxDP,
+    ProbabilisticDP,
+    PureDP,
+    RenyiDP,
+    Requirement,
+    ZeroConcentratedDP,
+)
+from noisewright.proof.additive import (
+    approximate_additive,
+    concentrated_additive,
+    probabilistic_additive,
+    pure_additive,
+    renyi_additive,
+)
 from noisewright.proof.bounded import pure_bounded
+from noisewright.proof.choice import pure_choice
+from noisewright.proof.exponential import pure_exponential
+from noisewright.proof.ranged import pure_ranged
 
 _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, PureDP): pure_additive,
+    (RandomExponential, PureDP): pure_choice,
+    (Additive, ApproxDP): approximate_additive,
+    (Additive, ProbabilisticDP): probabilistic_additive,
+    (Additive, RenyiDP): renyi_additive,
+    (Additive, ZeroConcentratedDP): concentrated_additive,
+    (RangedNoise, PureDP): pure_ranged,
+    (MinkowskiExponential, PureDP): pure_exponential,
     (Rows, PureDP): pure_bounded,
     (Composite, PureDP): pure_bounded,
     (Blend, PureDP): pure_bounded,

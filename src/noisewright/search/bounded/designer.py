@@ -101,7 +101,7 @@ def _fresh(
     if best.mechanism is not None and order[0].name != PROGRAMME and any(c.name == PROGRAMME for c in order):
         notes.append(f"{order[0].name}, a closed form, does better here than the linear programme on its grid.")
     bound = None if best.bound is None else outward(best.bound, larger=False)
-    return BoundedReport(query, privacy, goal, order, bound, tuple(notes))
+    return BoundedReport(query, privacy, goal, order, bound, notes=tuple(notes))
 
 
 def checked_utility(utility: Any) -> WorstVariance | AverageVariance:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noisewright.search.bounded.values import Profile, profile_of
-from noisewright.search.report import Candidate, Report
+from noisewright.search.report import Candidate, Report, limit_text
 from noisewright.search.tables import percent
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ _PLACES = 40
 class BoundedReport(Report):
     """Candidates that keep the promise about the bias, best first, then the others for comparison."""
 
-    notes: tuple[str, ...] = ()
-
     @property
     def kept(self) -> tuple[Candidate, ...]:
         """The candidates that answer the question as it was asked."""
@@ -33,7 +31,7 @@ class BoundedReport(Report):
         """One line that says why the winner won."""
         winner = self.candidates[0]
         rest = [c for c in self.kept if c is not winner]
-        limit = self._limit(winner)
+        limit = limit_text(winner.gap)
         if not rest:
             return f"{winner.name} is the only one here that keeps the promise; {limit}."
         second = rest[0]
@@ -86,8 +84,3 @@ class BoundedReport(Report):
         from noisewright.search.bounded.plots import plot_bounded
 
         return plot_bounded(self, path)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, the notes included."""
-        # The zero-argument form of super fails in dataclasses with slots before Python 3.12.
-        return {**Report.to_dict(self), "notes": list(self.notes)}
