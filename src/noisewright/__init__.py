@@ -116,14 +116,83 @@ _HOMES = {
     "exponential_on_range": "search.ranged",
     "exponential_over": "search.ranged",
     "release_within": "search.ranged",
+    "AverageVariance": "problem.utilities",
+    "WorstVariance": "problem.utilities",
+    "Bounded": "problem.queries",
+    "InfeasibleError": "problem.errors",
+    "Plateau": "laws.bumps",
+    "Sine": "laws.bumps",
+    "Tent": "laws.bumps",
+    "Quartic": "laws.bumps",
+    "Steps": "laws.bumps",
+    "Composite": "mechanisms.composite",
+    "Rows": "mechanisms.rows",
+    "Blend": "mechanisms.blend",
+    "Truncated": "mechanisms.truncated",
+    "BoundedReport": "search.bounded.report",
+    "design_bounded": "search.bounded.designer",
+    "composite_from": "search.bounded.own",
+    "loss_programme": "search.bounded.own",
+    "ColumnPlan": "search.bounded.columns",
+    "LocalMean": "search.bounded.columns",
+    "local_mean": "search.bounded.columns",
+    "plan_columns": "search.bounded.columns",
 }
 
 __all__ = [
+    "AverageVariance",
+    "WorstVariance",
+    "Bounded",
+    "InfeasibleError",
+    "Box",
+    "Sine",
+    "Tent",
+    "Quartic",
+    "Steps",
+    "Composite",
+    "Rows",
+    "Blend",
+    "Truncated",
+    "BoundedReport",
+    "design_bounded",
+    "composite_from",
+    "loss_programme",
+    "ColumnPlan",
+    "LocalMean",
+    "local_mean",
+    "plan_columns",
+    "Gaussian",
+    "GeneralizedGaussian",
+    "Logistic",
+    "TruncatedLaplace",
+    "DiscreteGaussian",
+    "Tabulated",
+    "RangedScalar",
+    "RangedNoise",
+    "MinkowskiExponential",
+    "lp_sensitivity",
+    "lp_sensitivity_from_bounds",
+    "exact_lp_sensitivity",
+    "approximate_delta",
+    "renyi_divergence",
+    "implied_bound",
+    "corollary_nine_delta",
+    "GAUSSIAN",
+    "LOGISTIC",
+    "generalized_gaussian",
+    "calibrated",
+    "calibrated_many",
+    "composed_delta",
+    "composed_epsilon",
+    "ranged_mechanism",
+    "per_coordinate",
+    "exponential_on_range",
+    "exponential_over",
+    "release_within",
     "AbsoluteError",
     "Additive",
     "ApproxDP",
     "Atoms",
-    "Box",
     "Budget",
     "BudgetRow",
     "Candidate",
@@ -131,7 +200,6 @@ __all__ = [
     "Certified",
     "Choice",
     "CoordinateUsefulness",
-    "DiscreteGaussian",
     "DiscreteLaplace",
     "Disjoint",
     "Ensemble",
@@ -139,11 +207,8 @@ __all__ = [
     "ErrorQuantile",
     "Expected",
     "FormulaFold",
-    "GAUSSIAN",
     "GammaFold",
-    "Gaussian",
     "GaussianMixture",
-    "GeneralizedGaussian",
     "Growth",
     "HistogramEntropy",
     "InvalidAnswerError",
@@ -158,29 +223,25 @@ __all__ = [
     "KullbackLeibler",
     "L1Ball",
     "L2Ball",
-    "LOGISTIC",
     "Laplace",
     "LargestError",
     "LargestErrorQuantile",
     "Lattice",
     "LinearGaussian",
-    "Logistic",
     "Mallows",
     "MechanismFileError",
-    "MinkowskiExponential",
     "NoisewrightError",
     "NoncentralChiSquaredFold",
     "NormBlock",
     "NormShaped",
     "PerCoordinate",
     "Piecewise",
+    "Plateau",
     "Points",
     "PowerError",
     "ProbabilisticDP",
     "PureDP",
     "RandomExponential",
-    "RangedNoise",
-    "RangedScalar",
     "RayleighFold",
     "Renyi",
     "RenyiDP",
@@ -190,10 +251,8 @@ __all__ = [
     "SolverError",
     "Sparse",
     "SquaredError",
-    "Tabulated",
     "TotalAbsoluteError",
     "TotalSquaredError",
-    "TruncatedLaplace",
     "TruncatedNormalFold",
     "TwoFold",
     "UncertifiedError",
@@ -204,33 +263,17 @@ __all__ = [
     "VectorReport",
     "ZeroConcentratedDP",
     "__version__",
-    "approximate_delta",
     "budget_for",
-    "calibrated",
-    "calibrated_many",
     "certify",
-    "composed_delta",
-    "composed_epsilon",
-    "corollary_nine_delta",
     "design",
-    "exact_lp_sensitivity",
-    "exponential_on_range",
-    "exponential_over",
-    "generalized_gaussian",
-    "implied_bound",
-    "lp_sensitivity",
-    "lp_sensitivity_from_bounds",
-    "per_coordinate",
     "point_fold",
-    "ranged_mechanism",
-    "release_within",
-    "renyi_divergence",
     "skewed_staircase",
     "staircase",
     "two_point_fold",
 ]
 
 if TYPE_CHECKING:
+    from noisewright.laws.bumps import Plateau, Quartic, Sine, Steps, Tent
     from noisewright.laws.combined import Ensemble, TruncatedNormalFold
     from noisewright.laws.discrete_gaussian import DiscreteGaussian
     from noisewright.laws.folds import (
@@ -254,15 +297,20 @@ if TYPE_CHECKING:
     from noisewright.laws.truncated_laplace import TruncatedLaplace
     from noisewright.laws.twofold import TwoFold
     from noisewright.mechanisms.additive import Additive
+    from noisewright.mechanisms.blend import Blend
     from noisewright.mechanisms.choice import RandomExponential
+    from noisewright.mechanisms.composite import Composite
     from noisewright.mechanisms.exponential import MinkowskiExponential
     from noisewright.mechanisms.linear_gaussian import LinearGaussian
     from noisewright.mechanisms.lp_sensitivity import exact_lp_sensitivity, lp_sensitivity, lp_sensitivity_from_bounds
     from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
     from noisewright.mechanisms.per_coordinate import PerCoordinate
     from noisewright.mechanisms.ranged import RangedNoise
+    from noisewright.mechanisms.rows import Rows
+    from noisewright.mechanisms.truncated import Truncated
     from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.errors import (
+        InfeasibleError,
         InvalidAnswerError,
         InvalidInputError,
         InvalidLawError,
@@ -279,17 +327,19 @@ if TYPE_CHECKING:
         UnreachableTargetError,
     )
     from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-    from noisewright.problem.queries import Choice, Scalar
+    from noisewright.problem.queries import Bounded, Choice, Scalar
     from noisewright.problem.ranged import RangedScalar
     from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, Sparse
     from noisewright.problem.utilities import (
         AbsoluteError,
+        AverageVariance,
         ErrorQuantile,
         Expected,
         Growth,
         PowerError,
         SquaredError,
         Usefulness,
+        WorstVariance,
     )
     from noisewright.problem.vector import Vector
     from noisewright.problem.vector_utilities import (
@@ -305,6 +355,10 @@ if TYPE_CHECKING:
     from noisewright.proof.named_rules import corollary_nine_delta
     from noisewright.proof.renyi import renyi_divergence
     from noisewright.sample.certified import Certified
+    from noisewright.search.bounded.columns import ColumnPlan, LocalMean, local_mean, plan_columns
+    from noisewright.search.bounded.designer import design_bounded
+    from noisewright.search.bounded.own import composite_from, loss_programme
+    from noisewright.search.bounded.report import BoundedReport
     from noisewright.search.budget import Budget, BudgetRow, budget_for
     from noisewright.search.calibration import GAUSSIAN, LOGISTIC, calibrated, calibrated_many, generalized_gaussian
     from noisewright.search.composition import composed_delta, composed_epsilon

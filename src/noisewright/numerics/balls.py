@@ -60,6 +60,16 @@ def hull(low: Ball, high: Ball) -> Ball:
     return low.union(high)
 
 
+def pi_ball() -> Ball:
+    """Pi at the working precision."""
+    return arb.pi()
+
+
+def lower_gamma(order: Fraction | int, x: Ball) -> Ball:
+    """The lower incomplete gamma function."""
+    return x.gamma_lower(ball(order))
+
+
 def upper_gamma(order: Fraction | int, x: Ball) -> Ball:
     """The upper incomplete gamma function."""
     return x.gamma_upper(ball(order))

@@ -9,12 +9,16 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.ranged import RangedNoise
+from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import (
@@ -32,6 +36,7 @@ from noisewright.proof.additive import (
     pure_additive,
     renyi_additive,
 )
+from noisewright.proof.bounded import pure_bounded
 from noisewright.proof.choice import pure_choice
 from noisewright.proof.exponential import pure_exponential
 from noisewright.proof.ranged import pure_ranged
@@ -58,6 +63,10 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (PerCoordinate, ApproxDP): approximate_per_coordinate,
     (NormShaped, ApproxDP): approximate_norm_shaped,
     (LinearGaussian, ApproxDP): approximate_linear_gaussian,
+    (Rows, PureDP): pure_bounded,
+    (Composite, PureDP): pure_bounded,
+    (Blend, PureDP): pure_bounded,
+    (Truncated, PureDP): pure_bounded,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 
