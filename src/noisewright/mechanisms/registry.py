@@ -7,9 +7,16 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 
 MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "additive": Additive.from_dict,
+    "linear-laplace": LinearLaplace.from_dict,
+    "linear-elliptical": LinearElliptical.from_dict,
+    "metric-exponential": MetricExponential.from_dict,
+    "metric-smalldb": MetricSmallDB.from_dict,
+    "metric-mwem": MetricMWEM.from_dict,
 }
 """How each kind of mechanism is read back; a mechanism is known to files by being listed here."""
 

@@ -65,6 +65,11 @@ def upper_gamma(order: Fraction | int, x: Ball) -> Ball:
     return x.gamma_upper(ball(order))
 
 
+def pi() -> Ball:
+    """The circle's number."""
+    return arb.pi()
+
+
 def working_bits() -> int:
     """The precision in force."""
     return int(ctx.prec)
@@ -105,3 +110,8 @@ def _exact(end: Ball) -> Fraction:
     mantissa, exponent = end.man_exp()
     m, e = int(mantissa), int(exponent)
     return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
+
+
+def angle(sine: Ball, cosine: Ball) -> Ball:
+    """The angle whose sine and cosine have these proportions."""
+    return arb.atan2(sine, cosine)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from noisewright.problem.errors import InvalidPrivacyError
+from noisewright.problem.metric_privacy import MetricPrivacy, metric_from_dict
 from noisewright.problem.numbers import Number, parameter, show
 
 
@@ -69,6 +70,7 @@ class PureDP:
 
 REQUIREMENTS: dict[str, Callable[[Mapping[str, Any]], Requirement]] = {
     "pure": lambda data: PureDP(data["epsilon"]),
+    "metric": lambda data: MetricPrivacy(metric_from_dict(data["metric"])),
 }
 """How each kind of requirement is read back from files."""
 

@@ -9,15 +9,30 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP, Requirement
 from noisewright.proof.additive import pure_additive
+from noisewright.proof.metric import (
+    metric_elliptical,
+    metric_exponential,
+    metric_laplace,
+    metric_mwem,
+    metric_smalldb,
+)
 
 _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, PureDP): pure_additive,
+    (LinearLaplace, MetricPrivacy): metric_laplace,
+    (LinearElliptical, MetricPrivacy): metric_elliptical,
+    (MetricExponential, MetricPrivacy): metric_exponential,
+    (MetricSmallDB, MetricPrivacy): metric_smalldb,
+    (MetricMWEM, MetricPrivacy): metric_mwem,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 
