@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
+from noisewright.problem.linear import Linear
+from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
+from noisewright.search.metric import design_linear_metric
 from noisewright.search.progress import Advance, progress_bar
 from noisewright.search.report import Report
 from noisewright.search.scalar import design_scalar_pure
@@ -16,6 +19,7 @@ Designer = Callable[[Any, Any, Any, Advance], Report]
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): design_scalar_pure,
+    (Linear, MetricPrivacy): design_linear_metric,
 }
 """Who designs for which kind of question under which kind of requirement."""
 
