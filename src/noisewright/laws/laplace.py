@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import parameter, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,26 +20,33 @@ class Laplace:
     on_integers: ClassVar[bool | None] = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", parameter(self.scale, "scale"))
         if self.scale <= 0:
             raise InvalidLawError(f"scale is {show(self.scale)}; a Laplace law needs a positive scale.")
 
     def density(self, x: Point, field: Field) -> Value:
+        """Density at x."""
         return field.exp(-field.real(x if x >= 0 else -x) / field.real(self.scale)) / field.real(2 * self.scale)
 
     def cdf(self, x: Point, field: Field) -> Value:
+        """P(X <= x), accurate in the lower tail."""
         return self.sf(-x, field)
 
     def sf(self, x: Point, field: Field) -> Value:
+        """P(X > x), accurate in the upper tail."""
         half_tail = field.exp(-field.real(x if x >= 0 else -x) / field.real(self.scale)) / 2
         return half_tail if x >= 0 else 1 - half_tail
 
     def moment(self, power: Exact, field: Field) -> Value:
+        """E |X|^power."""
         return field.gamma(power + 1) * field.power(field.real(self.scale), power)
 
     def mean(self, field: Field) -> Value:
+        """E X."""
         return field.real(0)
 
     def log_ratio(self, shift: Fraction) -> Fraction:
+        """Supremum over x of ln f(x) - ln f(x + shift)."""
         return abs(shift) / self.scale
 
     def stepped(self, step: Fraction) -> Piecewise:
@@ -54,6 +61,7 @@ class Laplace:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "laplace", "scale": str(self.scale)}
 
 
@@ -65,6 +73,7 @@ class DiscreteLaplace:
     on_integers: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", parameter(self.scale, "scale"))
         if self.scale <= 0:
             raise InvalidLawError(f"scale is {show(self.scale)}; a discrete Laplace law needs a positive scale.")
 
@@ -81,7 +90,9 @@ class DiscreteLaplace:
         )
 
     def log_ratio(self, shift: Fraction) -> Fraction:
+        """Supremum over x of ln f(x) - ln f(x + shift)."""
         return abs(shift) / self.scale
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"kind": "discrete-laplace", "scale": str(self.scale)}

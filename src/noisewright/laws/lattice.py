@@ -10,6 +10,7 @@ from typing import Any
 from noisewright.laws.base import Law
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.numbers import parameter
 
 HALF = Fraction(1, 2)
 
@@ -27,6 +28,8 @@ class Lattice:
     edge: Fraction
 
     def __post_init__(self) -> None:
+        for name in ("step", "edge"):
+            object.__setattr__(self, name, parameter(getattr(self, name), name))
         if self.step <= 0 or self.edge not in (Fraction(0), HALF):
             raise InvalidMechanismError("a lattice needs a positive step and an edge of 0 or 1/2.")
 
@@ -57,6 +60,7 @@ class Lattice:
         return (answer_index + noise_index + 1 - 2 * self.edge) * self.step
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {"step": str(self.step), "edge": str(self.edge)}
 
 

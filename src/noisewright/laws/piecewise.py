@@ -18,6 +18,7 @@ from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.errors import InvalidLawError
+from noisewright.problem.numbers import parameter
 
 _LARGEST_CELLS = 200_000
 
@@ -40,6 +41,10 @@ class Piecewise:
     _memo: dict[str, Any] = dataclass_field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        for name in ("rate", "period"):
+            object.__setattr__(self, name, parameter(getattr(self, name), name))
+        for name in ("breaks", "levels"):
+            object.__setattr__(self, name, tuple(parameter(value, name) for value in getattr(self, name)))
         if self.rate <= 0 or self.period <= 0:
             raise InvalidLawError("a piecewise law needs a positive rate and a positive period.")
         cells = len(self.levels)
@@ -57,6 +62,7 @@ class Piecewise:
     # Totals are relative to the unnormalised density e^(-rate * level).
 
     def density(self, x: Point, field: Field) -> Value:
+        """Density at x."""
         return self.weight(self.level_at(x), field) / self._totals(field)[0]
 
     def level_at(self, x: Point) -> Fraction:
@@ -72,6 +78,7 @@ class Piecewise:
         return self.levels[bisect_right(self.breaks, x) - 1]
 
     def sf(self, x: Point, field: Field) -> Value:
+        """P(X > x), accurate in the upper tail."""
         total, _, right = self._totals(field)
         if x < self.breaks[0]:
             return 1 - self.cdf(x, field)
@@ -83,6 +90,7 @@ class Piecewise:
         return fade * (self._area(end - self.period + rest, end, field) + right) / total
 
     def cdf(self, x: Point, field: Field) -> Value:
+        """P(X <= x), accurate in the lower tail."""
         total, left, _ = self._totals(field)
         if x > self.breaks[-1]:
             return 1 - self.sf(x, field)
@@ -94,9 +102,11 @@ class Piecewise:
         return fade * (self._area(start, start + self.period - rest, field) + left) / total
 
     def moment(self, power: Exact, field: Field) -> Value:
+        """E |X|^power."""
         return self.integrate_power(Fraction(power), field, signed=False)
 
     def mean(self, field: Field) -> Value:
+        """E X."""
         return self.integrate_power(Fraction(1), field, signed=True)
 
     def integrate_power(self, power: Fraction, field: Field, *, signed: bool) -> Value:
@@ -130,7 +140,7 @@ class Piecewise:
         """Supremum over x of ln f(x) - ln f(x + shift): exact, from the overlaps of the cells."""
         cells = list(self.unrolled(abs(shift)))
         edges = sorted({b for a, b, _ in cells} | {b - shift for a, b, _ in cells})
-        first, last = cells[0][0] + abs(shift), cells[-1][1] - abs(shift)
+        first, last = cells[0][0] - min(shift, Fraction(0)), cells[-1][1] - max(shift, Fraction(0))
         middles = [(a + b) / 2 for a, b in pairwise(edges) if first <= a and b <= last]
         return max(self.level_at(x + shift) - self.level_at(x) for x in middles) * self.rate
 
@@ -154,6 +164,7 @@ class Piecewise:
         return all((b / step + edge).denominator == 1 for b in self.breaks)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {
             "kind": "piecewise",
             "rate": str(self.rate),
@@ -202,6 +213,7 @@ def staircase(*, epsilon: Fraction, sensitivity: Fraction, split: Fraction) -> P
 
     Valid for: 0 < split <= 1; raises InvalidLawError outside.
     """
+    sensitivity, split = parameter(sensitivity, "sensitivity"), parameter(split, "split")
     if not 0 < split <= 1:
         raise InvalidLawError(f"split is {split}; a staircase needs a split above 0 and at most 1.")
     return skewed_staircase(
@@ -215,6 +227,8 @@ def skewed_staircase(*, epsilon: Fraction, sensitivity: Fraction, left: Fraction
     Every pair of points within the sensitivity differs by at most one level. The body reaches
     beyond zero on both sides so that the tails are one-sided.
     """
+    sensitivity = parameter(sensitivity, "sensitivity")
+    left, right = parameter(left, "left"), parameter(right, "right")
     if right <= left:
         raise InvalidLawError("the top step of a staircase must have a positive width.")
     downs_right = max(1, math.ceil(-right / sensitivity) + 1)

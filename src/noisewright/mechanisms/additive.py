@@ -15,7 +15,7 @@ from noisewright.mechanisms.digest import digest
 from noisewright.mechanisms.expected import expected_under
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.fields import Field, Value
-from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidNumberError
 from noisewright.problem.numbers import Number, data_value, show
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Utility
@@ -89,12 +89,11 @@ class Additive:
 
     def law_given(self, answer: Number) -> Released:
         """The law of the released answer when `answer` is the truth."""
-        exact_answer = data_value(answer, "answer")
+        exact_answer = exact_data(answer)
         if self.query.integer and exact_answer.denominator != 1:
             raise InvalidAnswerError(
-                f"the answer is {show(exact_answer)}, but this mechanism was made for integers; round it first"
-                " or design for real answers.",
-                given=exact_answer,
+                "the answer is not a whole number, but this mechanism was made for integers; round it first or design"
+                " for real answers."
             )
         index = self.lattice.index(exact_answer)
         if abs(index) >= _LARGEST_INDEX:
@@ -115,6 +114,7 @@ class Additive:
         return self.error_density.mean(field)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {
             "kind": "additive",
             "query": self.query.to_dict(),
@@ -139,3 +139,14 @@ class Additive:
     def digest(self) -> str:
         """Fingerprint of everything that determines what is drawn."""
         return digest(self.to_dict())
+
+
+def exact_data(answer: Number) -> Fraction:
+    """A true answer as the exact number it is; errors do not repeat it, because it is private."""
+    try:
+        return data_value(answer, "answer")
+    except InvalidNumberError:
+        raise InvalidAnswerError(
+            "the answer is not a finite number (NaN, infinite, text that is no number, or another type); give a"
+            " finite number."
+        ) from None

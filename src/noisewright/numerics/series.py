@@ -6,13 +6,14 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from noisewright.numerics.balls import certainly_at_most, hull, upper_gamma
+from noisewright.numerics.balls import certainly_at_most, hull, precision, upper_gamma
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Value
 
 _FLOAT_BITS = 45
 _BALL_BITS = 60
 _DIRECT_TERMS = 2_000
 _HEAD_TERMS = 1_000
+_LONGEST_FLOAT_SUM = 50_000
 
 
 def geometric_power_sum(field: Field, decay: Fraction, start: Fraction, stride: Fraction, power: Exact) -> Value:
@@ -55,6 +56,9 @@ def _real_power_floats(decay: Fraction, start: Fraction, stride: Fraction, power
 
     rate, exponent = float(decay), float(power)
     count = _terms(rate, exponent, _FLOAT_BITS)
+    if count > _LONGEST_FLOAT_SUM:
+        with precision():
+            return float(_real_power_balls(decay, start, stride, power).mid())
     n = np.arange(count)
     return float(np.sum(np.exp(-rate * n) * (float(start) + n * float(stride)) ** exponent))
 

@@ -41,7 +41,10 @@ def show(value: Fraction) -> str:
     """A short decimal for people; exact values of few digits are shown exactly."""
     if value.denominator == 1 and abs(value) < 10**15:
         return str(value.numerator)
-    return f"{float(value):.6g}"
+    try:
+        return f"{float(value):.6g}"
+    except OverflowError:
+        return "above 1e308" if value > 0 else "below -1e308"
 
 
 def _require_finite(value: float, name: str) -> None:

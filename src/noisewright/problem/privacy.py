@@ -51,7 +51,7 @@ class PureDP:
                 else "likelihood ratios of e^32 protect nobody"
             )
             raise InvalidPrivacyError(
-                f"epsilon is {float(value):.6g}; allowed is 1e-05 to 32 ({reason}). Choose an epsilon in that range.",
+                f"epsilon is {show(value)}; allowed is 1e-05 to 32 ({reason}). Choose an epsilon in that range.",
                 epsilon=value,
             )
         object.__setattr__(self, "epsilon", value)

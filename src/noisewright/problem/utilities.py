@@ -15,6 +15,7 @@ from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.numbers import Number, parameter, show
 
 _LARGEST_POWER = 16
+_LARGEST = Fraction(10**120)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -91,6 +92,10 @@ class Usefulness:
             raise InvalidUtilityError(
                 f"within is {show(value)}; it must be at least 0: the error that still counts as useful.", within=value
             )
+        if value > _LARGEST:
+            raise InvalidUtilityError(
+                f"within is {show(value)}; at most 1e120 is allowed. Measure the answer in another unit.", within=value
+            )
         object.__setattr__(self, "within", value)
 
     def __str__(self) -> str:
@@ -113,7 +118,7 @@ class ErrorQuantile:
         value = parameter(confidence, "confidence")
         if not Fraction(1, 10**6) <= value <= 1 - Fraction(1, 10**12):
             raise InvalidUtilityError(
-                f"confidence is {float(value):.6g}; it must lie between 0 and 1 (1e-6 to 1 - 1e-12), such as 0.95.",
+                f"confidence is {show(value)}; it must lie between 0 and 1 (1e-6 to 1 - 1e-12), such as 0.95.",
                 confidence=value,
             )
         object.__setattr__(self, "confidence", value)
@@ -140,8 +145,10 @@ class Growth:
             raise InvalidUtilityError(
                 f"growth power is {show(exponent)}; allowed is 0 to {_LARGEST_POWER}.", power=exponent
             )
-        if scale <= 0:
-            raise InvalidUtilityError(f"growth factor is {show(scale)}; it must be positive.", factor=scale)
+        if not 0 < scale <= _LARGEST:
+            raise InvalidUtilityError(
+                f"growth factor is {show(scale)}; it must be positive and at most 1e120.", factor=scale
+            )
         object.__setattr__(self, "power", exponent)
         object.__setattr__(self, "factor", scale)
 

@@ -59,6 +59,7 @@ class Certificate:
         return f"{self.requirement}: proven with bound {show(self.bound)} by rule {self.rule}"
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
         return {
             "requirement": self.requirement.to_dict(),
             "bound": str(self.bound),

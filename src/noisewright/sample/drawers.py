@@ -64,16 +64,18 @@ class AdditiveDrawer:
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         stream = entropy.stream()
-        if count <= _WITHOUT_TABLE:
-            indices = np.array([self._sampler.one(stream) for _ in range(count)], dtype=object)
-            if all(-(2**62) < k < 2**62 for k in indices):
-                indices = indices.astype(np.int64)
-        else:
-            indices = self._sampler.many(count, stream)
         if self._mechanism.query.integer:
-            return indices
+            return self._sampler.many(count, stream)
         lattice = self._mechanism.lattice
-        return ((indices + float(HALF - lattice.edge)) * float(lattice.step)).astype(np.float64)
+        noise = np.empty(count)
+        begin = 0
+        for part in self._sampler.parts(count, stream):
+            values = noise[begin : begin + len(part)]
+            values[:] = part
+            values += float(HALF - lattice.edge)
+            values *= float(lattice.step)
+            begin += len(part)
+        return noise
 
 
 @describe_error.register

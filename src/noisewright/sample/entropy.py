@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 _KEY_BYTES = 32
 _NONCE_BYTES = 16
 _WORD_BYTES = 8
+_ZEROS = bytes(1 << 20)
 
 
 class WordStream(Protocol):
@@ -46,4 +47,6 @@ class _KeyStream:
         self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        return np.frombuffer(self._encryptor.update(bytes(count * _WORD_BYTES)), dtype=np.uint64)
+        size = count * _WORD_BYTES
+        zeros = memoryview(_ZEROS)[:size] if size <= len(_ZEROS) else bytes(size)
+        return np.frombuffer(self._encryptor.update(zeros), dtype=np.uint64)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.laws.lattice import Rounded
-from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.entropy import WordStream
 from noisewright.sample.refine import Inverter
-from noisewright.sample.segments import Segments, uniform_below
-from noisewright.sample.table import CdfTable, Indices
+from noisewright.sample.segments import segments_of
+from noisewright.sample.spread import Runs
+from noisewright.sample.table import CdfTable, Indices, put
 
-_CHUNK = 1 << 17
-_LARGEST_TABLE = 1 << 17
-_TAIL = 2.0**-22
 _BITS = 64
+_CHUNK = 1 << 16
+_TAIL = 2.0**-22
+_WIDEST = 2**62
+# A law that can be walked along fills its table a hundred times faster than one evaluated at each point.
+_LARGEST_TABLE, _WITHOUT_TABLE = 1 << 17, 400
+_LARGEST_WALKED, _WITHOUT_WALKED = 1 << 19, 32
 
 
 class NoiseSampler:
@@ -29,72 +33,72 @@ class NoiseSampler:
     """
 
     def __init__(self, noise: Rounded, *, bits: int = _BITS, reach: int | None = None) -> None:
-        self._noise = noise
-        self._bits = bits
-        law = noise.law
-        points = _span(noise)
-        segmented = isinstance(law, Piecewise) and points[1] - points[0] > _LARGEST_TABLE
-        self._segments = Segments(law, noise.lattice) if segmented and isinstance(law, Piecewise) else None
-        self._index_law: Any = self._segments or noise
-        self._reach = reach
-        self._inverter = Inverter(self._index_law)
-        self._table: CdfTable | None = None
-        self._starts: NDArray[np.int64] | None = None
+        self._bits, self._reach = bits, reach
+        segments = segments_of(noise)
+        self._law: Any = segments or noise
+        self._segments = segments if segments and segments.longest > 1 else None
+        # Cells of one point each are numbered like the points, but for an offset.
+        self._offset = segments.start(0) if segments else 0
+        self._largest, self._few = (_LARGEST_WALKED, _WITHOUT_WALKED) if segments else (_LARGEST_TABLE, _WITHOUT_TABLE)
+        if self._segments is not None and not self._segments.within(-1, 0, _WIDEST):
+            self._few = sys.maxsize
+        self._inverter = Inverter(self._law)
+        self._table: tuple[CdfTable, Runs | None] | None = None
 
     def one(self, stream: WordStream) -> int:
         """A single draw; needs no table."""
-        u = int(stream.words(1)[0]) >> (64 - self._bits)
-        index = self._inverter.invert(u, self._bits, stream)
-        if self._segments is None:
-            return index
-        return self._within_segment(index, stream)
+        u = int(stream.words(1)[0]) >> (_BITS - self._bits)
+        cell = self._inverter.invert(u, self._bits, stream)
+        return cell + self._offset if self._segments is None else self._segments.point(cell, stream)
 
     def many(self, count: int, stream: WordStream) -> Indices:
-        """`count` draws through the table, which is built the first time."""
-        if self._table is None:
-            self._build()
-        assert self._table is not None
-        parts = [self._part(self._table, min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
-        return np.concatenate(parts) if len(parts) > 1 else parts[0]
-
-    def _build(self) -> None:
-        first, last = _span(self._index_law) if self._reach is None else (-self._reach, self._reach)
-        first, last = max(first, -_LARGEST_TABLE // 2), min(last, _LARGEST_TABLE // 2)
-        self._first, self._last = first, last
-        self._table = CdfTable(self._index_law, first, last, bits=self._bits)
-        if self._segments is not None:
-            self._starts = np.array([self._segments.start(s) for s in range(first, last + 2)], dtype=np.int64)
-
-    def _part(self, table: CdfTable, count: int, stream: WordStream) -> Indices:
-        drawn = table.draw(count, stream)
-        if self._segments is None:
-            return drawn
-        assert self._starts is not None
-        inside = (drawn >= self._first) & (drawn <= self._last)
-        place = np.where(inside, drawn - self._first, 0).astype(np.intp)
-        starts = self._starts[place]
-        lengths = (self._starts[place + 1] - starts).astype(np.uint64)
-        result: Indices = starts + uniform_below(lengths, stream).astype(np.int64)
-        for i in np.flatnonzero(~inside):
-            value = self._within_segment(int(drawn[i]), stream)
-            if not -(2**63) <= value < 2**63 and result.dtype != object:
-                result = result.astype(object)
-            result[i] = value
+        """`count` draws, through a table unless they are few."""
+        result: Indices = np.empty(count, dtype=np.int64)
+        begin = 0
+        for part in self.parts(count, stream):
+            result = put(result, slice(begin, begin + len(part)), part)
+            begin += len(part)
         return result
 
-    def _within_segment(self, s: int, stream: WordStream) -> int:
-        assert self._segments is not None
-        start = self._segments.start(s)
-        length = np.array([self._segments.start(s + 1) - start], dtype=np.uint64)
-        return start + int(uniform_below(length, stream)[0])
+    def parts(self, count: int, stream: WordStream) -> Iterator[Indices]:
+        """The same in arrays of a size that stays in the processor's cache."""
+        if self._table is None and count <= self._few:
+            yield put(np.empty(count, dtype=np.int64), slice(None), [self.one(stream) for _ in range(count)])
+            return
+        table, runs = self._table = self._table or self._make_table()
+        for begin in range(0, count, _CHUNK):
+            yield self._part(table, runs, min(_CHUNK, count - begin), stream)
+
+    def _make_table(self) -> tuple[CdfTable, Runs | None]:
+        first, last = _span(self._law, self._largest // 2) if self._reach is None else (-self._reach, self._reach)
+        runs = None
+        if self._segments is not None:
+            while not self._segments.within(first, last, _WIDEST):
+                first, last = first // 2, last // 2
+            runs = Runs(self._segments, first, last)
+        return CdfTable(self._law, first, last, bits=self._bits), runs
+
+    def _part(self, table: CdfTable, runs: Runs | None, count: int, stream: WordStream) -> Indices:
+        words = stream.words(count)
+        u = words >> np.uint64(_BITS - self._bits) if self._bits < _BITS else words
+        places = table.places(u)
+        unsettled = np.flatnonzero(places == table.size)
+        cells = table.settle(u[unsettled], stream)
+        if runs is None:
+            result, points = places + np.int64(table.first + self._offset), cells + self._offset
+        else:
+            # A bucket of the guide is chosen by the first bits of a word alone; the others are still fresh.
+            result = runs.by_spare_bits(places, words, table.guide_bits, stream)
+            points = runs.points(cells, stream)
+        return put(result, unsettled, points)
 
 
-def _span(law: Any) -> tuple[int, int]:
-    """Indices between which all but a sliver of the mass lies, found in floats (only speed depends on it)."""
+def _span(law: Any, reach: int) -> tuple[int, int]:
+    """Indices up to `reach` between which all but a sliver of the mass lies, in floats (only speed depends on it)."""
     first, last = -1, 1
-    while law.cdf(first, FLOATS) > _TAIL and first > -_LARGEST_TABLE:
+    while law.cdf(first, FLOATS) > _TAIL and first > -reach:
         first *= 2
-    while law.sf(last, FLOATS) > _TAIL and last < _LARGEST_TABLE:
+    while law.sf(last, FLOATS) > _TAIL and last < reach:
         last *= 2
     return _shrink(law.cdf, first, -1), -_shrink(lambda k, field: law.sf(-k, field), -last, -1)
 

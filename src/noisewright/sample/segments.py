@@ -1,17 +1,21 @@
-"""Laws that are constant on long runs of lattice points: draw the run, then a point in it."""
+"""Laws that are constant on runs of lattice points: draw the run, then a point in it."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from itertools import pairwise
 
-from noisewright.laws.lattice import Lattice
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import Piecewise
-from noisewright.numerics.fields import Field, Value
+from noisewright.numerics.balls import ceil_scaled, floor_scaled, precision
+from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.sample.entropy import WordStream
+from noisewright.sample.uniform import whole_below
 
-_HALF_WORD = np.uint64(32)
-_LOW_HALF = np.uint64(2**32 - 1)
+_GUARD_BITS = 64
+
+Bounds = list[tuple[int, int]]
+"""Integers below and above each of a list of scaled probabilities."""
 
 
 class Segments:
@@ -24,23 +28,30 @@ class Segments:
     def __init__(self, law: Piecewise, lattice: Lattice) -> None:
         self._law, self._lattice = law, lattice
         self._origin = sum(1 for b in law.breaks[1:-1] if b <= 0)
+        self._edges = [int(b / lattice.step + lattice.edge) for b in law.breaks]
+        self._period = int(law.period / lattice.step)
+        self.longest = max(b - a for a, b in pairwise(self._edges))
 
     def start(self, s: int) -> int:
         """First lattice index of cell s; cell s ends where cell s + 1 begins."""
-        law, position = self._law, s + self._origin
-        last = len(law.levels)
-        period = int(law.period / self._lattice.step)
+        position, last = s + self._origin, len(self._law.levels)
         turns = 0
         if position > last:
-            turns, rest = divmod(position - last, law.right_cells)
-            position = last - law.right_cells + rest
-            turns += 1
+            turns = -((last - position) // self._law.right_cells)
+            position -= turns * self._law.right_cells
         elif position < 0:
-            turns, rest = divmod(-position, law.left_cells)
-            position = law.left_cells - rest if rest else 0
-            turns = -turns - (1 if rest else 0)
-        edge = law.breaks[position] / self._lattice.step + self._lattice.edge
-        return int(edge) + turns * period
+            turns = position // self._law.left_cells
+            position -= turns * self._law.left_cells
+        return self._edges[position] + turns * self._period
+
+    def within(self, first: int, last: int, limit: int) -> bool:
+        """Whether all lattice indices of the cells `first` to `last` are below `limit` in size."""
+        return -limit < self.start(first) and self.start(last + 1) < limit
+
+    def point(self, s: int, stream: WordStream) -> int:
+        """A uniform lattice index of cell s."""
+        start = self.start(s)
+        return start + whole_below(self.start(s + 1) - start, stream)
 
     def cdf(self, s: int, field: Field) -> Value:
         """P(the noise falls into cell s or below)."""
@@ -50,28 +61,48 @@ class Segments:
         """P(the noise falls above cell s)."""
         return self._law.sf(self._lattice.lower_edge(self.start(s + 1)), field)
 
+    def scaled_cdfs(self, first: int, last: int, bits: int) -> Bounds:
+        """Integers around 2^bits F(s) for every s from `first` to `last`, by walking along the cells.
 
-def uniform_below(limits: NDArray[np.uint64], stream: WordStream) -> NDArray[np.uint64]:
-    """One exact uniform integer in [0, limit) for each limit, by multiplication and rejection.
+        Balls give F on the body. One period further out a tail is e^(-rate) times what it was; that
+        is followed in integers of `_GUARD_BITS` more bits, one rounded down and one rounded up.
+        """
+        wide = bits + _GUARD_BITS
+        body, fade = self._body(wide)
+        one, cells = 1 << wide, len(body)
+        low, high = first + self._origin, last + self._origin
+        before = _faded(body[: self._law.left_cells][::-1], -low, fade, wide)[::-1]
+        above = [(one - up, one - down) for down, up in body[cells - self._law.right_cells :]]
+        after = [(one - up, one - down) for down, up in _faded(above, high - cells + 1, fade, wide)]
+        walked = (before + body + after)[max(low, 0) :][: high - low + 1]
+        return [(down >> _GUARD_BITS, -(-up >> _GUARD_BITS)) for down, up in walked]
 
-    The high half of word * limit is uniform once words whose low half falls below 2^64 mod limit
-    are thrown away.
-    """
-    words = stream.words(len(limits))
-    high, low = _product(words, limits)
-    if len(limits):
-        smallest = limits.max()
-        doubtful = np.flatnonzero(low < smallest)
-        rejected = doubtful[low[doubtful] < (np.uint64(0) - limits[doubtful]) % limits[doubtful]]
-        if len(rejected):
-            high[rejected] = uniform_below(limits[rejected], stream)
-    return high
+    def _body(self, bits: int) -> tuple[Bounds, tuple[int, int]]:
+        """Bounds of 2^bits F at the end of each cell of the body, and of 2^bits e^(-rate)."""
+        law = self._law
+        with precision(bits + _GUARD_BITS):
+            total, below = law.mass_total(BALLS), law.cdf(law.breaks[0], BALLS)
+            values = [BALLS.exp(BALLS.real(-law.rate))]
+            for (start, end), level in zip(pairwise(law.breaks), law.levels, strict=True):
+                below = below + law.weight(level, BALLS) * BALLS.real(end - start) / total
+                values.append(below)
+            fade, *body = [(floor_scaled(value, bits), ceil_scaled(value, bits)) for value in values]
+        return body, fade
 
 
-def _product(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """High and low 64 bits of a product of 64-bit words."""
-    a_low, a_high = a & _LOW_HALF, a >> _HALF_WORD
-    b_low, b_high = b & _LOW_HALF, b >> _HALF_WORD
-    cross = a_high * b_low + (a_low * b_low >> _HALF_WORD)
-    middle = a_low * b_high + (cross & _LOW_HALF)
-    return a_high * b_high + (cross >> _HALF_WORD) + (middle >> _HALF_WORD), a * b
+def segments_of(noise: Rounded) -> Segments | None:
+    """The cells of a law that has them and whose jumps fall on the edges of the lattice's cells, else None."""
+    law = noise.law.stepped(noise.lattice.step) if isinstance(noise.law, Laplace) else noise.law
+    if isinstance(law, Piecewise) and law.aligned(noise.lattice.step, noise.lattice.edge):
+        return Segments(law, noise.lattice)
+    return None
+
+
+def _faded(period: Bounds, count: int, fade: tuple[int, int], bits: int) -> Bounds:
+    """The next `count` tails beyond one period of them, going outward."""
+    down, up = fade
+    walk = list(period)
+    for i in range(count):
+        low, high = walk[i]
+        walk.append((low * down >> bits, -(-high * up >> bits)))
+    return walk[len(period) :]

@@ -1,4 +1,4 @@
-"""Vectorised exact draws: 64 bits decide almost always, refinement decides the rest."""
+"""Vectorised exact draws: the first bits of a word decide almost always, refinement decides the rest."""
 
 from __future__ import annotations
 
@@ -9,11 +9,23 @@ from numpy.typing import NDArray
 
 from noisewright.sample.entropy import WordStream
 from noisewright.sample.refine import Inverter
+from noisewright.sample.segments import Segments
+from noisewright.sample.uniform import Words
 
-_GUIDE_BITS = 20
-_UNDECIDED = np.int32(-(2**31))
+_MOST_GUIDE_BITS = 20
+_BUCKETS_PER_ENTRY = 1 << 7
 
 Indices = NDArray[Any]
+"""64-bit integers, or Python integers where one lies beyond them."""
+
+
+def put(result: Indices, where: NDArray[np.intp] | slice, values: list[int] | Indices) -> Indices:
+    """`result` with these values at these positions; all of it as Python integers if one needs that."""
+    wide = any(not -(2**63) <= k < 2**63 for k in values) if isinstance(values, list) else values.dtype == object
+    if wide:
+        result = result.astype(object)
+    result[where] = values
+    return result
 
 
 class CdfTable:
@@ -21,69 +33,64 @@ class CdfTable:
 
     `lower[i] <= 2^bits F(first + i) <= upper[i]`. A draw u lies below F(k) for sure if
     u < lower[i], and not below for sure if u >= upper[i]; anything else is refined in balls.
+    The guide cuts the draws into buckets by their first `guide_bits` bits.
     """
 
     def __init__(self, law: Any, first: int, last: int, *, bits: int = 64) -> None:
-        self._first, self._last, self._bits = first, last, bits
+        self.first, self._bits = first, bits
         self._inverter = Inverter(law)
-        self._build(self._inverter.scaled_cdfs(first, last, bits))
-
-    def _build(self, bounds: list[tuple[int, int]]) -> None:
+        walked = isinstance(law, Segments)
+        bounds = law.scaled_cdfs(first, last, bits) if walked else self._inverter.scaled_cdfs(first, last, bits)
         # The largest word always goes to refinement: an upper bound of 2^bits does not fit its type.
-        top = (1 << self._bits) - 1
+        top = (1 << bits) - 1
         self._lower = np.array([min(low, top) for low, _ in bounds], dtype=np.uint64)
         self._upper = np.array([min(high, top) for _, high in bounds], dtype=np.uint64)
-        guide_bits = min(_GUIDE_BITS, self._bits)
-        self._shift = np.uint64(self._bits - guide_bits)
-        starts = np.arange(1 << guide_bits, dtype=np.uint64) << self._shift
-        ends = starts + np.uint64((1 << int(self._shift)) - 1)
-        at_start, sure_start = self._decide(starts)
-        at_end, sure_end = self._decide(ends)
-        same = sure_start & sure_end & (at_start == at_end)
-        self._guide = np.where(same, at_start, _UNDECIDED).astype(np.int32)
+        self.size = len(bounds)
+        self.guide_bits = min((self.size * _BUCKETS_PER_ENTRY).bit_length(), _MOST_GUIDE_BITS, bits)
+        self._shift = np.uint64(bits - self.guide_bits)
+        self._guide = self._make_guide()
 
-    def _decide(self, u: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Index of the first k with U < F(k), and whether the known bits decide it."""
-        found = np.searchsorted(self._upper, u, side="right")
-        inside = found < len(self._upper)
-        clipped = np.minimum(found, len(self._upper) - 1)
-        top = np.uint64((1 << self._bits) - 1)
-        below_first = (found == 0) & inside
+    def _make_guide(self) -> NDArray[Any]:
+        """Place of the entry that every draw of a bucket belongs to, or `size` where they differ or may differ."""
+        buckets = 1 << self.guide_bits
+        begins, ends = self._bucket_of(self._lower), self._past_bucket_of(self._upper)
+        places = np.cumsum(np.bincount(ends, minlength=buckets + 1))[:buckets]
+        uncertain = np.bincount(begins, minlength=buckets + 1) - np.bincount(ends, minlength=buckets + 1)
+        places[np.cumsum(uncertain)[:buckets] > 0] = self.size
         # In front of the table F(first - 1) is unknown, so the first entry cannot be told from the tail.
-        sure = inside & (u < self._lower[clipped]) & ~below_first & (u < top)
-        return found, sure
+        places[places == 0] = self.size
+        places[-1] = self.size
+        return places.astype(np.uint16 if self.size < 1 << 16 else np.int32)
 
-    def draw(self, count: int, stream: WordStream) -> Indices:
-        """`count` exact draws; 64-bit integers, or Python integers if one lies beyond them."""
-        u = stream.words(count) >> np.uint64(64 - self._bits)
-        out = self._guide[(u >> self._shift).astype(np.intp)]
-        open_draws = np.flatnonzero(out == _UNDECIDED)
-        result: Indices = out.astype(np.int64) + self._first
-        if len(open_draws):
-            found, sure = self._decide(u[open_draws])
-            result[open_draws] = found + self._first
-            result = self._refine(result, u, open_draws[~sure], stream)
-        return result
+    def _bucket_of(self, u: Words) -> NDArray[np.int64]:
+        return (u >> self._shift).view(np.int64)
 
-    def _refine(self, result: Indices, u: NDArray[np.uint64], where: NDArray[np.intp], stream: WordStream) -> Indices:
-        for i in where:
-            value = self._invert(int(u[i]), stream)
-            if not -(2**63) <= value < 2**63 and result.dtype != object:
-                result = result.astype(object)
-            result[i] = value
-        return result
+    def _past_bucket_of(self, u: Words) -> NDArray[np.int64]:
+        """The first bucket that begins at u or later."""
+        return np.where(u > 0, self._bucket_of(np.maximum(u, 1) - np.uint64(1)) + 1, 0)
+
+    def places(self, u: Words) -> NDArray[Any]:
+        """Which entry each draw belongs to, counted from 0; `size` where only `settle` can tell."""
+        return self._guide.take(self._bucket_of(u))
+
+    def settle(self, u: Words, stream: WordStream) -> Indices:
+        """The exact k of each draw, with further bits where these do not decide."""
+        found = np.searchsorted(self._upper, u, side="right")
+        inside = (found > 0) & (found < self.size) & (u < np.uint64((1 << self._bits) - 1))
+        sure = inside & (u < self._lower[np.minimum(found, self.size - 1)])
+        unsure = np.flatnonzero(~sure)
+        return put(found + self.first, unsure, [self._invert(int(word), stream) for word in u[unsure]])
 
     def _invert(self, u: int, stream: WordStream) -> int:
         word = np.uint64(u)
         passed = int(np.searchsorted(self._upper, word, side="right"))
         certain = int(np.searchsorted(self._lower, word, side="right"))
         if u == (1 << self._bits) - 1:
-            passed = 0
-            certain = len(self._lower)
+            passed, certain = 0, self.size
         return self._inverter.invert(
             u,
             self._bits,
             stream,
-            above=self._first + passed - 1 if passed else None,
-            at_most=self._first + certain if certain < len(self._lower) else None,
+            above=self.first + passed - 1 if passed else None,
+            at_most=self.first + certain if certain < self.size else None,
         )

@@ -23,6 +23,7 @@ from noisewright.search.optimum import best_split
 from noisewright.search.scaling import back_factor, in_sensitivities
 
 _SMALL = Fraction(1, 100)
+_SHRINKS = [Fraction(1, 10**digits) for digits in (10, 9, 8, 7, 6, 5, 4)]
 
 
 def best_possible(query: Scalar, epsilon: Fraction, utility: Utility, grid: LossGrid | None = None) -> Fraction:
@@ -101,25 +102,48 @@ def _integer_bound(query: Scalar, epsilon: Fraction, utility: Utility) -> Fracti
     half = best_half(query, epsilon, utility)
     sign = -1 if isinstance(utility, Usefulness) else 1
     window = range(max(0, half - 3), half + 4)
-    weights, values = [], []
-    for h in window:
-        mechanism = integer_staircase(query, epsilon, h)
-        density = mechanism.error_density
-        assert isinstance(density, Piecewise)
-        weights.append(density.mass_total(BALLS))
-        values.append(sign * mechanism.expected(utility, BALLS))
-    bound = min(lower(v) for v in values)
-    _check_window(window, weights, values, ball(bound))
-    return sign * bound
+    weights, values = zip(*(_weight_and_value(query, epsilon, utility, h) for h in window), strict=True)
+    bound = min(lower(sign * v) for v in values)
+    if _turns_within(window, [w * (sign * v - ball(bound)) for w, v in zip(weights, values, strict=True)]):
+        return sign * bound
+    if isinstance(utility, Usefulness):
+        return Fraction(1)
+    return _wide_bound(query, epsilon, utility, half)
 
 
-def _check_window(window: range, weights: list[Ball], values: list[Ball], bound: Ball) -> None:
-    """The excess weight * (value - bound) is convex in the half-size; it must fall before and rise after."""
-    excess = [w * (v - bound) for w, v in zip(weights, values, strict=True)]
+def _weight_and_value(query: Scalar, epsilon: Fraction, utility: Utility, half: int) -> tuple[Ball, Ball]:
+    mechanism = integer_staircase(query, epsilon, half)
+    density = mechanism.error_density
+    assert isinstance(density, Piecewise)
+    return density.mass_total(BALLS), mechanism.expected(utility, BALLS)
+
+
+def _turns_within(window: range, excess: list[Ball]) -> bool:
+    """Whether the excess weight * (value - bound), convex in the half-size, falls before the window and rises after."""
     rises = bool(excess[-1] >= excess[-2])
     falls = window[0] == 0 or bool(excess[0] >= excess[1])
-    if not (rises and falls):
-        raise SolverError("the bound for integer answers could not be proven; report this problem.")
+    return rises and falls
+
+
+def _wide_bound(query: Scalar, epsilon: Fraction, utility: Utility, half: int) -> Fraction:
+    """A slightly lower bound where neighbouring half-sizes cannot be told apart: from three that are far apart.
+
+    Rule: a convex excess that is larger at half-sizes a and c than at m = (a + c) / 2 is nowhere
+    below 2 E(m) - max(E(a), E(c)).
+    """
+    reach = 4
+    farthest = 4 * query.sensitivity / min(epsilon, Fraction(1))
+    while reach <= farthest:
+        first = max(0, half - reach)
+        points = [_weight_and_value(query, epsilon, utility, first + i * reach) for i in range(3)]
+        for shrink in _SHRINKS:
+            bound = lower(points[1][1]) * (1 - shrink)
+            left, middle, right = (w * (v - ball(bound)) for w, v in points)
+            turns = bool(right >= middle) and (first == 0 or bool(left >= middle))
+            if turns and bool(2 * middle >= left) and bool(2 * middle >= right):
+                return bound
+        reach *= 4
+    raise SolverError("the bound for integer answers could not be proven; report this problem.")
 
 
 def _integer_quantile(query: Scalar, epsilon: Fraction, confidence: Fraction) -> Fraction:

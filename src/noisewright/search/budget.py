@@ -52,13 +52,14 @@ class BudgetRow:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a target accuracy costs, cheapest mechanism first."""
+    """What a target accuracy costs, cheapest mechanism first; `out_of_reach` names those that cannot pay."""
 
     query: Scalar
     utility: Utility
     target: Fraction
     rows: tuple[BudgetRow, ...]
     impossible_at: Fraction
+    out_of_reach: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> Fraction:
@@ -88,9 +89,11 @@ class Budget:
         """Plain data, mechanisms included."""
         return {
             "query": self.query.to_dict(),
+            "utility": {"kind": "expected-loss"} if isinstance(self.utility, Expected) else self.utility.to_dict(),
             "target": str(self.target),
             "epsilon": str(self.epsilon),
             "impossible_at": str(self.impossible_at),
+            "out_of_reach": list(self.out_of_reach),
             "rows": [
                 {"name": r.name, "epsilon": str(r.epsilon), "value": r.value, "certified": r.certified.to_dict()}
                 for r in self.rows
@@ -107,16 +110,18 @@ class Budget:
         return [[r.name, number(float(r.epsilon)), number(r.value)] for r in self.rows]
 
     def _footer(self) -> str:
+        beyond = f" Out of reach up to epsilon = {show(LARGEST_EPSILON)}: {', '.join(self.out_of_reach)}."
         return (
             f"{self.rows[0].name} reaches the target from epsilon = {number(float(self.epsilon))} on; no mechanism"
-            f" reaches it at epsilon = {number(float(self.impossible_at))}."
+            f" reaches it at epsilon = {number(float(self.impossible_at))}.{beyond if self.out_of_reach else ''}"
         )
 
 
 def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: bool = False) -> Budget:
     """The smallest epsilon at which some mechanism reaches the target, for every mechanism side by side.
 
-    Guarantees: each epsilon is the checked end of a bracket no wider than 0.1 %.
+    Guarantees: each epsilon is the checked end of a bracket no wider than 0.1 %. Raises
+    UnreachableTargetError if no mechanism reaches the target.
     """
     if not isinstance(query, Scalar):
         raise InvalidQueryError(f"query is {query!r}; give nw.Scalar(sensitivity=...).", query=query)
@@ -126,14 +131,19 @@ def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: boo
     names = [laplace_name(query), "staircase", "tailored"]
     families: list[Family] = [laplace, _staircase, _optimum]
     with progress_bar("budget", len(names) + 1, shown=progress) as step:
-        rows = []
+        rows, failures = [], {}
         for name, family in zip(names, families, strict=True):
             step(name)
-            rows.append(_row(name, family, query, utility, goal))
+            try:
+                rows.append(_row(name, family, query, utility, goal))
+            except UnreachableTargetError as error:
+                failures[name] = error
+        if not rows:
+            raise failures[names[-1]]
         step("proving what is impossible")
         ordered = sorted(rows, key=lambda r: r.epsilon)
         impossible = _impossible_at(query, utility, goal, ordered[0].epsilon)
-    return Budget(query, utility, goal, tuple(ordered), impossible)
+    return Budget(query, utility, goal, tuple(ordered), impossible, tuple(failures))
 
 
 def _check_target(target: Fraction, utility: Utility) -> None:
@@ -196,7 +206,7 @@ def _search(name: str, family: Family, query: Scalar, utility: Utility, target: 
     while not good(math.exp(high)):
         if high >= ceiling:
             raise UnreachableTargetError(
-                f"{name} noise does not reach the target {show(target)} for any epsilon up to"
+                f"even {name} noise does not reach the target {show(target)} for any epsilon up to"
                 f" {show(LARGEST_EPSILON)}; ask for less accuracy.",
                 target=target,
             )

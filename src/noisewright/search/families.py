@@ -20,6 +20,7 @@ _STEPS_PER_SCALE = 1000
 _STEPS_PER_SPLIT = 200
 _STEPS_PER_QUANTILE = 10_000
 _LARGEST_ALIGNED = 20_000
+_LARGEST_EXACT = 10**6
 _MOST_STEPS = 2**58
 
 
@@ -67,15 +68,19 @@ def from_grid(grid: LossGrid, *, symmetric: bool) -> Additive:
 def aligned_split(utility: PowerError | Usefulness | ErrorQuantile, epsilon: Fraction) -> tuple[Fraction, int]:
     """A rational split and a number of steps per sensitivity that it is a multiple of (errors in sensitivities)."""
     least = max(100, math.ceil(_STEPS_PER_SCALE * epsilon))
-    if isinstance(utility, Usefulness):
-        split = utility.within % 1 or Fraction(1)
-        fine = max(least, math.ceil(_STEPS_PER_SPLIT / split))
-        if split.denominator <= _MOST_STEPS // 2:
-            return split, split.denominator * math.ceil(Fraction(fine, split.denominator))
     ideal = best_split(utility, epsilon)
     per_split = _STEPS_PER_QUANTILE if isinstance(utility, ErrorQuantile | Usefulness) else _STEPS_PER_SPLIT
     steps = min(round_number(max(least, math.ceil(per_split / ideal))), _MOST_STEPS)
-    return Fraction(min(max(1, round(ideal * steps)), steps), steps), steps
+    if isinstance(utility, Usefulness):
+        split = utility.within % 1 or Fraction(1)
+        fine = max(least, math.ceil(_STEPS_PER_SPLIT / split))
+        exact = split.denominator * math.ceil(Fraction(fine, split.denominator))
+        # A limit of many digits is not worth a step so fine that large answers no longer fit the lattice.
+        if exact <= max(steps, _LARGEST_EXACT):
+            return split, exact
+    # A top step that ends just inside a quantile leaves the last bit of confidence to the far lower next step.
+    whole = math.ceil(ideal * steps) if isinstance(utility, ErrorQuantile) else round(ideal * steps)
+    return Fraction(min(max(1, whole), steps), steps), steps
 
 
 def integer_staircase(query: Scalar, epsilon: Fraction, half: int) -> Additive:

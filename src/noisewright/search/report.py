@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ class Candidate:
         return {
             "name": self.name,
             "value": self.value,
-            "gap": self.gap,
+            "gap": None if self.gap is None or isinf(self.gap) else self.gap,
             "bias": self.bias,
             "certified": self.certified.to_dict(),
         }
@@ -67,7 +68,11 @@ class Report:
             return f"{winner.name} is the best for this question: {limit}."
         larger = self.utility.larger_is_better
         top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
-        ratio = f"{top / bottom:.4g}" if bottom else "infinitely many"
+        if not bottom:
+            return (
+                f"{winner.name} wins: {number(winner.value)} against {number(usual.value)} with {usual.name}; {limit}."
+            )
+        ratio = f"{top / bottom:.4g}"
         gain = (
             f"its answers are useful {ratio} times as often as with {usual.name} noise"
             if larger
@@ -141,4 +146,6 @@ class Report:
 def _gap_text(gap: float | None) -> str:
     if gap is None:
         return "not known"
+    if isinf(gap):
+        return "best possible is 0"
     return f"at most {percent(gap)}" if gap >= _TIE else "none"

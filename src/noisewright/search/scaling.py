@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
-from noisewright.problem.errors import InvalidUtilityError
+from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
+from noisewright.problem.numbers import show
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
+
+_LARGEST_SCALE = 150.0
 
 
 def in_sensitivities(utility: Utility, query: Scalar) -> Utility:
@@ -32,6 +36,12 @@ def check_problem(query: Scalar, utility: Utility) -> None:
             f"utility is {utility!r}; give one of SquaredError(), AbsoluteError(), PowerError(p), Usefulness(within),"
             " ErrorQuantile(confidence), Expected(loss, growth=...).",
             utility=utility,
+        )
+    if isinstance(utility, PowerError) and float(utility.power) * abs(math.log10(query.sensitivity)) > _LARGEST_SCALE:
+        raise InvalidQueryError(
+            f"{utility} is beyond what floats can hold for a sensitivity of {show(query.sensitivity)}; measure the"
+            " answer in another unit.",
+            sensitivity=query.sensitivity,
         )
     if isinstance(utility, Usefulness) and not query.integer and utility.within < query.sensitivity / 10**9:
         raise InvalidUtilityError(

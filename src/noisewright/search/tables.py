@@ -11,9 +11,7 @@ def number(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A relative distance as a percentage of two significant digits, or a plain word if it is not finite."""
-    if value == float("inf"):
-        return "unbounded"
+    """A relative distance as a percentage of two significant digits."""
     if value and value < 1e-6:
         return "0.0001 %"
     return f"{100 * value:.2g} %" if value < 1 else f"{100 * value:.0f} %"

@@ -1,0 +1,64 @@
+"""The entry point: every command by its name, and one place where errors become one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import noisewright
+from noisewright.app import budgeting, designing, saved, sweeping
+from noisewright.app.outcome import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
+
+app = typer.Typer(
+    name="noisewright",
+    help="Designs the noise that is best for your question, proves its privacy and draws it exactly.",
+    epilog="Example:\n\nnoisewright design --epsilon 1 --sensitivity 1 --utility squared-error",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    invoke_without_command=True,
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"noisewright {noisewright.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Show the help when no command was named."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+for command, function, example in (
+    ("design", designing.design, "noisewright design --epsilon 1 --sensitivity 1 --utility squared-error"),
+    ("verify", saved.verify, "noisewright verify mechanism.json"),
+    ("describe", saved.describe, "noisewright describe mechanism.json"),
+    ("answer", saved.answer, "noisewright answer mechanism.json --value 42"),
+    ("budget", budgeting.budget, "noisewright budget --sensitivity 1 --half-width 10 --confidence 0.95"),
+    ("sweep", sweeping.sweep, "noisewright sweep --sensitivity 1 --utility squared-error --epsilons 0.1,1"),
+):
+    app.command(command, epilog=f"Example:\n\n{example}")(function)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; arguments are those of the process unless given."""
+    try:
+        result = typer.main.get_command(app)(args=arguments, prog_name="noisewright", standalone_mode=False)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 -- a person at a terminal is never shown a traceback
+        code, message = explain(error)
+        let_go_of_output()
+        complain(message)
+        return code
+    return result if isinstance(result, int) else SUCCESS

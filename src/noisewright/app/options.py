@@ -1,0 +1,42 @@
+"""The options that several commands share. Numbers stay text: the library reads them exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noisewright.app.questions import UtilityName
+
+Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="How much may be learnt about one person: 0.00001 to 32.")]
+Sensitivity = Annotated[
+    str, typer.Option(metavar="NUMBER", help="The most that one person can change the answer; 1 for a count.")
+]
+Integer = Annotated[bool, typer.Option("--integer", help="The answer is a whole number, and so is what is released.")]
+
+
+def utility_names(incomplete: str) -> list[str]:
+    """What the shell offers to complete after --utility."""
+    return [name for name in UtilityName if name.startswith(incomplete)]
+
+
+UTILITY = typer.Option(
+    metavar="NAME",
+    autocompletion=utility_names,
+    help=f"What counts as a good answer: {', '.join(UtilityName)}.",
+)
+UtilityChoice = Annotated[str, UTILITY]
+Power = Annotated[str | None, typer.Option(metavar="NUMBER", help="For power-error: which power of the error.")]
+Within = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="For usefulness: the largest error that is still useful.")
+]
+Confidence = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="For error-quantile: how sure to be, such as 0.95.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")]
+Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the best mechanism, with its certificate.")]
+MechanismFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A mechanism, as `design --save` writes it.", show_default=False)
+]

@@ -1,0 +1,76 @@
+"""What commands write: results on standard output, remarks on standard error, files where asked."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from noisewright.problem.errors import InvalidInputError
+
+_PICTURES = (".png", ".pdf", ".svg")
+
+
+def say(text: str) -> None:
+    """A result, on standard output; rules are drawn with hyphens where the terminal has no better character."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = text.replace("─", "-").encode(encoding, "replace").decode(encoding)
+    typer.echo(text)
+
+
+def say_json(data: Any) -> None:
+    """The same as strict JSON, which has no infinity: such a number becomes null."""
+    say(json.dumps(_finite(data), indent=1, allow_nan=False))
+
+
+def remark(text: str) -> None:
+    """Something to know besides the result, on standard error."""
+    typer.echo(text, err=True)
+
+
+def on_a_terminal() -> bool:
+    """Whether a person is watching standard error."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def check_place(path: Path | None, option: str) -> None:
+    """Refuse a file that cannot be written, before any work is done."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InvalidInputError(f"{option} is {path}, a folder; give the name of a file.")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"{option} is {path}, but there is no folder {path.parent}; make it first.")
+
+
+def check_picture(path: Path | None, option: str = "--plot") -> None:
+    """The same for a picture, whose ending names its format."""
+    if path is not None and path.suffix.lower() not in _PICTURES:
+        raise InvalidInputError(f"{option} is {path}; give a name that ends in {', '.join(_PICTURES)}.")
+    check_place(path, option)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Name the file in whatever goes wrong while it is written."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"cannot be written ({error.strerror or error})", str(path)) from None
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data

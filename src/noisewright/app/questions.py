@@ -1,0 +1,109 @@
+"""From options to the library's vocabulary; what does not fit together is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.numbers import parameter
+from noisewright.problem.utilities import (
+    AbsoluteError,
+    ErrorQuantile,
+    PowerError,
+    SquaredError,
+    Usefulness,
+    Utility,
+)
+
+
+class UtilityName(StrEnum):
+    """The utilities that the command line can name."""
+
+    SQUARED_ERROR = "squared-error"
+    ABSOLUTE_ERROR = "absolute-error"
+    POWER_ERROR = "power-error"
+    USEFULNESS = "usefulness"
+    ERROR_QUANTILE = "error-quantile"
+
+    @classmethod
+    def of(cls, text: str) -> UtilityName:
+        """The utility that was typed, or a refusal that lists them all."""
+        try:
+            return cls(text)
+        except ValueError:
+            raise InvalidInputError(f"--utility is {text!r}; give one of {', '.join(cls)}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The utilities' parameters as typed; each belongs to one utility."""
+
+    power: str | None = None
+    within: str | None = None
+    confidence: str | None = None
+
+    def given(self) -> dict[str, str]:
+        """Those that were typed, by name."""
+        values = {"power": self.power, "within": self.within, "confidence": self.confidence}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A utility and the value it has to reach."""
+
+    utility: Utility
+    target: str
+
+
+_WITHOUT: dict[UtilityName, Callable[[], Utility]] = {
+    UtilityName.SQUARED_ERROR: SquaredError,
+    UtilityName.ABSOLUTE_ERROR: AbsoluteError,
+}
+_WITH: dict[UtilityName, tuple[str, str, Callable[[str], Utility]]] = {
+    UtilityName.POWER_ERROR: ("power", "3", PowerError),
+    UtilityName.USEFULNESS: ("within", "0.5", Usefulness),
+    UtilityName.ERROR_QUANTILE: ("confidence", "0.95", ErrorQuantile),
+}
+
+
+def make_utility(typed: str, parameters: Parameters) -> Utility:
+    """The utility of that name, with exactly the parameter it takes."""
+    name = UtilityName.of(typed)
+    given = parameters.given()
+    wanted, example, maker = _WITH.get(name, (None, None, None))
+    for other in given:
+        if other != wanted:
+            takes = f"takes --{wanted}" if wanted else "takes no parameter"
+            raise InvalidInputError(f"--{other} does not fit --utility {name}, which {takes}; leave it out.")
+    if maker is None or wanted is None:
+        return _WITHOUT[name]()
+    if wanted not in given:
+        raise InvalidInputError(f"--utility {name} needs --{wanted}; for example --{wanted} {example}.")
+    return maker(given[wanted])
+
+
+def make_goal(name: str | None, parameters: Parameters, target: str | None, half_width: str | None) -> Goal:
+    """What must be reached: a half-width at a confidence, or any utility and its target."""
+    if half_width is None:
+        if name is None:
+            raise InvalidInputError(
+                "nothing says how accurate the answer must be; give --half-width and --confidence, or --utility and"
+                " --target."
+            )
+        if target is None:
+            raise InvalidInputError(f"--utility {UtilityName.of(name)} needs --target, the value to reach.")
+        return Goal(make_utility(name, parameters), target)
+    for option, value in {"utility": name, "target": target, **parameters.given()}.items():
+        if value is not None and option != "confidence":
+            raise InvalidInputError(
+                f"--half-width goes with --confidence and not with --{option}; give --half-width and --confidence,"
+                " or --utility and --target."
+            )
+    if parameters.confidence is None:
+        raise InvalidInputError("--half-width needs --confidence; for example --confidence 0.95.")
+    if parameter(half_width, "half-width") <= 0:
+        raise InvalidInputError(f"half-width is {half_width}; it must be positive.")
+    return Goal(ErrorQuantile(parameters.confidence), half_width)

@@ -1,0 +1,93 @@
+"""`noisewright budget` finds the epsilon that an accuracy costs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import noisewright as nw
+from tests.e2e.command import Cli, assert_failed, assert_succeeded
+
+SHORT = ("budget", "--sensitivity", "1", "--half-width", "10", "--confidence", "0.95")
+LONG = ("budget", "--sensitivity", "1", "--utility", "error-quantile", "--confidence", "0.95", "--target", "10")
+
+
+def test_the_short_form_and_the_long_form_are_the_librarys_answer(cli: Cli):
+    found = nw.budget_for(nw.Scalar(1), utility=nw.ErrorQuantile("0.95"), target=10)
+    outcome = cli(*SHORT)
+    assert_succeeded(outcome)
+    assert outcome.out == f"{found}\n"
+    assert outcome.err == ""
+    assert cli(*LONG).out == outcome.out
+
+
+@pytest.mark.parametrize(
+    ("words", "utility", "target"),
+    [
+        (("squared-error", "--target", "2"), nw.SquaredError(), "2"),
+        (("power-error", "--power", "3", "--target", "6"), nw.PowerError(3), "6"),
+        (("usefulness", "--within", "1/2", "--target", "0.9"), nw.Usefulness("1/2"), "0.9"),
+    ],
+)
+def test_any_utility_has_a_price(cli: Cli, words: tuple[str, ...], utility: object, target: str):
+    data = cli("budget", "--sensitivity", "1", "--utility", *words, "--json").data
+    found = nw.budget_for(nw.Scalar(1), utility=utility, target=target)  # type: ignore[arg-type]
+    assert data == json.loads(json.dumps(found.to_dict()))
+
+
+def test_integers(cli: Cli):
+    data = cli(*SHORT, "--integer", "--json").data
+    assert data["query"]["integer"] is True
+    assert {row["name"] for row in data["rows"]} == {"discrete Laplace", "staircase", "tailored"}
+
+
+def test_the_mechanism_is_saved_ready_for_use(cli: Cli, tmp_path: Path):
+    outcome = cli(*SHORT, "--json", "--save", "mechanism.json")
+    assert_succeeded(outcome)
+    assert outcome.err.endswith("is in mechanism.json.\n")
+    saved = nw.Certified.load(tmp_path / "mechanism.json")
+    assert saved.certificate.requirement.to_dict() == {"kind": "pure", "epsilon": outcome.data["epsilon"]}
+    assert_succeeded(cli("answer", "mechanism.json", "--value", "42"))
+
+
+@pytest.mark.parametrize(
+    ("words", "fragments"),
+    [
+        ((), ("--half-width and --confidence", "--utility and --target")),
+        (("--confidence", "0.95"), ("--half-width and --confidence",)),
+        (("--target", "1"), ("--utility and --target",)),
+        (("--half-width", "10"), ("--confidence",)),
+        (("--half-width", "10", "--confidence", "0.95", "--target", "3"), ("--target",)),
+        (("--half-width", "10", "--confidence", "0.95", "--utility", "squared-error"), ("--utility",)),
+        (("--half-width", "10", "--confidence", "0.95", "--within", "3"), ("--within",)),
+        (("--utility", "squared-error"), ("--target",)),
+        (("--utility", "bogus"), ("bogus", "squared-error")),
+        (("--utility", "squared-error", "--target", "1", "--confidence", "0.95"), ("--confidence",)),
+        (("--utility", "squared-error", "--target", "0"), ("target is 0",)),
+        (("--utility", "squared-error", "--target", "x"), ("target", "x")),
+        (("--utility", "usefulness", "--within", "1", "--target", "1"), ("target is 1",)),
+        (("--half-width", "0", "--confidence", "0.95"), ("half-width is 0",)),
+        (("--half-width", "-1", "--confidence", "0.95"), ("half-width is -1",)),
+        (("--half-width", "nan", "--confidence", "0.95"), ("half-width", "nan")),
+        (("--half-width", "10", "--confidence", "1.5"), ("confidence is 1.5",)),
+    ],
+)
+def test_half_a_goal_or_an_impossible_one_is_bad_input(cli: Cli, words: tuple[str, ...], fragments: tuple[str, ...]):
+    assert_failed(cli("budget", "--sensitivity", "1", *words), 2, *fragments)
+
+
+def test_a_target_out_of_reach_is_refused(cli: Cli):
+    goal = ("--utility", "squared-error", "--target", "1e-60")
+    assert_failed(cli("budget", "--sensitivity", "1", *goal), 1, "1e-60", "ask for less accuracy")
+
+
+def test_a_target_that_only_some_mechanisms_reach_is_answered_by_those(cli: Cli):
+    words = ("budget", "--sensitivity", "1", "--half-width", "0.001", "--confidence", "0.95")
+    outcome = cli(*words)
+    assert_succeeded(outcome)
+    assert outcome.out.endswith("Out of reach up to epsilon = 32: Laplace.\n")
+    data = cli(*words, "--json").data
+    assert [row["name"] for row in data["rows"]] == ["staircase", "tailored"]
+    assert data["out_of_reach"] == ["Laplace"]

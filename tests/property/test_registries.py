@@ -1,0 +1,18 @@
+"""Something new is tested by being registered: whatever has no strategy yet turns this file red."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from noisewright.laws import registry
+from noisewright.problem.utilities import Utility
+from tests import strategies
+
+
+def test_every_registered_law_is_drawn_in_these_tests():
+    assert set(strategies.LAWS) == set(registry.LAWS)
+    assert set(strategies.CLAIMS) == set(registry.LAWS)
+
+
+def test_every_utility_is_drawn_in_these_tests():
+    assert set(strategies.UTILITIES) == set(get_args(Utility))

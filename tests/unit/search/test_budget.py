@@ -1,0 +1,102 @@
+"""`budget_for`: what it refuses, and that each epsilon was checked on both sides."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from noisewright.numerics.balls import lower, precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import (
+    InvalidNumberError,
+    InvalidQueryError,
+    InvalidUtilityError,
+    UnreachableTargetError,
+)
+from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
+from noisewright.search.bounds import best_possible
+from noisewright.search.budget import budget_for
+
+ONE = Scalar(1)
+
+
+@pytest.mark.parametrize("target", [0, -1, "-1e400"])
+def test_a_cost_of_nothing_cannot_be_reached(target):
+    with pytest.raises(InvalidUtilityError, match="positive"):
+        budget_for(ONE, utility=SquaredError(), target=target)
+
+
+@pytest.mark.parametrize("target", [0, 1, 1.5, -0.1])
+def test_a_usefulness_is_a_probability(target):
+    with pytest.raises(InvalidUtilityError, match="between 0 and 1"):
+        budget_for(ONE, utility=Usefulness(1), target=target)
+
+
+@pytest.mark.parametrize("target", [float("nan"), float("inf"), None, True, "good"], ids=repr)
+def test_what_is_no_number_is_no_target(target):
+    with pytest.raises(InvalidNumberError, match="target"):
+        budget_for(ONE, utility=SquaredError(), target=target)
+
+
+def test_what_is_no_question_or_no_utility():
+    with pytest.raises(InvalidQueryError, match="Scalar"):
+        budget_for(3, utility=SquaredError(), target=1)  # type: ignore[arg-type]  # that it fails is the point
+    with pytest.raises(InvalidUtilityError, match="utility"):
+        budget_for(ONE, utility="mse", target=1)  # type: ignore[arg-type]  # that it fails is the point
+
+
+@pytest.mark.parametrize(
+    ("query", "utility", "target"),
+    [(ONE, AbsoluteError(), "1e-9"), (ONE, Usefulness("1e-8"), "0.999999"), (Scalar(100), SquaredError(), "1e-12")],
+    ids=["absolute", "useful", "squared"],
+)
+def test_a_target_beyond_every_epsilon_is_unreachable(query, utility, target):
+    with pytest.raises(UnreachableTargetError, match="ask for less accuracy") as caught:
+        budget_for(query, utility=utility, target=target)
+    assert caught.value.target == Fraction(target)
+
+
+def test_a_target_that_any_noise_reaches_costs_the_smallest_epsilon():
+    budget = budget_for(ONE, utility=AbsoluteError(), target=10**9)
+    assert budget.epsilon == SMALLEST_EPSILON
+
+
+@pytest.mark.parametrize("query", [ONE, Scalar(4, integer=True)], ids=str)
+@pytest.mark.parametrize(
+    ("utility", "target"),
+    [(AbsoluteError(), "2.5"), (SquaredError(), "7"), (Usefulness(2), "0.8"), (ErrorQuantile("0.9"), "5")],
+    ids=str,
+)
+def test_every_row_is_the_checked_end_of_a_narrow_bracket(query, utility, target):
+    budget = budget_for(query, utility=utility, target=target)
+    goal = Fraction(target)
+    assert [row.epsilon for row in budget.rows] == sorted(row.epsilon for row in budget.rows)
+    for row in budget.rows:
+        assert SMALLEST_EPSILON <= row.not_below < row.epsilon <= LARGEST_EPSILON
+        assert row.epsilon - row.not_below <= row.epsilon / 1000
+        assert row.certified.certificate.requirement.epsilon == row.epsilon
+        with precision():
+            value = row.certified.mechanism.expected(utility, BALLS)
+            assert lower(value) >= goal if utility.larger_is_better else upper(value) <= goal
+    assert budget.impossible_at < budget.epsilon
+    bound = best_possible(query, budget.impossible_at, utility)
+    assert bound < goal if utility.larger_is_better else bound > goal
+
+
+def test_the_cheapest_row_is_the_answer():
+    budget = budget_for(ONE, utility=AbsoluteError(), target="0.2")
+    assert budget.rows[0].epsilon == budget.epsilon
+    assert budget.best is budget.rows[0].certified
+    laplace = next(row for row in budget.rows if row.name == "Laplace")
+    assert float(laplace.epsilon) == pytest.approx(5, rel=1e-3)
+    assert budget.epsilon < Fraction(4)
+
+
+def test_noise_that_cannot_pay_is_named():
+    budget = budget_for(ONE, utility=AbsoluteError(), target="1e-5")
+    assert budget.out_of_reach == ("Laplace",)
+    assert {row.name for row in budget.rows} == {"staircase", "tailored"}
+    assert "Out of reach" in str(budget)
