@@ -51,7 +51,7 @@ def columns_from(texts: Iterable[str]) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class LinearLaplace:
-    """Independent discrete Laplace noise for each query: released steps[k] (W_k x + noise of scale scales[k]/steps[k])."""
+    """Independent noise: released is steps[k] (W_k x + discrete Laplace noise of scale scales[k] / steps[k])."""
 
     query: Linear
     columns: Columns
@@ -112,7 +112,9 @@ class LinearLaplace:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> LinearLaplace:
         """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        columns = checked_columns(columns_from(data["columns"]), len(data["columns"]), Linear.from_dict(data["query"]).size)
+        columns = checked_columns(
+            columns_from(data["columns"]), len(data["columns"]), Linear.from_dict(data["query"]).size
+        )
         steps, scales = (tuple(exact(v) for v in data[name]) for name in ("steps", "scales"))
         return cls(Linear.from_dict(data["query"]), columns, steps, scales)
 

@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from noisewright.numerics.balls import angle, ball, lower, pi, precision, upper
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.geometry import EARTH_RADIUS_KM, Coordinates, Euclidean, GreatCircle, SmoothThreshold, TimeSeries
+from noisewright.problem.geometry import (
+    EARTH_RADIUS_KM,
+    Coordinates,
+    Euclidean,
+    GreatCircle,
+    SmoothThreshold,
+    TimeSeries,
+)
 from noisewright.problem.metrics import Attributes, Hamming, Matrix, Scaled, Sum, WithAbsent, triangle_error
 
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.numerics.distances import FloatView, Floats, float_view, lower_squared, root_below
+from noisewright.numerics.distances import Floats, FloatView, float_view, lower_squared, root_below
 from noisewright.problem.metrics import Hamming
 
 LARGEST_COLUMN = 2**52
@@ -84,8 +84,7 @@ def violation(metric: Any, cost: Cost) -> tuple[int, int] | None:
     tolerance = _COST_MARGIN + 2 * view.margin
     for start, costs, distances in blocks(view, cost):
         distances = distances * (1 - tolerance)
-        doubtful = np.argwhere(np.triu(costs > distances, 1)) if costs.any() else []
-        for row, column in doubtful:
+        for row, column in np.argwhere(np.triu(costs > distances, 1)):
             i, j = start + int(row), start + int(column)
             if cost.squared(i, j) > lower_squared(metric, kept(i), kept(j)):
                 return kept(i), kept(j)

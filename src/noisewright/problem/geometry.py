@@ -134,7 +134,7 @@ class GreatCircle(Coordinates):
 
 @dataclass(frozen=True, slots=True, init=False)
 class SmoothThreshold(Coordinates):
-    """Budget epsilon up to the Euclidean distance `within`, growing in proportion beyond: max(1, distance/within) epsilon."""
+    """Budget epsilon up to the Euclidean distance `within`, then epsilon distance / within: growing in proportion."""
 
     within: Fraction
     epsilon: Fraction
@@ -206,7 +206,9 @@ def _steps(near: list[list[int]], start: int) -> list[int | None]:
 
 def _numbers(points: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
     if isinstance(points, str | bytes | Mapping) or not isinstance(points, Iterable):
-        raise InvalidPrivacyError(f"points is of type {type(points).__name__}; give a list of coordinates for each element.")
+        raise InvalidPrivacyError(
+            f"points is of type {type(points).__name__}; give a list of coordinates for each element."
+        )
     rows = []
     for i, row in enumerate(points):
         if isinstance(row, str) or not isinstance(row, Iterable):

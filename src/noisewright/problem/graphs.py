@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.metrics import LARGEST_MATRIX, Matrix, budget, common_unit, require_size
@@ -31,7 +31,7 @@ class Graph(Matrix):
             raise InvalidPrivacyError(f"the edge end {unknown[0]!r} is not among the nodes.", node=unknown[0])
         near: list[list[tuple[int, Fraction]]] = [[] for _ in order]
         for first, second, weight in given:
-            amount = budget(weight, f"the budget of edge {first!r}-{second!r}")
+            amount = budget(cast(Number, weight), f"the budget of edge {first!r}-{second!r}")
             near[place[first]].append((place[second], amount))
             near[place[second]].append((place[first], amount))
         rows = []
@@ -40,7 +40,7 @@ class Graph(Matrix):
             if len(reached) < len(order):
                 far = next(j for j in range(len(order)) if j not in reached)
                 raise InvalidPrivacyError(
-                    f"no path joins {order[i]!r} and {order[far]!r}; add an edge with the budget for telling them apart.",
+                    f"no path joins {order[i]!r} and {order[far]!r}; add an edge with a budget for the pair.",
                     pair=(order[i], order[far]),
                 )
             rows.append([reached[j] for j in range(len(order))])

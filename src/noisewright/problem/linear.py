@@ -91,8 +91,8 @@ class Linear:
         rows = _matrix(matrix)
         if universe is not None and len(universe.elements) != len(rows[0]):
             raise InvalidQueryError(
-                f"matrix has {len(rows[0])} columns for a universe of {len(universe.elements)} elements; give one column"
-                " for each element.",
+                f"matrix has {len(rows[0])} columns for a universe of {len(universe.elements)} elements; give one"
+                " column for each element.",
                 width=len(rows[0]),
                 size=len(universe.elements),
             )
@@ -145,7 +145,7 @@ class Linear:
         return cls([[v / people for v in row] for row in _matrix(matrix)], people=people)
 
     def with_absent(self, *, count: bool = False) -> Linear:
-        """The same questions with a last element "absent", which adds nothing; `count=True` also asks for the number of people."""
+        """With a last element "absent", which adds nothing; `count=True` also asks for the number of people."""
         rows = [[*row, Fraction(0)] for row in self.rationals()]
         names = list(self.names)
         if count:
@@ -239,7 +239,9 @@ def _matrix(matrix: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
         raise InvalidQueryError("matrix is empty; give at least one query over at least one element.")
     for k, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            raise InvalidQueryError(f"query {k} has {len(row)} weights, query 0 has {len(rows[0])}; make them equal.", row=k)
+            raise InvalidQueryError(
+                f"query {k} has {len(row)} weights, query 0 has {len(rows[0])}; make them equal.", row=k
+            )
     if len(rows) > MOST_QUERIES or len(rows) * len(rows[0]) > _MOST_ENTRIES:
         raise InvalidQueryError(f"matrix is too large; at most {MOST_QUERIES} queries and {_MOST_ENTRIES} entries.")
     return rows

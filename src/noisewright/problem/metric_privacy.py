@@ -26,7 +26,7 @@ class MetricPrivacy:
     def __init__(self, metric: Metric) -> None:
         if not isinstance(metric, Metric):
             raise InvalidPrivacyError(
-                f"metric is {metric!r}; give a metric such as Euclidean(points), Matrix(distances) or Hamming(n, epsilon).",
+                f"metric is {metric!r}; give Euclidean(points), Matrix(distances), Hamming(n, epsilon) …",
                 metric=metric,
             )
         object.__setattr__(self, "metric", metric)
@@ -77,5 +77,3 @@ METRICS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
 def metric_from_dict(data: Mapping[str, Any]) -> Any:
     """The metric that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
     return METRICS[data["kind"]](data)
-
-

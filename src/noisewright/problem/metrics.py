@@ -166,7 +166,10 @@ class PerAttribute(Attributes):
     def __init__(self, universe: Iterable[Sequence[Hashable]], budgets: Iterable[Number]) -> None:
         amounts = [budget(b, f"budget {k}") for k, b in enumerate(_rows(budgets, "budgets"))]
         codes, values = encode(universe, len(amounts))
-        same = [[[0 if a == b else amount for b in known] for a in known] for amount, known in zip(amounts, values, strict=True)]
+        same = [
+            [[0 if a == b else amount for b in known] for a in known]
+            for amount, known in zip(amounts, values, strict=True)
+        ]
         self._set(codes, [Matrix(t) for t in same], "")
 
 
@@ -191,7 +194,9 @@ class PerValue(Attributes):
         tables, changed = [], 0
         for k, (known, given) in enumerate(zip(values, budgets, strict=True)):
             if missing := [v for v in known if v not in given]:
-                raise InvalidPrivacyError(f"attribute {k} has no budget for the value {missing[0]!r}.", value=missing[0])
+                raise InvalidPrivacyError(
+                    f"attribute {k} has no budget for the value {missing[0]!r}.", value=missing[0]
+                )
             amounts = [budget(given[v], f"budget of {v!r}") for v in known]
             detour = 2 * min(amounts)
 
@@ -202,7 +207,11 @@ class PerValue(Attributes):
             tables.append(
                 Matrix([[0 if i == j else between(a, b) for j, b in enumerate(amounts)] for i, a in enumerate(amounts)])
             )
-        note = f"{changed} pairs of values were brought closer by a detour through a more protected value" if changed else ""
+        note = (
+            f"{changed} pairs of values were brought closer by a detour through a more protected value"
+            if changed
+            else ""
+        )
         self._set(codes, tables, note)
 
 
@@ -217,7 +226,9 @@ class Sum:
         metrics = tuple(parts)
         if not metrics or len({m.size for m in metrics}) > 1:
             sizes = ", ".join(str(m.size) for m in metrics)
-            raise InvalidPrivacyError(f"metrics over the same universe can be added; these have sizes {sizes or 'none'}.")
+            raise InvalidPrivacyError(
+                f"metrics over the same universe can be added; these have sizes {sizes or 'none'}."
+            )
         object.__setattr__(self, "parts", metrics)
 
     def __str__(self) -> str:
@@ -292,7 +303,7 @@ def budget(value: Number, name: str) -> Fraction:
     amount = parameter(value, name)
     if not Fraction(1, 10**30) <= amount <= 10**30:
         raise InvalidPrivacyError(
-            f"{name} is {show(amount)}; it must be positive (1e-30 to 1e30): the budget for telling two elements apart.",
+            f"{name} is {show(amount)}; a budget must be positive (1e-30 to 1e30).",
             given=amount,
         )
     return amount
@@ -316,7 +327,7 @@ def encode(universe: Iterable[Sequence[Hashable]], attributes: int) -> tuple[lis
     for row in rows:
         if len(row) != attributes:
             raise InvalidPrivacyError(
-                f"the element {row!r} has {len(row)} values for {attributes} budgets; give one budget for each attribute.",
+                f"the element {row!r} has {len(row)} values for {attributes} budgets; give one for each attribute.",
                 element=row,
             )
     values = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
@@ -372,7 +383,9 @@ def triangle_error(i: int, j: int, k: int, long: Fraction, first: Fraction, seco
 
 def _rows(values: Any, name: str) -> list[Any]:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InvalidPrivacyError(f"{name} is of type {type(values).__name__}; give a list.", given=type(values).__name__)
+        raise InvalidPrivacyError(
+            f"{name} is of type {type(values).__name__}; give a list.", given=type(values).__name__
+        )
     return list(values)
 
 

@@ -82,7 +82,7 @@ def _check(mechanism: Any, metric: Any, costs: Iterable[Cost]) -> None:
     for cost in costs:
         if (pair := violation(metric, cost)) is not None:
             raise UncertifiedError(
-                f"refused: telling elements {pair[0]} and {pair[1]} apart costs more than their distance. Use more noise"
-                " or a larger budget for this pair.",
+                f"refused: telling elements {pair[0]} and {pair[1]} apart costs more than their distance. Use more"
+                " noise or a larger budget for this pair.",
                 pair=pair,
             )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import noisewright.sample.linear  # noqa: F401 - registers its samplers
+import noisewright.sample.linear
 import noisewright.sample.synthetic  # noqa: F401 - registers its samplers
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.digest import digest

@@ -18,8 +18,8 @@ from noisewright.problem.numbers import Number
 from noisewright.sample.choice import choose
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, SystemEntropy, WordStream
-from noisewright.sample.segments import uniform_below
 from noisewright.sample.two_sided import TwoSided, flip
+from noisewright.sample.uniform import uniform_below
 
 
 class _NoNoise:
@@ -130,7 +130,7 @@ def smalldb_by_metropolis(
         proposed = mechanism.log_weight(scores, people, other.tolist())
         if proposed >= level or _below_exp(proposed - level, stream):
             state, level, places[moved] = other, proposed, target
-    return state * (people / mechanism.rows)
+    return np.asarray(state * (people / mechanism.rows), dtype=np.float64)
 
 
 def _uniform(limit: int, count: int, stream: WordStream) -> NDArray[np.uint64]:

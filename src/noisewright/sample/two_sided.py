@@ -56,7 +56,7 @@ class TwoSided:
     def draw(self, count: int, stream: WordStream) -> NDArray[np.int64] | NDArray[np.object_]:
         """`count` independent values."""
         parts = [self._part(min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)  # type: ignore[return-value]
 
     def _part(self, count: int, stream: WordStream) -> NDArray[np.int64] | NDArray[np.object_]:
         values = self._magnitudes(count, stream)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -16,7 +17,13 @@ from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.utilities import AbsoluteError, SquaredError
-from noisewright.problem.vector_utilities import LargestError, TotalAbsoluteError, TotalSquaredError, check_counts, weights_of
+from noisewright.problem.vector_utilities import (
+    LargestError,
+    TotalAbsoluteError,
+    TotalSquaredError,
+    check_counts,
+    weights_of,
+)
 from noisewright.sample.certified import Certified
 from noisewright.search.largest import mean_largest
 from noisewright.search.metric_builders import elliptical_mechanism, laplace_mechanism
@@ -58,7 +65,7 @@ def design_linear_metric(query: Linear, privacy: MetricPrivacy, utility: Any, st
     step("comparing with the paper's strategies")
     if table.complete and query.dimension > 1:
         for name, strategy in STRATEGIES.items():
-            certified[name] = laplace_mechanism(query, privacy, strategy(np.abs(table.rows)))
+            certified[name] = laplace_mechanism(query, privacy, list(strategy(np.abs(table.rows))))
     step("measuring")
     candidates, errors = [], {}
     for name, item in certified.items():
@@ -95,8 +102,8 @@ def check_sizes(query: Linear, privacy: MetricPrivacy) -> None:
     """Refuse a query whose width is not the size of the universe."""
     if query.size != privacy.metric.size:
         raise InvalidQueryError(
-            f"the query has {query.size} columns for a universe of {privacy.metric.size} elements; give one column for each"
-            " element.",
+            f"the query has {query.size} columns for a universe of {privacy.metric.size} elements; give one column for"
+            " each element.",
             width=query.size,
             size=privacy.metric.size,
         )
@@ -182,6 +189,6 @@ def absolute_errors(mechanism: LinearLaplace | LinearElliptical) -> list[float]:
 
 def _mean_coordinate(dimension: int) -> float:
     """Mean |first coordinate| of a vector with density proportional to e^-|y| in so many dimensions."""
-    from math import exp, lgamma, pi
-
-    return dimension * exp(lgamma(dimension / 2) - lgamma((dimension + 1) / 2)) / pi**0.5
+    return float(
+        dimension * math.exp(math.lgamma(dimension / 2) - math.lgamma((dimension + 1) / 2)) / math.sqrt(math.pi)
+    )

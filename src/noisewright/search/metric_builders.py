@@ -47,7 +47,9 @@ def laplace_mechanism(
     return _certified(build, privacy, [cost])
 
 
-def elliptical_mechanism(query: Linear, privacy: MetricPrivacy, ellipses: list[tuple[list[int], Floats, Fraction]]) -> Certified:
+def elliptical_mechanism(
+    query: Linear, privacy: MetricPrivacy, ellipses: list[tuple[list[int], Floats, Fraction]]
+) -> Certified:
     """Round noise in the coordinates of each ellipse (queries, M, share of the budget), certified."""
     blocks: list[Block] = []
     for rows, ellipse, share in ellipses:
@@ -66,7 +68,8 @@ def elliptical_mechanism(query: Linear, privacy: MetricPrivacy, ellipses: list[t
 
     def build(factor: Fraction) -> LinearElliptical:
         scaled = (
-            Block(b.rows, b.columns, b.rate / (f * factor), b.decode, b.share) for b, f in zip(blocks, parts, strict=True)
+            Block(b.rows, b.columns, b.rate / (f * factor), b.decode, b.share)
+            for b, f in zip(blocks, parts, strict=True)
         )
         return LinearElliptical(query, tuple(scaled))
 

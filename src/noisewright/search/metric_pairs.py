@@ -37,8 +37,8 @@ class PairTable:
         flat = np.flatnonzero(np.ptp(self.matrix, axis=1) == 0)
         if len(flat):
             raise InvalidQueryError(
-                f"{query.names[flat[0]]} is the same for every element, so its answer is public when the number of people"
-                " is; leave it out.",
+                f"{query.names[flat[0]]} is the same for every element, so its answer is public when the number of"
+                " people is; leave it out.",
                 query=int(flat[0]),
             )
         self._rows: list[Floats] = []
@@ -82,7 +82,9 @@ class PairTable:
             places = np.argpartition(ratios, -count, axis=None)[-count:]
             values = ratios.ravel()[places]
             width = ratios.shape[1]
-            best += [(float(v), start + int(p) // width, start + int(p) % width) for v, p in zip(values, places, strict=True)]
+            best += [
+                (float(v), start + int(p) // width, start + int(p) % width) for v, p in zip(values, places, strict=True)
+            ]
             best = sorted(best, reverse=True)[:_ADDED]
         new = [(i, j) for v, i, j in best if v > 0 and (i, j) not in self._seen]
         self._seen.update(new)
@@ -115,8 +117,8 @@ class PairTable:
 def at_distance_zero(i: int, j: int) -> InvalidQueryError:
     """Two elements that must not be told apart have different answers."""
     return InvalidQueryError(
-        f"elements {i} and {j} are at distance 0, so nothing may tell them apart, but their columns differ. Give them equal"
-        " columns, merge them, or give the pair a positive budget.",
+        f"elements {i} and {j} are at distance 0, so nothing may tell them apart, but their columns differ. Give them"
+        " equal columns, merge them, or give the pair a positive budget.",
         pair=(i, j),
     )
 
