@@ -25,5 +25,7 @@ class Entry:
         return function(out, step)
 
 
-REPRODUCTIONS: dict[str, Entry] = {}
+REPRODUCTIONS: dict[str, Entry] = {
+    "dx": Entry("noisewright.lab.dx", "Metric privacy for linear queries (d_X)", 4),
+}
 """Name -> entry; a reproduction is known to the command line by being listed here."""
