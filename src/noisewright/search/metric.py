@@ -25,6 +25,7 @@ from noisewright.problem.vector_utilities import (
     weights_of,
 )
 from noisewright.sample.certified import Certified
+from noisewright.search.block_descent import LARGEST_UNIVERSE, block_descent
 from noisewright.search.largest import mean_largest
 from noisewright.search.metric_builders import elliptical_mechanism, laplace_mechanism
 from noisewright.search.metric_pairs import PairTable, measured_by_ellipse, measured_by_rates
@@ -36,7 +37,7 @@ from noisewright.search.ranking import ranked
 from noisewright.search.report import Candidate
 from noisewright.search.strategies import equal_noise, equal_shares, parameter_selection
 
-SIMPLER_LINEAR = ("metric Laplace", "elliptical", "equal noise", "equal shares", "parameter selection")
+SIMPLER_LINEAR = ("metric Laplace", "elliptical", "equal noise", "equal shares", "parameter selection", "block descent")
 USUAL_PEOPLE = 1_000_000
 """How many people the bias of rounded columns is counted for where their number is not given."""
 
@@ -66,6 +67,8 @@ def design_linear_metric(query: Linear, privacy: MetricPrivacy, utility: Any, st
     if table.complete and query.dimension > 1:
         for name, strategy in STRATEGIES.items():
             certified[name] = laplace_mechanism(query, privacy, list(strategy(np.abs(table.rows))))
+        if query.people is not None and query.size <= LARGEST_UNIVERSE and isinstance(wanted, TotalSquaredError):
+            certified["block descent"] = descended(query, privacy, table, weights)
     step("measuring")
     candidates, errors = [], {}
     for name, item in certified.items():
@@ -146,6 +149,15 @@ def best_elliptical(
     parts = [Fraction(int(v * 2**20), 2**20) for v in costs / costs.sum()] if len(blocks) > 1 else [Fraction(1)]
     ellipses = [(b, s.point * float(p) ** 2, p) for b, s, p in zip(blocks, solved, parts, strict=True)]
     return elliptical_mechanism(query, privacy, ellipses), max(s.gap for s in solved)
+
+
+def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats) -> Certified:
+    """The paper's block descent for biased answers, started at the unbiased optimum."""
+    start = best_rates(np.abs(table.rows), weights)
+    distances = table.view.rows(0, query.size)
+    columns, scales, _ = block_descent(table.matrix, distances, start.point, query.people or USUAL_PEOPLE)
+    wanted = [[Fraction(float(v)) for v in row] for row in columns]
+    return laplace_mechanism(query, privacy, [1 / float(c) for c in scales], wanted)
 
 
 def squared_errors(mechanism: LinearLaplace | LinearElliptical) -> list[float]:

@@ -20,6 +20,9 @@ TARGET_GAP = 1e-8
 _GROWTH = 12.0
 _MOST_STAGES = 40
 _MOST_STEPS = 60
+_LONG = 0.3
+_NEAR = 0.9
+_FITS = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,7 @@ def best_ellipse(differences: Floats, weights: Floats) -> Solved | None:
     target = target / np.trace(target)
     size = rows.shape[1]
     upper = np.triu_indices(size)
-    spread = _duplication(size)
-    features = np.einsum("pi,pj->pij", rows, rows).reshape(len(rows), -1) @ spread
+    features = _folded(np.einsum("pi,pj->ijp", rows, rows).reshape(size * size, -1), size).T
     root = _root(target)
 
     def matrix(x: Floats) -> Floats:
@@ -85,8 +87,8 @@ def best_ellipse(differences: Floats, weights: Floats) -> Solved | None:
         full[upper] = x
         return np.asarray(full + np.triu(full, 1).T)
 
-    def bound(multipliers: Floats) -> float:
-        moment = (rows * multipliers[:, None]).T @ rows
+    def bound(multipliers: Floats, chosen: NDArray[np.bool_]) -> float:
+        moment = (rows[chosen] * multipliers[:, None]).T @ rows[chosen]
         inner = np.linalg.eigvalsh(root @ moment @ root)
         return float(np.sqrt(np.maximum(inner, 0)).sum() ** 2 / multipliers.sum())
 
@@ -97,16 +99,39 @@ def best_ellipse(differences: Floats, weights: Floats) -> Solved | None:
         inverse = np.linalg.inv(matrix(x))
         middle = inverse @ target @ inverse
         curve = np.kron(inverse, middle) + np.kron(middle, inverse)
-        return -spread.T @ middle.reshape(-1), np.asarray(spread.T @ curve @ spread)
+        return -_folded(middle.reshape(-1, 1), size)[:, 0], _folded(_folded(curve, size).T, size)
 
     def inside(x: Floats) -> bool:
         return bool(np.linalg.eigvalsh(matrix(x))[0] > 0)
 
     start = (np.eye(size) / (2 * (rows**2).sum(axis=1).max()))[upper]
-    x, gap = _interior(features, start, value, derivatives, bound, inside)
+    x, gap = _by_active_rows(features, (rows**2).sum(axis=1), start, value, derivatives, bound, inside)
     found = half @ matrix(x / (features @ x).max()) @ half.T
     found = (found + found.T) / 2
     return Solved(found, float((weights * np.diag(np.linalg.inv(found))).sum()), gap)
+
+
+def _by_active_rows(
+    features: Floats,
+    sizes: Floats,
+    start: Floats,
+    value: Callable[[Floats], float],
+    derivatives: Callable[[Floats], tuple[Floats, Floats]],
+    bound: Callable[[Floats, NDArray[np.bool_]], float],
+    inside: Callable[[Floats], bool],
+) -> tuple[Floats, float]:
+    """Solve with the longest rows first and add the ones that turn out to matter; the gap counts all of them."""
+    active = sizes >= _LONG * sizes.max()
+    while True:
+        chosen = active
+        x, gap = _interior(
+            features[chosen], start, value, derivatives, lambda m, chosen=chosen: bound(m, chosen), inside
+        )
+        use = features @ x / (features[chosen] @ x).max()
+        if use.max() <= 1 + _FITS:
+            # Scaling to fit every row raises a value that falls with 1 / scale by that factor at most.
+            return x, gap + (use.max() - 1) * (1 + gap)
+        active = chosen | (use > _NEAR)
 
 
 def _interior(
@@ -197,10 +222,8 @@ def _root(matrix: Floats) -> Floats:
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 
 
-def _duplication(size: int) -> Floats:
-    """The matrix that writes out a symmetric matrix from its upper triangle."""
+def _folded(table: Floats, size: int) -> Floats:
+    """Rows of a table indexed by the entries of a matrix, added up for the entries of its upper triangle."""
     first, second = np.triu_indices(size)
-    spread = np.zeros((size * size, len(first)))
-    for column, (i, j) in enumerate(zip(first, second, strict=True)):
-        spread[i * size + j, column] = spread[j * size + i, column] = 1.0
-    return spread
+    mirrored = table[second * size + first] * (first != second)[:, None]
+    return np.ascontiguousarray(table[first * size + second] + mirrored)
