@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
+from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError, InvalidQueryError
 from noisewright.problem.numbers import Number, parameter
 
 MOST_QUERIES = 1_000
@@ -205,7 +205,7 @@ def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
     """Whole counts, one for each element of the universe."""
     if isinstance(histogram, str | bytes | Mapping) or not isinstance(histogram, Iterable):
         raise InvalidAnswerError("give the histogram: how many people have each element of the universe.")
-    counts = [parameter(v, f"count {i}") for i, v in enumerate(histogram)]
+    counts = [_count(v, i) for i, v in enumerate(histogram)]
     if len(counts) != size:
         raise InvalidAnswerError(
             f"the histogram has {len(counts)} counts for a universe of {size} elements; give one for each.",
@@ -216,6 +216,14 @@ def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
         if value.denominator != 1 or not 0 <= value < 2**62:
             raise InvalidAnswerError(f"count {i} is not a whole number of people, 0 or more.", place=i)
     return [int(v) for v in counts]
+
+
+def _count(value: Number, place: int) -> Fraction:
+    """A count as it is; an error does not repeat it, since it is private."""
+    try:
+        return parameter(value, "count")
+    except InvalidNumberError:
+        raise InvalidAnswerError(f"count {place} is not a finite number.", place=place) from None
 
 
 def _columns(table: Mapping[str, Sequence[Any]], attributes: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -117,16 +118,14 @@ def _by_active_rows(
     start: Floats,
     value: Callable[[Floats], float],
     derivatives: Callable[[Floats], tuple[Floats, Floats]],
-    bound: Callable[[Floats, NDArray[np.bool_]], float],
+    bound: Callable[..., float],
     inside: Callable[[Floats], bool],
 ) -> tuple[Floats, float]:
     """Solve with the longest rows first and add the ones that turn out to matter; the gap counts all of them."""
     active = sizes >= _LONG * sizes.max()
     while True:
         chosen = active
-        x, gap = _interior(
-            features[chosen], start, value, derivatives, lambda m, chosen=chosen: bound(m, chosen), inside
-        )
+        x, gap = _interior(features[chosen], start, value, derivatives, partial(bound, chosen=chosen), inside)
         use = features @ x / (features[chosen] @ x).max()
         if use.max() <= 1 + _FITS:
             # Scaling to fit every row raises a value that falls with 1 / scale by that factor at most.
