@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,12 @@ def jumps(law: Piecewise, low: Fraction, high: Fraction) -> list[Fraction]:
 def cells(law: Piecewise, low: Fraction, high: Fraction) -> Iterator[Cell]:
     """(start, end, level) between two points."""
     edges = [low, *jumps(law, low, high), high]
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pairwise(edges):
         yield a, b, level(law, (a + b) / 2)
 
 
-def as_piecewise(law: Any) -> Piecewise:
-    """Integer laws as the density that is constant around each whole number."""
+def density_of(law: Any) -> Any:
+    """A law of real noise; a law of integers as the density that is constant around each whole number."""
     return law.stepped() if isinstance(law, DiscreteLaplace) else law
 
 
@@ -68,7 +69,7 @@ def shift_loss(law: Piecewise, shift: Fraction) -> Fraction:
     margin = abs(shift) + 2 * law.period
     low, high = law.breaks[0] - margin, law.breaks[-1] + margin
     edges = sorted({low, high, *jumps(law, low, high), *(x - shift for x in jumps(law, low, high))})
-    middles = [(a + b) / 2 for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    middles = [(a + b) / 2 for a, b in pairwise(edges)]
     return max(level(law, x + shift) - level(law, x) for x in middles) * law.rate
 
 

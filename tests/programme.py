@@ -34,7 +34,7 @@ def best_mean_loss(
     while True:
         found = _solve(costs * scale / size, weights * scale, sorted(rows), depth)
         mass = found.x * scale
-        broken = {row for row in everything if mass[row[0]] > math.exp(row[2]) * mass[row[1]] * (1 + 1e-9) + 1e-30} - rows
+        broken = {(i, j, a) for i, j, a in everything if mass[i] > math.exp(a) * mass[j] * (1 + 1e-9) + 1e-30} - rows
         if not broken and 0.1 < found.fun < 10:
             return float(found.fun) * size
         # Once more with what was broken, and with costs of such a size that the tolerances are relative ones.
@@ -42,9 +42,11 @@ def best_mean_loss(
         size *= float(found.fun)
 
 
-def _with_tails(loss: Callable[[int], float], epsilon: float, per: int, ks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _with_tails(
+    loss: Callable[[int], float], epsilon: float, per: int, ks: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Cost and weight of each free mass, what repeats it included. The far stretches are summed one by one."""
-    costs, weights = np.array([loss(int(k)) for k in ks]), np.ones(len(ks))
+    costs, weights = np.array([float(loss(int(k))) for k in ks]), np.ones(len(ks))
     for i in range(per):
         for place, direction in ((i, -1), (len(ks) - 1 - i, 1)):
             for turn in range(1, _TURNS):

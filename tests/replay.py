@@ -38,3 +38,13 @@ def extended(words: Iterable[int], seed: int, length: int) -> tuple[int, int]:
     for word in Replay(words, seed=seed).words(length):
         value = value << 64 | int(word)
     return value, 64 * length
+
+
+class SameEntropy:
+    """Every stream begins anew with the same words: what is drawn depends on the call alone."""
+
+    def __init__(self, seed: int = 1) -> None:
+        self.seed = seed
+
+    def stream(self) -> Replay:
+        return Replay(seed=self.seed)

@@ -34,7 +34,9 @@ rational_shifts = st.fractions(min_value=-6, max_value=6, max_denominator=8)
 
 
 @st.composite
-def piecewise_laws(draw: Callable[..., Any], *, unit: Fraction | None = None, edge: Fraction = Fraction(0)) -> Piecewise:
+def piecewise_laws(
+    draw: Callable[..., Any], *, unit: Fraction | None = None, edge: Fraction = Fraction(0)
+) -> Piecewise:
     """Any piecewise law of few cells: uneven tails, valleys and all, its jumps on (k - edge) units around zero."""
     width = unit or draw(st.sampled_from([Fraction(1), Fraction(1, 3), Fraction(5, 2)]))
     period, extra = draw(st.integers(1, 5)), draw(st.integers(0, 6))

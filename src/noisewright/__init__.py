@@ -8,6 +8,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Choice": "problem.queries",
+    "GaussianMixture": "laws.gaussian_mixture",
+    "RandomExponential": "mechanisms.choice",
+    "KullbackLeibler": "problem.divergences",
+    "Renyi": "problem.divergences",
+    "HistogramEntropy": "problem.divergences",
+    "Mallows": "problem.divergences",
+    "ErrorEntropy": "problem.divergences",
+    "TwoFold": "laws.twofold",
+    "Atoms": "laws.folds",
+    "GammaFold": "laws.folds",
+    "UniformFold": "laws.folds",
+    "NoncentralChiSquaredFold": "laws.folds",
+    "RayleighFold": "laws.folds",
+    "TruncatedNormalFold": "laws.combined",
+    "Ensemble": "laws.combined",
+    "FormulaFold": "laws.formula",
+    "point_fold": "laws.folds",
+    "two_point_fold": "laws.folds",
     "AbsoluteError": "problem.utilities",
     "ErrorQuantile": "problem.utilities",
     "Expected": "problem.utilities",
@@ -16,6 +35,10 @@ _HOMES = {
     "SquaredError": "problem.utilities",
     "Usefulness": "problem.utilities",
     "PureDP": "problem.privacy",
+    "ApproxDP": "problem.privacy",
+    "ProbabilisticDP": "problem.privacy",
+    "RenyiDP": "problem.privacy",
+    "ZeroConcentratedDP": "problem.privacy",
     "Scalar": "problem.queries",
     "NoisewrightError": "problem.errors",
     "InvalidInputError": "problem.errors",
@@ -77,25 +100,66 @@ _HOMES = {
     "mwem_mechanism": "search.metric_builders",
     "smalldb_mechanism": "search.metric_builders",
     "metric_private": "search.meta",
+    "Gaussian": "laws.gaussian",
+    "GeneralizedGaussian": "laws.generalized_gaussian",
+    "Logistic": "laws.logistic",
+    "TruncatedLaplace": "laws.truncated_laplace",
+    "DiscreteGaussian": "laws.discrete_gaussian",
+    "Tabulated": "laws.tabulated",
+    "RangedScalar": "problem.ranged",
+    "RangedNoise": "mechanisms.ranged",
+    "MinkowskiExponential": "mechanisms.exponential",
+    "lp_sensitivity": "mechanisms.lp_sensitivity",
+    "lp_sensitivity_from_bounds": "mechanisms.lp_sensitivity",
+    "exact_lp_sensitivity": "mechanisms.lp_sensitivity",
+    "approximate_delta": "proof.approximate",
+    "renyi_divergence": "proof.renyi",
+    "implied_bound": "proof.conversions",
+    "corollary_nine_delta": "proof.named_rules",
+    "GAUSSIAN": "search.calibration",
+    "LOGISTIC": "search.calibration",
+    "generalized_gaussian": "search.calibration",
+    "calibrated": "search.calibration",
+    "calibrated_many": "search.calibration",
+    "composed_delta": "search.composition",
+    "composed_epsilon": "search.composition",
+    "ranged_mechanism": "search.ranged",
+    "per_coordinate": "search.ranged",
+    "exponential_on_range": "search.ranged",
+    "exponential_over": "search.ranged",
+    "release_within": "search.ranged",
 }
 
 __all__ = [
     "AbsoluteError",
     "Additive",
+    "ApproxDP",
+    "Atoms",
     "Budget",
     "BudgetRow",
     "Candidate",
     "Certificate",
     "Certified",
+    "Choice",
     "Dates",
+    "DiscreteGaussian",
     "DiscreteLaplace",
+    "Ensemble",
+    "ErrorEntropy",
     "ErrorQuantile",
     "Euclidean",
     "Expected",
+    "FormulaFold",
+    "GAUSSIAN",
+    "GammaFold",
+    "Gaussian",
+    "GaussianMixture",
+    "GeneralizedGaussian",
     "Graph",
     "GreatCircle",
     "Growth",
     "Hamming",
+    "HistogramEntropy",
     "InvalidAnswerError",
     "InvalidInputError",
     "InvalidLawError",
@@ -105,6 +169,8 @@ __all__ = [
     "InvalidPrivacyError",
     "InvalidQueryError",
     "InvalidUtilityError",
+    "KullbackLeibler",
+    "LOGISTIC",
     "Laplace",
     "LargestError",
     "Lattice",
@@ -112,54 +178,114 @@ __all__ = [
     "LinearElliptical",
     "LinearLaplace",
     "LinearReport",
+    "Logistic",
+    "Mallows",
     "Matrix",
     "MechanismFileError",
     "MetricExponential",
     "MetricMWEM",
     "MetricPrivacy",
     "MetricSmallDB",
+    "MinkowskiExponential",
     "NoisewrightError",
+    "NoncentralChiSquaredFold",
     "PerAttribute",
     "PerValue",
     "Piecewise",
     "PowerError",
+    "ProbabilisticDP",
     "PureDP",
+    "RandomExponential",
+    "RangedNoise",
+    "RangedScalar",
+    "RayleighFold",
+    "Renyi",
+    "RenyiDP",
     "Report",
     "Scalar",
     "SmoothThreshold",
     "SolverError",
     "SquaredError",
+    "Tabulated",
     "Threshold",
     "TimeSeries",
     "TotalAbsoluteError",
     "TotalSquaredError",
+    "TruncatedLaplace",
+    "TruncatedNormalFold",
+    "TwoFold",
     "UncertifiedError",
+    "UniformFold",
     "Universe",
     "UnreachableTargetError",
     "Usefulness",
     "WithAbsent",
+    "ZeroConcentratedDP",
+    "__version__",
+    "approximate_delta",
     "budget_for",
+    "calibrated",
+    "calibrated_many",
     "certify",
+    "composed_delta",
+    "composed_epsilon",
+    "corollary_nine_delta",
     "design",
+    "exact_lp_sensitivity",
     "exponential_mechanism",
+    "exponential_on_range",
+    "exponential_over",
+    "generalized_gaussian",
     "group_budget",
+    "implied_bound",
+    "lp_sensitivity",
+    "lp_sensitivity_from_bounds",
     "metric_private",
     "mwem_mechanism",
+    "per_coordinate",
+    "point_fold",
+    "ranged_mechanism",
+    "release_within",
+    "renyi_divergence",
     "skewed_staircase",
     "smalldb_by_metropolis",
     "smalldb_mechanism",
     "staircase",
-    "__version__",
+    "two_point_fold",
 ]
 
 if TYPE_CHECKING:
+    from noisewright.laws.combined import Ensemble, TruncatedNormalFold
+    from noisewright.laws.discrete_gaussian import DiscreteGaussian
+    from noisewright.laws.folds import (
+        Atoms,
+        GammaFold,
+        NoncentralChiSquaredFold,
+        RayleighFold,
+        UniformFold,
+        point_fold,
+        two_point_fold,
+    )
+    from noisewright.laws.formula import FormulaFold
+    from noisewright.laws.gaussian import Gaussian
+    from noisewright.laws.gaussian_mixture import GaussianMixture
+    from noisewright.laws.generalized_gaussian import GeneralizedGaussian
     from noisewright.laws.laplace import DiscreteLaplace, Laplace
     from noisewright.laws.lattice import Lattice
+    from noisewright.laws.logistic import Logistic
     from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
+    from noisewright.laws.tabulated import Tabulated
+    from noisewright.laws.truncated_laplace import TruncatedLaplace
+    from noisewright.laws.twofold import TwoFold
     from noisewright.mechanisms.additive import Additive
+    from noisewright.mechanisms.choice import RandomExponential
+    from noisewright.mechanisms.exponential import MinkowskiExponential
     from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+    from noisewright.mechanisms.lp_sensitivity import exact_lp_sensitivity, lp_sensitivity, lp_sensitivity_from_bounds
+    from noisewright.mechanisms.ranged import RangedNoise
     from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
     from noisewright.numerics.distances import group_budget
+    from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
     from noisewright.problem.errors import (
         InvalidAnswerError,
         InvalidInputError,
@@ -181,8 +307,9 @@ if TYPE_CHECKING:
     from noisewright.problem.linear import Linear, Universe
     from noisewright.problem.metric_privacy import MetricPrivacy
     from noisewright.problem.metrics import Hamming, Matrix, PerAttribute, PerValue, WithAbsent
-    from noisewright.problem.privacy import PureDP
-    from noisewright.problem.queries import Scalar
+    from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
+    from noisewright.problem.queries import Choice, Scalar
+    from noisewright.problem.ranged import RangedScalar
     from noisewright.problem.utilities import (
         AbsoluteError,
         ErrorQuantile,
@@ -193,14 +320,27 @@ if TYPE_CHECKING:
         Usefulness,
     )
     from noisewright.problem.vector_utilities import LargestError, TotalAbsoluteError, TotalSquaredError
+    from noisewright.proof.approximate import approximate_delta
     from noisewright.proof.certify import Certificate, certify
+    from noisewright.proof.conversions import implied_bound
+    from noisewright.proof.named_rules import corollary_nine_delta
+    from noisewright.proof.renyi import renyi_divergence
     from noisewright.sample.certified import Certified
     from noisewright.sample.synthetic import smalldb_by_metropolis
     from noisewright.search.budget import Budget, BudgetRow, budget_for
+    from noisewright.search.calibration import GAUSSIAN, LOGISTIC, calibrated, calibrated_many, generalized_gaussian
+    from noisewright.search.composition import composed_delta, composed_epsilon
     from noisewright.search.design import design
     from noisewright.search.meta import metric_private
     from noisewright.search.metric_builders import exponential_mechanism, mwem_mechanism, smalldb_mechanism
     from noisewright.search.metric_report import LinearReport
+    from noisewright.search.ranged import (
+        exponential_on_range,
+        exponential_over,
+        per_coordinate,
+        ranged_mechanism,
+        release_within,
+    )
     from noisewright.search.report import Candidate, Report
 
 

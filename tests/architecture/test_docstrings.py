@@ -9,6 +9,11 @@ from typing import Any
 import pytest
 
 import noisewright
+from noisewright.laws.base import LatticeLaw, Law
+from noisewright.mechanisms.base import Mechanism
+
+_PROTOCOLS = (Law, LatticeLaw, Mechanism)
+"""Their methods are documented once, there, and not again in every class that has them."""
 
 
 def _members(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
@@ -20,7 +25,7 @@ def _members(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         if not owner.__module__.startswith("noisewright"):
             continue
         for attribute, value in vars(owner).items():
-            if attribute.startswith("_"):
+            if attribute.startswith("_") or any(hasattr(protocol, attribute) for protocol in _PROTOCOLS):
                 continue
             function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
             if inspect.isfunction(function) or isinstance(function, property):

@@ -11,7 +11,7 @@ import noisewright as nw
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 SWEEP = ("sweep", "--sensitivity", "1", "--utility", "squared-error")
-COLUMNS = ["Laplace", "staircase", "tailored", "best possible"]
+COLUMNS = ["Laplace", "staircase", "tailored", "two-fold optimum", "best possible"]
 
 
 def _values(epsilon: str, utility: object) -> list[float | None]:
@@ -29,7 +29,16 @@ def test_the_table_has_a_row_for_each_epsilon_and_a_column_for_each_mechanism(cl
     assert_succeeded(outcome)
     assert outcome.err == ""
     table = outcome.out.splitlines()[3:]
-    assert table[0].split() == ["epsilon", "Laplace", "staircase", "tailored", "best", "possible"]
+    assert table[0].split() == [
+        "epsilon",
+        "Laplace",
+        "staircase",
+        "tailored",
+        "two-fold",
+        "optimum",
+        "best",
+        "possible",
+    ]
     for line, epsilon in zip(table[2:], ["1", "0.1", "1/3"], strict=True):
         shown = [f"{value:.6g}" for value in _values(epsilon, nw.SquaredError())]
         assert line.split()[1:] == shown

@@ -56,7 +56,7 @@ def test_what_is_certified_holds_for_what_is_drawn_and_is_reached_by_it(kind, da
     claim: Claim = data.draw(strategies.CLAIMS[kind])
     mechanism = claim.mechanism
     steps = int(mechanism.query.sensitivity / mechanism.lattice.step)
-    ends = brute.as_piecewise(mechanism.law)
+    ends = brute.density_of(mechanism.law)
     reach = max(abs(ends.breaks[0]), ends.breaks[-1]) + 2 * ends.period if hasattr(ends, "breaks") else 0
     far = int(reach / mechanism.lattice.step) + 2 * steps
     with precision(100):

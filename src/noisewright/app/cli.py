@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import noisewright
-from noisewright.app import budgeting, designing, saved, sweeping
+from noisewright.app import budgeting, designing, reproducing, saved, sweeping
 from noisewright.app.outcome import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
 
 app = typer.Typer(
@@ -45,6 +45,7 @@ for command, function, example in (
     ("describe", saved.describe, "noisewright describe mechanism.json"),
     ("answer", saved.answer, "noisewright answer mechanism.json --value 42"),
     ("budget", budgeting.budget, "noisewright budget --sensitivity 1 --half-width 10 --confidence 0.95"),
+    ("reproduce", reproducing.reproduce, "noisewright reproduce --list"),
     ("sweep", sweeping.sweep, "noisewright sweep --sensitivity 1 --utility squared-error --epsilons 0.1,1"),
 ):
     app.command(command, epilog=f"Example:\n\n{example}")(function)

@@ -6,20 +6,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noisewright.app.options import (
+    Alpha,
+    AnyEpsilon,
+    Compose,
     Confidence,
-    Epsilon,
+    Delta,
+    Explore,
     Integer,
     Json,
+    Notion,
     Plot,
     Power,
+    Rho,
     Save,
     Sensitivity,
     UtilityChoice,
     Within,
 )
 from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json, writing
+from noisewright.app.promises import Promise, make_count, make_privacy
 from noisewright.app.questions import Parameters, make_utility
-from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 
 if TYPE_CHECKING:
@@ -27,13 +33,19 @@ if TYPE_CHECKING:
 
 
 def design(
-    epsilon: Epsilon,
     sensitivity: Sensitivity,
     utility: UtilityChoice,
+    epsilon: AnyEpsilon = None,
+    delta: Delta = None,
+    notion: Notion = None,
+    alpha: Alpha = None,
+    rho: Rho = None,
+    compose: Compose = "1",
     power: Power = None,
     within: Within = None,
     confidence: Confidence = None,
     integer: Integer = False,
+    explore: Explore = None,
     json: Json = False,
     plot: Plot = None,
     save: Save = None,
@@ -43,13 +55,16 @@ def design(
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
     query = Scalar(sensitivity, integer=integer)
-    privacy = PureDP(epsilon)
+    privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
+    releases = make_count(compose)
     wanted = make_utility(utility, Parameters(power, within, confidence))
     check_place(save, "--save")
     check_picture(plot)
     from noisewright.search.design import design as find_best
 
-    report = find_best(query, privacy=privacy, utility=wanted, progress=on_a_terminal())
+    report = find_best(
+        query, privacy=privacy, utility=wanted, compose=releases, progress=on_a_terminal(), explore=explore
+    )
     if json:
         say_json(report.to_dict())
     else:

@@ -10,6 +10,27 @@ import typer
 from noisewright.app.questions import UtilityName
 
 Epsilon = Annotated[str, typer.Option(metavar="NUMBER", help="How much may be learnt about one person: 0.00001 to 32.")]
+AnyEpsilon = Annotated[
+    str | None,
+    typer.Option("--epsilon", metavar="NUMBER", help="How much may be learnt about one person: 0.00001 to 32."),
+]
+Delta = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="Allow (epsilon, delta): a small chance such as 1e-6 that epsilon fails."),
+]
+Notion = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Which promise: pure, approximate, probabilistic, renyi or zero-concentrated (default: pure, or"
+        " approximate with --delta).",
+    ),
+]
+Alpha = Annotated[str | None, typer.Option(metavar="NUMBER", help="For --notion renyi: the order, above 1.")]
+Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="For --notion zero-concentrated: rho.")]
+Compose = Annotated[
+    str, typer.Option(metavar="COUNT", help="Rank for a plan of so many equal releases under this total.")
+]
 Sensitivity = Annotated[
     str, typer.Option(metavar="NUMBER", help="The most that one person can change the answer; 1 for a count.")
 ]
@@ -33,6 +54,9 @@ Within = Annotated[
 ]
 Confidence = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="For error-quantile: how sure to be, such as 0.95.")
+]
+Explore = Annotated[
+    str | None, typer.Option(metavar="FAMILY", help="Search a whole family more: two-fold, every kind of second fold.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")]

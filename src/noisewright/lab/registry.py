@@ -27,5 +27,9 @@ class Entry:
 
 REPRODUCTIONS: dict[str, Entry] = {
     "dx": Entry("noisewright.lab.dx", "Metric privacy for linear queries (d_X)", 4),
+    "generalized-gaussian": Entry(
+        "noisewright.lab.generalized_gaussian", "Generalized Gaussian mechanism (Liu 2019)", 6
+    ),
+    "r2dp": Entry("noisewright.lab.r2dp", "Two-fold noise: R2DP (Mohammady et al., CCS 2020)", 10),
 }
 """Name -> entry; a reproduction is known to the command line by being listed here."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from noisewright.numerics.fields import Exact, Field, Point, Value
 
@@ -46,6 +46,23 @@ class SmoothLaw(Law, Protocol):
     """A symmetric law whose density does not increase away from zero; used through its rounding to cells."""
 
     on_integers: ClassVar[bool | None]
+
+
+Crossing: TypeAlias = tuple[Fraction, Fraction]
+"""Two rationals around the point where the log-ratio of a law passes epsilon."""
+
+
+@runtime_checkable
+class LogConcave(Protocol):
+    """A symmetric log-concave law: ln f(x) - ln f(x + shift) does not decrease in x."""
+
+    def sf(self, x: Point, field: Field) -> Value:
+        """P(X > x), accurate in the upper tail."""
+        ...
+
+    def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
+        """(t1, t2) with t1 <= inf{x : ln f(x) - ln f(x + shift) > epsilon} <= t2; None if there is no such x."""
+        ...
 
 
 @runtime_checkable

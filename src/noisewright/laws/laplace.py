@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from noisewright.laws.base import Crossing
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
@@ -48,6 +49,13 @@ class Laplace:
     def log_ratio(self, shift: Fraction) -> Fraction:
         """Supremum over x of ln f(x) - ln f(x + shift)."""
         return abs(shift) / self.scale
+
+    def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
+        """Where the log-ratio passes epsilon: between -shift and 0 it is (2 x + shift) / scale."""
+        if epsilon * self.scale >= shift:
+            return None
+        place = (epsilon * self.scale - shift) / 2
+        return place, place
 
     def stepped(self, step: Fraction) -> Piecewise:
         """The law with its mass spread evenly over each cell [k step, (k+1) step): rounding in and out."""

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw, exact, law_from_dict
+from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.digest import digest
-from noisewright.mechanisms.expected import expected_under
+from noisewright.mechanisms.expected import ErrorDensity, expected_under
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidNumberError
@@ -63,11 +65,11 @@ class Additive:
         if self.law.on_integers is (not self.query.integer):
             kind = "integer" if self.law.on_integers else "real"
             raise InvalidMechanismError(f"{type(self.law).__name__} noise is for {kind} answers only.")
-        if isinstance(self.law, Piecewise) and not self.law.aligned(self.lattice.step, self.lattice.edge):
+        if isinstance(self.law, Piecewise | Tabulated) and not self.law.aligned(self.lattice.step, self.lattice.edge):
             raise InvalidMechanismError("the jumps of a piecewise law must fall on the edges of the lattice's cells.")
 
     @property
-    def error_density(self) -> Piecewise | Smoothed:
+    def error_density(self) -> ErrorDensity:
         """Density of released minus true answer.
 
         For real answers averaged over where the answer falls in its cell; for integers the mass of
@@ -77,7 +79,7 @@ class Additive:
             return self.law.stepped(self.lattice.step)
         if isinstance(self.law, DiscreteLaplace):
             return self.law.stepped()
-        if isinstance(self.law, Piecewise):
+        if isinstance(self.law, Piecewise | Tabulated | DiscreteGaussian):
             return self.law
         return Smoothed(self.law, self.lattice.step)
 

@@ -8,16 +8,21 @@ from fractions import Fraction
 from functools import singledispatch
 from itertools import pairwise
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
+from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.losses import expected_loss
+from noisewright.mechanisms.numerical import entropy_of_error, histogram_value, mallows_value
 from noisewright.mechanisms.smoothed import Smoothed
-from noisewright.numerics.balls import certainly_at_most
+from noisewright.numerics.balls import around, certainly_at_most
 from noisewright.numerics.fields import BALLS, Exact, Field, Value
 from noisewright.numerics.series import geometric_power_sum, power_sum_polynomial
+from noisewright.problem.divergences import ErrorEntropy, HistogramMetric, Mallows
+from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
 
-ErrorDensity = Piecewise | Smoothed
+ErrorDensity = Piecewise | Smoothed | Tabulated | DiscreteGaussian
 
 
 def expected_under(density: ErrorDensity, utility: Utility, field: Field, *, integer: bool) -> Value:
@@ -32,9 +37,9 @@ def _expected(utility: Utility, density: ErrorDensity, field: Field, integer: bo
 
 @_expected.register
 def _(utility: PowerError, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    if not integer or isinstance(density, Smoothed):
-        return density.moment(utility.power, field)
-    return _integer_moment(density, utility.power, field)
+    if integer and isinstance(density, Piecewise):
+        return _integer_moment(density, utility.power, field)
+    return density.moment(utility.power, field)
 
 
 @_expected.register
@@ -49,7 +54,33 @@ def _(utility: ErrorQuantile, density: ErrorDensity, field: Field, integer: bool
 
 @_expected.register
 def _(utility: Expected, density: ErrorDensity, field: Field, integer: bool) -> Value:
+    if not isinstance(density, Piecewise | Smoothed):
+        raise InvalidUtilityError(
+            "a loss of your own cannot be evaluated for this law; use PowerError, Usefulness or ErrorQuantile."
+        )
     return expected_loss(density, utility, field, integer=integer)
+
+
+@_expected.register
+def _(utility: HistogramMetric, density: ErrorDensity, field: Field, integer: bool) -> Value:
+    return _with_error(*histogram_value(density, utility, integer=integer), field)
+
+
+@_expected.register
+def _(utility: ErrorEntropy, density: ErrorDensity, field: Field, integer: bool) -> Value:
+    return _with_error(*entropy_of_error(density), field)
+
+
+@_expected.register
+def _(utility: Mallows, density: ErrorDensity, field: Field, integer: bool) -> Value:
+    if utility.power == 1:
+        return _expected(PowerError(1), density, field, integer)
+    return _with_error(*mallows_value(density, utility, integer=integer), field)
+
+
+def _with_error(value: float, error: float, field: Field) -> Value:
+    """A numerical value; as a ball, one as wide as its estimated error (no proof)."""
+    return around(value, error) if field is BALLS else value
 
 
 def probability_within(density: ErrorDensity, within: Fraction, field: Field, *, integer: bool) -> Value:

@@ -7,11 +7,17 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 
 MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
     "additive": Additive.from_dict,
+    "ranged": RangedNoise.from_dict,
+    "minkowski-exponential": MinkowskiExponential.from_dict,
+    "random-exponential": RandomExponential.from_dict,
     "linear-laplace": LinearLaplace.from_dict,
     "linear-elliptical": LinearElliptical.from_dict,
     "metric-exponential": MetricExponential.from_dict,

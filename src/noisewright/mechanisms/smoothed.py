@@ -49,7 +49,7 @@ class Smoothed:
         spreading evenly adds between 0 and (range of density) * (range of power) * step / 4 (Gruess).
         """
         exact = self.law.moment(power, field)
-        if field is not BALLS:
+        if field is not BALLS or not exact.is_finite():
             return exact
         return field.between(exact, exact + self._excess(Fraction(power)))
 

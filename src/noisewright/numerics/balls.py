@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from flint import arb, ctx, fmpq, fmpz
+from flint import acb, arb, ctx, fmpq, fmpz
 
 Ball: TypeAlias = Any
 """A flint.arb; the library ships no types that strict checking could use."""
@@ -65,9 +65,50 @@ def upper_gamma(order: Fraction | int, x: Ball) -> Ball:
     return x.gamma_upper(ball(order))
 
 
+def tricomi(a: Fraction, b: Fraction, x: Ball) -> Ball:
+    """The confluent hypergeometric function U(a, b, x), accurate for x of any size."""
+    return x.hypgeom_u(ball(a), ball(b))
+
+
+def square_root_of_pi() -> Ball:
+    """The square root of pi."""
+    return arb.pi().sqrt()
+
+
+def infinite() -> Ball:
+    """Positive infinity: the value of an expectation that does not exist as a finite number."""
+    return arb("inf")
+
+
+def upper_gamma_share(order: Fraction | int, x: Ball) -> Ball:
+    """The regularised upper incomplete gamma function Q(order, x)."""
+    return x.gamma_upper(ball(order), regularized=1)
+
+
 def pi() -> Ball:
     """The circle's number."""
     return arb.pi()
+
+
+def zeta(value: Ball) -> Ball:
+    """The Riemann zeta function."""
+    return value.zeta()
+
+
+def complex_ball(value: Fraction | int) -> Any:
+    """An exact rational as a complex ball, for integrands."""
+    return acb(ball(value))
+
+
+def integral(function: Callable[[Any, bool], Any], start: Fraction, end: Fraction) -> Ball:
+    """Rigorous enclosure of the integral of a real function over an interval.
+
+    `function(x, analytic)` takes and returns complex balls and must return a non-finite one where it
+    is not analytic and the flag is set.
+    """
+    bits = ctx.prec
+    found = acb.integral(function, acb(ball(start)), acb(ball(end)), rel_tol=arb(2) ** (-bits // 2), abs_tol=arb(0))
+    return found.real
 
 
 def working_bits() -> int:

@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
-from noisewright.numerics.balls import Ball, ball, hull
+from noisewright.numerics.balls import Ball, ball, hull, upper_gamma_share
 
 Value: TypeAlias = Any
 """A float or a ball, whichever the field gives."""
@@ -31,6 +31,12 @@ class Field(Protocol):
     def log(self, value: Value) -> Value: ...
     def power(self, base: Value, exponent: Exact) -> Value: ...
     def gamma(self, value: Exact) -> Value: ...
+    def sqrt(self, value: Value) -> Value: ...
+    def erfc(self, value: Value) -> Value: ...
+    def gamma_tail(self, order: Exact, value: Value) -> Value:
+        """Regularised upper incomplete gamma function Q(order, value)."""
+        ...
+
     def between(self, low: Value, high: Value) -> Value:
         """A value for something known to lie between two others."""
         ...
@@ -56,6 +62,17 @@ class _Floats:
 
     def gamma(self, value: Exact) -> float:
         return math.gamma(value)
+
+    def sqrt(self, value: float) -> float:
+        return math.sqrt(value)
+
+    def erfc(self, value: float) -> float:
+        return math.erfc(value)
+
+    def gamma_tail(self, order: Exact, value: float) -> float:
+        from scipy.special import gammaincc
+
+        return float(gammaincc(float(order), value))
 
     def between(self, low: float, high: float) -> float:
         return (low + high) / 2
@@ -87,6 +104,15 @@ class _Balls:
 
     def gamma(self, value: Exact) -> Ball:
         return ball(value).gamma()
+
+    def sqrt(self, value: Ball) -> Ball:
+        return value.sqrt()
+
+    def erfc(self, value: Ball) -> Ball:
+        return value.erfc()
+
+    def gamma_tail(self, order: Exact, value: Ball) -> Ball:
+        return upper_gamma_share(order, value)
 
     def between(self, low: Ball, high: Ball) -> Ball:
         return hull(low, high)

@@ -27,6 +27,10 @@ class Requirement(Protocol):
 
 SMALLEST_EPSILON = Fraction(1, 100_000)
 LARGEST_EPSILON = Fraction(32)
+SMALLEST_DELTA = Fraction(1, 10**15)
+LARGEST_ORDER = Fraction(10_000)
+SMALLEST_DIVERGENCE = Fraction(1, 10**10)
+LARGEST_DIVERGENCE = Fraction(1000)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -39,22 +43,7 @@ class PureDP:
     epsilon: Fraction
 
     def __init__(self, epsilon: Number) -> None:
-        value = parameter(epsilon, "epsilon")
-        if value <= 0:
-            raise InvalidPrivacyError(
-                f"epsilon is {show(value)}; it must be positive (typical values: 0.1 to 3).", epsilon=value
-            )
-        if not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
-            reason = (
-                "noise would exceed the sensitivity a hundred thousand times"
-                if value < SMALLEST_EPSILON
-                else "likelihood ratios of e^32 protect nobody"
-            )
-            raise InvalidPrivacyError(
-                f"epsilon is {show(value)}; allowed is 1e-05 to 32 ({reason}). Choose an epsilon in that range.",
-                epsilon=value,
-            )
-        object.__setattr__(self, "epsilon", value)
+        object.__setattr__(self, "epsilon", _checked_epsilon(epsilon))
 
     def __str__(self) -> str:
         return f"pure differential privacy, epsilon = {show(self.epsilon)}"
@@ -68,9 +57,182 @@ class PureDP:
         return f"the probability of any released value changes by a factor of at most e^{show(self.epsilon)}"
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class ApproxDP:
+    """(epsilon, delta)-differential privacy: P(S) <= e^epsilon P'(S) + delta for every set S of outcomes.
+
+    Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "epsilon", _checked_epsilon(epsilon))
+        object.__setattr__(self, "delta", _checked_delta(delta))
+
+    def __str__(self) -> str:
+        return f"approximate differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "approximate", "epsilon": str(self.epsilon), "delta": str(self.delta)}
+
+    def promise(self) -> str:
+        """In words."""
+        return (
+            f"the probability of any set of released values changes by a factor of at most e^{show(self.epsilon)},"
+            f" up to an additional {show(self.delta)}"
+        )
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ProbabilisticDP:
+    """(epsilon, delta)-probabilistic differential privacy.
+
+    Except with probability delta the released value is one that is neither e^epsilon times likelier
+    nor e^epsilon times less likely for a neighbour. Implies `ApproxDP` with the same numbers, but unlike it is
+    not closed under post-processing: it is a statement about the values that are released.
+
+    Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "epsilon", _checked_epsilon(epsilon))
+        object.__setattr__(self, "delta", _checked_delta(delta))
+
+    def __str__(self) -> str:
+        return f"probabilistic differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "probabilistic", "epsilon": str(self.epsilon), "delta": str(self.delta)}
+
+    def promise(self) -> str:
+        """In words."""
+        return (
+            f"with probability at least 1 - {show(self.delta)} the released value is one whose own probability changes"
+            f" by a factor of at most e^{show(self.epsilon)}"
+        )
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RenyiDP:
+    """Renyi differential privacy of one order: the divergence of order alpha between neighbours is at most epsilon.
+
+    Valid for: alpha above 1 and at most 10,000, epsilon from 1e-10 to 1,000; raises InvalidPrivacyError outside.
+    """
+
+    alpha: Fraction
+    epsilon: Fraction
+
+    def __init__(self, alpha: Number, epsilon: Number) -> None:
+        order, cost = parameter(alpha, "alpha"), parameter(epsilon, "epsilon")
+        if not 1 < order <= LARGEST_ORDER:
+            raise InvalidPrivacyError(
+                f"alpha is {show(order)}; the order of a Renyi divergence must be above 1 and at most"
+                f" {show(LARGEST_ORDER)}.",
+                alpha=order,
+            )
+        _check_divergence(cost, "epsilon")
+        object.__setattr__(self, "alpha", order)
+        object.__setattr__(self, "epsilon", cost)
+
+    def __str__(self) -> str:
+        return f"Renyi differential privacy, order {show(self.alpha)}, epsilon = {show(self.epsilon)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "renyi", "alpha": str(self.alpha), "epsilon": str(self.epsilon)}
+
+    def promise(self) -> str:
+        """In words."""
+        return (
+            f"the released values' Renyi divergence of order {show(self.alpha)} from those without them is at most"
+            f" {show(self.epsilon)}"
+        )
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ZeroConcentratedDP:
+    """Zero-concentrated differential privacy: the Renyi divergence of every order alpha > 1 is at most rho * alpha.
+
+    Valid for: rho from 1e-10 to 1,000; raises InvalidPrivacyError outside.
+    """
+
+    rho: Fraction
+
+    def __init__(self, rho: Number) -> None:
+        value = parameter(rho, "rho")
+        _check_divergence(value, "rho")
+        object.__setattr__(self, "rho", value)
+
+    def __str__(self) -> str:
+        return f"zero-concentrated differential privacy, rho = {show(self.rho)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "zero-concentrated", "rho": str(self.rho)}
+
+    def promise(self) -> str:
+        """In words."""
+        return (
+            "the released values' Renyi divergence of each order from those without them is at most"
+            f" {show(self.rho)} times the order"
+        )
+
+
+def _checked_epsilon(epsilon: Number) -> Fraction:
+    value = parameter(epsilon, "epsilon")
+    if value <= 0:
+        raise InvalidPrivacyError(
+            f"epsilon is {show(value)}; it must be positive (typical values: 0.1 to 3).", epsilon=value
+        )
+    if not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
+        reason = (
+            "noise would exceed the sensitivity a hundred thousand times"
+            if value < SMALLEST_EPSILON
+            else "likelihood ratios of e^32 protect nobody"
+        )
+        raise InvalidPrivacyError(
+            f"epsilon is {show(value)}; allowed is 1e-05 to 32 ({reason}). Choose an epsilon in that range.",
+            epsilon=value,
+        )
+    return value
+
+
+def _checked_delta(delta: Number) -> Fraction:
+    value = parameter(delta, "delta")
+    if value == 0:
+        raise InvalidPrivacyError("delta is 0; that is pure differential privacy: use PureDP(epsilon).", delta=value)
+    if not SMALLEST_DELTA <= value < 1:
+        raise InvalidPrivacyError(
+            f"delta is {float(value):.6g}; allowed is {float(SMALLEST_DELTA):.0e} to below 1. Choose a delta well below"
+            " one over the number of people, such as 1e-6.",
+            delta=value,
+        )
+    return value
+
+
+def _check_divergence(value: Fraction, name: str) -> None:
+    if not SMALLEST_DIVERGENCE <= value <= LARGEST_DIVERGENCE:
+        raise InvalidPrivacyError(
+            f"{name} is {float(value):.6g}; allowed is {float(SMALLEST_DIVERGENCE):.0e} to"
+            f" {show(LARGEST_DIVERGENCE)} (typical values: 0.01 to 5).",
+            **{name: value},
+        )
+
+
 REQUIREMENTS: dict[str, Callable[[Mapping[str, Any]], Requirement]] = {
     "pure": lambda data: PureDP(data["epsilon"]),
     "metric": lambda data: MetricPrivacy(metric_from_dict(data["metric"])),
+    "approximate": lambda data: ApproxDP(data["epsilon"], data["delta"]),
+    "probabilistic": lambda data: ProbabilisticDP(data["epsilon"], data["delta"]),
+    "renyi": lambda data: RenyiDP(data["alpha"], data["epsilon"]),
+    "zero-concentrated": lambda data: ZeroConcentratedDP(data["rho"]),
 }
 """How each kind of requirement is read back from files."""
 

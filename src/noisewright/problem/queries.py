@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,37 @@ from noisewright.problem.numbers import Number, parameter, show
 _SMALLEST = Fraction(1, 10**100)
 _LARGEST = Fraction(10**100)
 _LARGEST_INTEGER = 10**12
+_MOST_CANDIDATES = 100_000
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Choice:
+    """One of finitely many candidates, each with a score that one person can move by at most `sensitivity`."""
+
+    candidates: tuple[str, ...]
+    sensitivity: Fraction
+
+    def __init__(self, candidates: Iterable[str], sensitivity: Number = 1) -> None:
+        names = tuple(candidates)
+        if not 1 <= len(names) <= _MOST_CANDIDATES or len(set(names)) != len(names):
+            raise InvalidQueryError(
+                f"a choice needs 1 to {_MOST_CANDIDATES} candidates with different names; {len(names)} were given.",
+                candidates=len(names),
+            )
+        if not all(isinstance(name, str) for name in names):
+            raise InvalidQueryError("candidates are named by text.")
+        value = parameter(sensitivity, "sensitivity")
+        if not _SMALLEST <= value <= _LARGEST:
+            raise InvalidQueryError(f"sensitivity is {show(value)}; it must be positive.", sensitivity=value)
+        object.__setattr__(self, "candidates", names)
+        object.__setattr__(self, "sensitivity", value)
+
+    def __str__(self) -> str:
+        return f"one of {len(self.candidates)} candidates, score sensitivity {show(self.sensitivity)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "choice", "candidates": list(self.candidates), "sensitivity": str(self.sensitivity)}
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.numbers import Number, parameter, show
 
@@ -183,5 +184,5 @@ class Expected:
         return self.name
 
 
-Utility = PowerError | Usefulness | ErrorQuantile | Expected
+Utility = PowerError | Usefulness | ErrorQuantile | Expected | Numerical
 """Every way of saying what counts as good."""

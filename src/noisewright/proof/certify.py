@@ -9,13 +9,31 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import PureDP, Requirement
-from noisewright.proof.additive import pure_additive
+from noisewright.problem.privacy import (
+    ApproxDP,
+    ProbabilisticDP,
+    PureDP,
+    RenyiDP,
+    Requirement,
+    ZeroConcentratedDP,
+)
+from noisewright.proof.additive import (
+    approximate_additive,
+    concentrated_additive,
+    probabilistic_additive,
+    pure_additive,
+    renyi_additive,
+)
+from noisewright.proof.choice import pure_choice
+from noisewright.proof.exponential import pure_exponential
 from noisewright.proof.metric import (
     metric_elliptical,
     metric_exponential,
@@ -23,6 +41,7 @@ from noisewright.proof.metric import (
     metric_mwem,
     metric_smalldb,
 )
+from noisewright.proof.ranged import pure_ranged
 
 _MAKER = object()
 
@@ -33,6 +52,13 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (MetricExponential, MetricPrivacy): metric_exponential,
     (MetricSmallDB, MetricPrivacy): metric_smalldb,
     (MetricMWEM, MetricPrivacy): metric_mwem,
+    (RandomExponential, PureDP): pure_choice,
+    (Additive, ApproxDP): approximate_additive,
+    (Additive, ProbabilisticDP): probabilistic_additive,
+    (Additive, RenyiDP): renyi_additive,
+    (Additive, ZeroConcentratedDP): concentrated_additive,
+    (RangedNoise, PureDP): pure_ranged,
+    (MinkowskiExponential, PureDP): pure_exponential,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 

@@ -1,4 +1,4 @@
-"""Pure bounds of laws, in exact rationals.
+"""Pure bounds of laws, in exact rationals (where a bound is irrational, just above it).
 
 `pure_bound(law, reach)` returns a rational B such that f(x) <= e^B f(x + s) for almost every x
 and every shift |s| <= reach, and the name of the rule that shows it.
@@ -6,15 +6,26 @@ and every shift |s| <= reach, and the name of the rule that shows it.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from fractions import Fraction
 from functools import singledispatch
 
+from noisewright.laws.folds import Atoms
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
+from noisewright.laws.twofold import TwoFold
+from noisewright.numerics.balls import precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import UncertifiedError
 
+_BITS = 256
+_LARGEST_EXPONENT = 64
+_GRID = 2**60
 _MOST_UNROLLED = 10**6
 
 
@@ -34,6 +45,29 @@ def _(law: Laplace, reach: Fraction) -> tuple[Fraction, str]:
 def _(law: DiscreteLaplace, reach: Fraction) -> tuple[Fraction, str]:
     """The same inequality on the integers."""
     return reach / law.scale, "pure/discrete-laplace"
+
+
+@pure_bound.register
+def _(law: TwoFold, reach: Fraction) -> tuple[Fraction, str]:
+    """ln L'(0) - ln L'(reach), rounded up to a multiple of 2^-60.
+
+    The density is g(|x|) with g = -L'/2 = E[u e^(-ux)]/2. By Hoelder's inequality ln g is convex, and
+    it decreases, so for y >= 0 and 0 <= s the drop ln g(y) - ln g(y + s) is largest at y = 0. For any x
+    and |s| <= reach, |x + s| <= |x| + reach, so ln f(x) - ln f(x + s) <= ln g(|x|) - ln g(|x| + reach)
+    <= ln g(0) - ln g(reach), which is attained. A single rate is Laplace noise, where the drop is
+    exactly rate * reach.
+    """
+    fold = law.fold
+    if isinstance(fold, Atoms) and len(fold.rates) == 1:
+        return fold.rates[0] * reach, "pure/two-fold"
+    with precision(_BITS):
+        at_zero = fold.slope(BALLS.real(0), BALLS)
+        at_reach = fold.slope(BALLS.real(reach), BALLS)
+        if not (at_zero.is_finite() and bool(at_reach > 0)):
+            raise UncertifiedError("the density of this two-fold law could not be enclosed; nothing is proven.")
+        bound = upper((at_zero / at_reach).log())
+    # Rounded to a coarse grid, so that a later version of the ball arithmetic proves the very same number.
+    return Fraction(math.ceil(bound * _GRID), _GRID), "pure/two-fold"
 
 
 @pure_bound.register
@@ -66,3 +100,20 @@ def _(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
             highest.popleft()
         worst = max(worst, level - cells[lowest[0]][2], cells[highest[0]][2] - level)
     return worst * law.rate, "pure/levels-within-reach"
+
+
+@pure_bound.register
+def _(law: Logistic, reach: Fraction) -> tuple[Fraction, str]:
+    """|d/dx ln f| < 1 / scale everywhere."""
+    return reach / law.scale, "pure/logistic"
+
+
+@pure_bound.register
+def _(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
+    """For power <= 1, |x + s|^p - |x|^p <= |s|^p, so the log-ratio is at most (reach / scale)^power."""
+    if law.power > 1:
+        raise UncertifiedError(
+            "refused: above power 1 the likelihood ratio of a generalized Gaussian is not bounded; ask for approximate"
+            " or probabilistic privacy."
+        )
+    return power_from_above(reach / law.scale, law.power), "pure/subadditive-power"

@@ -26,6 +26,10 @@ from noisewright.problem.errors import (
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import Requirement, requirement_from_dict
 from noisewright.proof.certify import Certificate, certificate_matches, certify
+from noisewright.sample import (
+    choice as _choice,  # noqa: F401  # registers the sampler of choices
+    selection as _selection,  # noqa: F401  # registers its samplers when loaded
+)
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, SystemEntropy
 

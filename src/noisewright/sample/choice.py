@@ -1,42 +1,47 @@
-"""One of finitely many choices with exactly given weights."""
+"""Exact draws of the exponential mechanism."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Mapping
+from typing import Any
 
-from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
-from noisewright.sample.entropy import WordStream
+from numpy.typing import NDArray
 
-_WORD = 64
-_GUARD = 96
+from noisewright.mechanisms.choice import RandomExponential
+from noisewright.problem.errors import InvalidAnswerError
+from noisewright.problem.numbers import show
+from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.entropy import Entropy
+from noisewright.sample.refine import Inverter
 
-
-def choose(log_weights: Sequence[Fraction], stream: WordStream) -> int:
-    """An index drawn with probability proportional to e^log_weight, exactly."""
-    bits, u = _WORD, int(stream.words(1)[0])
-    while True:
-        lows, highs = _scaled_sums(log_weights, bits)
-        k = bisect_left(lows, u + 1)
-        if k == 0 or highs[k - 1] <= u:
-            return k
-        u = (u << _WORD) | int(stream.words(1)[0])
-        bits += _WORD
+_BITS = 64
 
 
-def _scaled_sums(log_weights: Sequence[Fraction], bits: int) -> tuple[list[int], list[int]]:
-    """Integers below and above 2^bits times the distribution function."""
-    with precision(bits + _GUARD):
-        top = max(log_weights)
-        sums, running = [], ball(0)
-        for value in log_weights:
-            running = running + ball(value - top).exp()
-            sums.append(running)
-        shares = [value / running for value in sums[:-1]]
-        lows = [min(1 << bits, floor_scaled(s, bits)) for s in shares]
-        highs = [ceil_scaled(s, bits) for s in shares]
-    # Rounding may make lower ends of nearly equal sums decrease by a unit; searching needs them in order.
-    for i in range(1, len(lows)):
-        lows[i] = max(lows[i], lows[i - 1])
-    return [*lows, 1 << bits], [*highs, 1 << bits]
+class SelectionDrawer:
+    """Chooses a candidate by inverting the distribution function of its index in balls."""
+
+    def __init__(self, mechanism: RandomExponential) -> None:
+        self._mechanism = mechanism
+
+    def release(self, answer: Mapping[str, Any], entropy: Entropy) -> str:
+        stream = entropy.stream()
+        inverter = Inverter(self._mechanism.law_given(answer))
+        last = len(self._mechanism.query.candidates) - 1
+        index = inverter.invert(int(stream.words(1)[0]), _BITS, stream, above=-1, at_most=last)
+        return self._mechanism.query.candidates[index]
+
+    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
+        raise InvalidAnswerError("a choice has no noise of its own; call release with the scores.")
+
+
+@drawer_for.register
+def _(mechanism: RandomExponential) -> Drawer:
+    return SelectionDrawer(mechanism)
+
+
+@describe_error.register
+def _(mechanism: RandomExponential) -> list[str]:
+    epsilons = ", ".join(show(e) for e in mechanism.epsilons)
+    return [
+        f"Chooses one of {len(mechanism.query.candidates)} candidates, higher scores more often (epsilon {epsilons})."
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import singledispatch
 from typing import Any, Protocol
 
@@ -57,25 +58,43 @@ class AdditiveDrawer:
         self._mechanism = mechanism
         self._sampler = NoiseSampler(mechanism.noise)
 
-    def release(self, answer: Any, entropy: Entropy) -> float | int:
+    def release(self, answer: Any, entropy: Entropy) -> float | int | Fraction:
         released = self._mechanism.law_given(answer)
         value = released.value(self._sampler.one(entropy.stream()))
-        return int(value) if self._mechanism.query.integer else float(value)
+        return int(value) if self._mechanism.query.integer else _as_float(value)
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         stream = entropy.stream()
         if self._mechanism.query.integer:
             return self._sampler.many(count, stream)
         lattice = self._mechanism.lattice
-        noise = np.empty(count)
+        noise: NDArray[Any] = np.empty(count)
         begin = 0
         for part in self._sampler.parts(count, stream):
-            values = noise[begin : begin + len(part)]
-            values[:] = part
-            values += float(HALF - lattice.edge)
-            values *= float(lattice.step)
+            place = slice(begin, begin + len(part))
+            if part.dtype == object:
+                noise = _put_exactly(noise, place, [lattice.centre(int(k)) for k in part])
+            else:
+                noise[place] = (part + float(HALF - lattice.edge)) * float(lattice.step)
             begin += len(part)
         return noise
+
+
+def _as_float(value: Fraction) -> float | Fraction:
+    """The nearest float; beyond the range of floats, which heavy tails can reach, the exact rational."""
+    try:
+        return float(value)
+    except OverflowError:
+        return value
+
+
+def _put_exactly(noise: NDArray[Any], place: slice, values: list[Fraction]) -> NDArray[Any]:
+    """The array with the values in their place; it holds exact rationals once one is beyond the range of floats."""
+    shown = [_as_float(value) for value in values]
+    if any(isinstance(value, Fraction) for value in shown) and noise.dtype != object:
+        noise = noise.astype(object)
+    noise[place] = shown
+    return noise
 
 
 @describe_error.register
@@ -87,7 +106,7 @@ def _(mechanism: Additive) -> list[str]:
             mean_square.sqrt(),
             mechanism.expected(ErrorQuantile("0.95"), BALLS),
         )
-        shown = [f"{float(v.mid()):.6g}" for v in values]
+        shown = [f"{float(v.mid()):.6g}" if v.is_finite() else "infinite" for v in values]
         offset = float(mechanism.bias(BALLS).mid())
     lines = [f"Error: mean absolute {shown[0]}, root mean square {shown[1]}, 95 % of answers within {shown[2]}."]
     if abs(offset) > 1e-9 * float(mechanism.query.sensitivity):

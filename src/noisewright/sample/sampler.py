@@ -40,6 +40,8 @@ class NoiseSampler:
         # Cells of one point each are numbered like the points, but for an offset.
         self._offset = segments.start(0) if segments else 0
         self._largest, self._few = (_LARGEST_WALKED, _WITHOUT_WALKED) if segments else (_LARGEST_TABLE, _WITHOUT_TABLE)
+        # Laws whose distribution function takes special functions ask for a smaller table.
+        self._largest = min(self._largest, getattr(noise.law, "largest_table", self._largest))
         if self._segments is not None and not self._segments.within(-1, 0, _WIDEST):
             self._few = sys.maxsize
         self._inverter = Inverter(self._law)

@@ -15,11 +15,11 @@ from noisewright.numerics.weights import reweighed
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.linear import checked_histogram
 from noisewright.problem.numbers import Number
-from noisewright.sample.choice import choose
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, SystemEntropy, WordStream
 from noisewright.sample.two_sided import TwoSided, flip
 from noisewright.sample.uniform import uniform_below
+from noisewright.sample.weighted_choice import choose
 
 
 class _NoNoise:

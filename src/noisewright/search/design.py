@@ -5,34 +5,82 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
+from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
-from noisewright.problem.privacy import PureDP
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
+from noisewright.search.approximate import design_scalar_approximate
+from noisewright.search.composition import check_count
+from noisewright.search.concentrated import design_scalar_renyi
 from noisewright.search.metric import design_linear_metric
+from noisewright.search.plan import design_plan
 from noisewright.search.progress import Advance, progress_bar
 from noisewright.search.report import Report
 from noisewright.search.scalar import design_scalar_pure
+from noisewright.search.twofold_design import explore_two_fold
 
 Designer = Callable[[Any, Any, Any, Advance], Report]
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): design_scalar_pure,
     (Linear, MetricPrivacy): design_linear_metric,
+    (Scalar, ApproxDP): design_scalar_approximate,
+    (Scalar, ProbabilisticDP): design_scalar_approximate,
+    (Scalar, RenyiDP): design_scalar_renyi,
+    (Scalar, ZeroConcentratedDP): design_scalar_renyi,
 }
 """Who designs for which kind of question under which kind of requirement."""
 
+EXPLORERS: dict[tuple[str, type, type], tuple[Callable[[Report, Advance], Report], int]] = {
+    ("two-fold", Scalar, PureDP): (explore_two_fold, 6),
+}
+"""Families that are only searched on request: what adds them to a report, and in how many steps."""
 
-def design(query: Any, *, privacy: Any, utility: Any, progress: bool = False) -> Report:
+
+def design(
+    query: Any,
+    *,
+    privacy: Any,
+    utility: Any,
+    compose: int = 1,
+    progress: bool = False,
+    explore: str | None = None,
+) -> Report:
     """The best noise for a question, beside the usual ones, each certified, with the best possible value.
+
+    With `compose` above 1 the requirement is the total of that many equal releases, and mechanisms
+    are ranked after composing the whole plan. `explore="two-fold"` adds every family of two-fold noise
+    at its best parameters, which takes seconds instead of a fraction of one.
 
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
     law that it draws. `progress=True` shows a progress bar on standard error.
     """
     designer = designer_for(query, privacy)
-    with progress_bar("design", 4, shown=progress) as step:
-        return designer(query, privacy, utility, step)
+    check_count(compose)
+    explorer, more = explorer_for(explore, query, privacy)
+    if compose > 1:
+        if explorer:
+            raise InvalidInputError("explore works for a single release; leave out compose.", compose=compose)
+        with progress_bar("design", 4, shown=progress) as step:
+            return design_plan(query, privacy, utility, compose, step)
+    with progress_bar("design", 4 + more, shown=progress) as step:
+        report = designer(query, privacy, utility, step)
+        return explorer(report, step) if explorer else report
+
+
+def explorer_for(
+    explore: str | None, query: Any, privacy: Any
+) -> tuple[Callable[[Report, Advance], Report] | None, int]:
+    """What adds a family to a report, and in how many steps; a clear refusal if there is none."""
+    if explore is None:
+        return None, 0
+    found = EXPLORERS.get((explore, type(query), type(privacy)))
+    if found is None:
+        names = sorted(n for n, q, p in EXPLORERS if q is type(query) and p is type(privacy))
+        allowed = " or ".join(repr(n) for n in names) or "nothing"
+        raise InvalidInputError(f"explore is {explore!r}; for this question give {allowed}.", explore=explore)
+    return found
 
 
 def designer_for(query: Any, privacy: Any) -> Designer:

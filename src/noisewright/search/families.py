@@ -18,9 +18,9 @@ from noisewright.search.scaling import in_sensitivities, round_number
 
 _STEPS_PER_SCALE = 1000
 _STEPS_PER_SPLIT = 200
-_STEPS_PER_QUANTILE = 10_000
+_STEPS_PER_SHARP_SPLIT = 10_000
 _LARGEST_ALIGNED = 20_000
-_LARGEST_EXACT = 10**6
+_FINE_STEPS = 10**6
 _MOST_STEPS = 2**58
 
 
@@ -69,14 +69,17 @@ def aligned_split(utility: PowerError | Usefulness | ErrorQuantile, epsilon: Fra
     """A rational split and a number of steps per sensitivity that it is a multiple of (errors in sensitivities)."""
     least = max(100, math.ceil(_STEPS_PER_SCALE * epsilon))
     ideal = best_split(utility, epsilon)
-    per_split = _STEPS_PER_QUANTILE if isinstance(utility, ErrorQuantile | Usefulness) else _STEPS_PER_SPLIT
-    steps = min(round_number(max(least, math.ceil(per_split / ideal))), _MOST_STEPS)
+    if isinstance(utility, PowerError):
+        needed = max(least, math.ceil(_STEPS_PER_SPLIT / ideal))
+    else:
+        needed = max(_FINE_STEPS, math.ceil(_STEPS_PER_SHARP_SPLIT / ideal))
+    steps = min(round_number(needed), _MOST_STEPS)
     if isinstance(utility, Usefulness):
         split = utility.within % 1 or Fraction(1)
         fine = max(least, math.ceil(_STEPS_PER_SPLIT / split))
         exact = split.denominator * math.ceil(Fraction(fine, split.denominator))
         # A limit of many digits is not worth a step so fine that large answers no longer fit the lattice.
-        if exact <= max(steps, _LARGEST_EXACT):
+        if exact <= steps:
             return split, exact
     # A top step that ends just inside a quantile leaves the last bit of confidence to the far lower next step.
     whole = math.ceil(ideal * steps) if isinstance(utility, ErrorQuantile) else round(ideal * steps)

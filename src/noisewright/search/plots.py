@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.laws.piecewise import Piecewise
-from noisewright.mechanisms.smoothed import Smoothed
+from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError
 
@@ -32,7 +32,9 @@ def plot_report(report: Report, path: str | Path | None) -> Figure:
         left.plot(xs, ys, style, color=_COLOURS[i % len(_COLOURS)], label=candidate.name, linewidth=1.8)
     left.set(xlabel="error of the released answer", ylabel="density", xlim=(-half, half))
     left.set_ylim(bottom=0)
-    left.set_title(f"{report.query}, epsilon = {float(report.privacy.epsilon):.4g}")
+    epsilon = getattr(report.privacy, "epsilon", None)
+    promise = str(report.privacy) if epsilon is None else f"epsilon = {float(epsilon):.4g}"
+    left.set_title(f"{report.query}, {promise}")
     left.legend(frameon=False)
     names = [c.name for c in report.candidates]
     values = [c.value for c in report.candidates]
@@ -50,7 +52,7 @@ def plot_report(report: Report, path: str | Path | None) -> Figure:
     return figure
 
 
-def density_points(density: Piecewise | Smoothed, half: float) -> tuple[list[float], list[float]]:
+def density_points(density: ErrorDensity, half: float) -> tuple[list[float], list[float]]:
     """Points of a step curve between -half and half: the jumps where they are few, a fine grid else."""
     jumps: set[float] = set()
     if isinstance(density, Piecewise) and float(density.period) * _POINTS > half:

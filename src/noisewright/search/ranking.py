@@ -6,9 +6,13 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import Ball, lower, precision, upper
-from noisewright.problem.privacy import Requirement
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.privacy import PureDP, Requirement
+from noisewright.problem.utilities import Utility
 from noisewright.sample.certified import make_certified
+from noisewright.search.bounds import value_ball
 from noisewright.search.report import Candidate
 
 _TIE = 1e-9
@@ -25,10 +29,13 @@ def measured(
 ) -> Candidate:
     """Certify a mechanism and measure its value, a ball, against the bound (None where none is known)."""
     certified = make_certified(mechanism, privacy)
+    if not value.is_finite():
+        return Candidate(name, certified, math.inf, None if bound is None else math.inf, bias)
     with precision():
         worst = lower(value) if utility.larger_is_better else upper(value)
-        middle = float(value.mid())
-    return Candidate(name, certified, middle, relative_gap(worst, bound, larger=utility.larger_is_better), bias)
+        middle, error = float(value.mid()), float(value.rad())
+    gap = relative_gap(worst, bound, larger=utility.larger_is_better)
+    return Candidate(name, certified, middle, gap, bias, error)
 
 
 def relative_gap(worst: Fraction, bound: Fraction | None, *, larger: bool) -> float | None:
@@ -58,3 +65,13 @@ def outward(bound: Fraction, *, larger: bool) -> float:
     if larger:
         return shown if shown >= bound else math.nextafter(shown, math.inf)
     return shown if shown <= bound else math.nextafter(shown, -math.inf)
+
+
+def additive_candidate(
+    name: str, mechanism: Additive, privacy: PureDP, utility: Utility, bound: Fraction | None
+) -> Candidate:
+    """Certify additive noise, with its bias where there is one."""
+    with precision():
+        bias = mechanism.bias(BALLS)
+        offset = 0.0 if bias.contains(0) else float(bias.mid())
+    return measured(name, mechanism, privacy, value_ball(mechanism, utility), bound, utility, offset)

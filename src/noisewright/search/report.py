@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noisewright.problem.divergences import ErrorEntropy, Numerical
 from noisewright.problem.utilities import Expected
 from noisewright.sample.certified import Certified
 from noisewright.search.tables import html_table, number, percent, text_table
@@ -19,21 +21,26 @@ _TIE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One mechanism of the report: its certified form, its expected utility, its distance to the bound."""
+    """One mechanism of the report: its certified form, its expected utility, its distance to the bound.
+
+    `error` is the half-width of the ball around the value: its numerical error.
+    """
 
     name: str
     certified: Certified
     value: float
     gap: float | None
     bias: float
+    error: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, the mechanism included."""
         return {
             "name": self.name,
-            "value": self.value,
+            "value": None if isinf(self.value) else self.value,
             "gap": None if self.gap is None or isinf(self.gap) else self.gap,
             "bias": self.bias,
+            "error": self.error,
             "certified": self.certified.to_dict(),
         }
 
@@ -44,7 +51,7 @@ class Report:
 
     Guarantees: every candidate is certified. `value` is the expected utility of released minus true
     answer, rounding included; `gap` is an upper bound of its relative distance to `bound`, both ends
-    taken from balls.
+    taken from balls. `notes` are remarks on the candidates, such as what a whole family can reach.
     """
 
     query: Any
@@ -52,6 +59,8 @@ class Report:
     utility: Any
     candidates: tuple[Candidate, ...]
     bound: float | None
+    reason: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> Certified:
@@ -61,11 +70,16 @@ class Report:
     @property
     def why(self) -> str:
         """One line that says why the winner won."""
+        if self.reason:
+            return self.reason
         winner = self.candidates[0]
         usual = next((c for c in self.candidates if "Laplace" in c.name and c is not winner), None)
-        limit = self._limit(winner)
+        limit = limit_text(winner.gap)
         if usual is None or abs(usual.value - winner.value) <= _TIE * abs(winner.value):
             return f"{winner.name} is the best for this question: {limit}."
+        if isinstance(self.utility, ErrorEntropy):
+            drop = usual.value - winner.value
+            return f"{winner.name} wins: its entropy is {drop:.4g} nats below that of {usual.name} noise; {limit}."
         larger = self.utility.larger_is_better
         top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
         if not bottom:
@@ -79,13 +93,6 @@ class Report:
             else f"its error is {ratio} times smaller than that of {usual.name} noise"
         )
         return f"{winner.name} wins: {gain}; {limit}."
-
-    def _limit(self, winner: Candidate) -> str:
-        if winner.gap is None:
-            return "how much better a mechanism could be is not known"
-        if winner.gap < _TIE:
-            return "no mechanism can do better"
-        return f"no mechanism is more than {percent(winner.gap)} better"
 
     def __str__(self) -> str:
         lines = [
@@ -101,11 +108,11 @@ class Report:
             lines.append(
                 "The loss is not symmetric, so the best answers lean to the cheaper side; the bias column says how far."
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:
         caption = f"{self.query}; {self.privacy}; {self._goal()}"
-        return html_table(caption, self._header(), self._rows(), self.why)
+        return html_table(caption, self._header(), self._rows(), " ".join([self.why, *self.notes]))
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Densities of the candidates' errors beside their values; saved to `path` if one is given."""
@@ -122,6 +129,7 @@ class Report:
             "utility": utility,
             "bound": self.bound,
             "why": self.why,
+            "notes": list(self.notes),
             "candidates": [c.to_dict() for c in self.candidates],
         }
 
@@ -136,11 +144,21 @@ class Report:
         biased = any(c.bias for c in self.candidates)
         rows = []
         for c in self.candidates:
-            row = [c.name, number(c.value), _gap_text(c.gap)]
+            row = [
+                c.name,
+                _value_text(c, shown=isinstance(self.utility, Numerical)),
+                "unbounded" if isinf(c.value) else _gap_text(c.gap),
+            ]
             rows.append([*row, f"{c.bias:+.4g}" if c.bias else "0"] if biased else row)
         limit = ["best possible", "none known" if self.bound is None else number(self.bound), ""]
         rows.append([*limit, ""] if biased else limit)
         return rows
+
+
+def _value_text(candidate: Candidate, *, shown: bool) -> str:
+    if not shown or not math.isfinite(candidate.value):
+        return number(candidate.value)
+    return f"{number(candidate.value)} ± {candidate.error:.1g}"
 
 
 def _gap_text(gap: float | None) -> str:
@@ -149,3 +167,12 @@ def _gap_text(gap: float | None) -> str:
     if isinf(gap):
         return "best possible is 0"
     return f"at most {percent(gap)}" if gap >= _TIE else "none"
+
+
+def limit_text(gap: float | None) -> str:
+    """How much better a mechanism could be, in words."""
+    if gap is None:
+        return "how much better a mechanism could be is not known"
+    if gap < _TIE:
+        return "no mechanism can do better"
+    return f"no mechanism is more than {percent(gap)} better"

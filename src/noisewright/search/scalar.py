@@ -5,27 +5,30 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.balls import precision
-from noisewright.numerics.fields import BALLS
+from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected, Utility
-from noisewright.search.bounds import best_possible, value_ball
+from noisewright.search.bounds import best_possible
 from noisewright.search.chain import LossGrid
 from noisewright.search.families import from_grid, laplace, tuned_staircase
+from noisewright.search.numerical import design_numerical
 from noisewright.search.progress import Advance
-from noisewright.search.ranking import measured, outward, ranked
-from noisewright.search.report import Candidate, Report
+from noisewright.search.ranking import additive_candidate, outward, ranked
+from noisewright.search.report import Report
 from noisewright.search.scaling import check_problem
 from noisewright.search.tailored import tailored
+from noisewright.search.twofold_design import NAME as TWO_FOLD, covers, optimum_for, what_two_fold_can_do
 
-SIMPLER_FIRST = ("Laplace", "discrete Laplace", "staircase", "tailored")
+SIMPLER_FIRST = ("Laplace", "discrete Laplace", "staircase", "tailored", TWO_FOLD)
 
 
 def design_scalar_pure(query: Scalar, privacy: PureDP, utility: Utility, step: Advance) -> Report:
-    """Laplace, the tuned staircase and tailored noise, with the bound of the chain theorem."""
+    """Laplace, the tuned staircase, tailored and two-fold noise, with the bound of the chain theorem."""
     check_problem(query, utility)
+    if isinstance(utility, Numerical):
+        return design_numerical(query, privacy, utility, step)
     step("evaluating the loss" if isinstance(utility, Expected) else "finding the optimum")
     grid = LossGrid(query, privacy.epsilon, utility) if isinstance(utility, Expected) else None
     mechanisms = {laplace_name(query): laplace(query, privacy.epsilon, utility)}
@@ -33,27 +36,21 @@ def design_scalar_pure(query: Scalar, privacy: PureDP, utility: Utility, step: A
     step("solving the linear programme")
     best = from_grid(grid, symmetric=False) if grid else mechanisms["staircase"]
     mechanisms["tailored"] = tailored_or(best, query, privacy.epsilon, utility, grid)
+    notes: tuple[str, ...] = ()
+    if covers(query, utility):
+        mechanisms[TWO_FOLD], optimum = optimum_for(query, privacy.epsilon, utility)
+        notes = (what_two_fold_can_do(optimum),)
     step("proving the bound")
     bound = best_possible(query, privacy.epsilon, utility, grid)
     step("certifying")
     candidates = [additive_candidate(name, m, privacy, utility, bound) for name, m in mechanisms.items()]
     order = ranked(candidates, utility, SIMPLER_FIRST)
-    return Report(query, privacy, utility, order, outward(bound, larger=utility.larger_is_better))
+    return Report(query, privacy, utility, order, outward(bound, larger=utility.larger_is_better), notes=notes)
 
 
 def laplace_name(query: Scalar) -> str:
     """What the usual noise is called for this kind of answer."""
     return "discrete Laplace" if query.integer else "Laplace"
-
-
-def additive_candidate(
-    name: str, mechanism: Additive, privacy: PureDP, utility: Utility, bound: Fraction | None
-) -> Candidate:
-    """Certify additive noise, with its bias where there is one."""
-    with precision():
-        bias = mechanism.bias(BALLS)
-        offset = 0.0 if bias.contains(0) else float(bias.mid())
-    return measured(name, mechanism, privacy, value_ball(mechanism, utility), bound, utility, offset)
 
 
 def tailored_or(best: Additive, query: Scalar, epsilon: Fraction, utility: Utility, grid: LossGrid | None) -> Additive:

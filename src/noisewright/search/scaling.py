@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Scalar
@@ -31,10 +32,11 @@ def back_factor(utility: Utility, query: Scalar) -> tuple[Fraction, Fraction]:
 
 def check_problem(query: Scalar, utility: Utility) -> None:
     """Refuse combinations that cannot be meant, before any work."""
-    if not isinstance(utility, PowerError | Usefulness | ErrorQuantile | Expected):
+    if not isinstance(utility, PowerError | Usefulness | ErrorQuantile | Expected | Numerical):
         raise InvalidUtilityError(
             f"utility is {utility!r}; give one of SquaredError(), AbsoluteError(), PowerError(p), Usefulness(within),"
-            " ErrorQuantile(confidence), Expected(loss, growth=...).",
+            " ErrorQuantile(confidence), Expected(loss, growth=...), KullbackLeibler(prior), Renyi(prior, order),"
+            " HistogramEntropy(prior), Mallows(p, nodes), ErrorEntropy().",
             utility=utility,
         )
     if isinstance(utility, PowerError) and float(utility.power) * abs(math.log10(query.sensitivity)) > _LARGEST_SCALE:

@@ -6,7 +6,9 @@ from html import escape
 
 
 def number(value: float) -> str:
-    """Six significant digits."""
+    """Six significant digits, or a plain word if it is not finite."""
+    if value == float("inf"):
+        return "infinite"
     return f"{value:.6g}"
 
 

@@ -12,7 +12,7 @@ from noisewright.laws.piecewise import staircase
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidNumberError
 
-LAWS = [
+LAWS: list[Law] = [
     Laplace(Fraction(2)),
     Laplace(Fraction(1, 10**6)),
     staircase(epsilon=Fraction(1), sensitivity=Fraction(3), split=Fraction(1, 4)),

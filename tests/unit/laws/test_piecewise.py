@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError, InvalidNumberError
 
-GOOD = {
+GOOD: dict[str, Any] = {
     "rate": Fraction(1),
     "period": Fraction(2),
     "breaks": tuple(map(Fraction, (-3, -2, -1, 0, 2))),
@@ -63,7 +64,9 @@ def test_floats_are_read_as_the_decimals_they_show():
 
 def test_levels_in_body_and_tails():
     law = changed()
-    for x, level in (("-3", 2), ("-2", 1), ("-1/2", 0), ("0", 1), ("2", 2), ("4", 3), ("-3.5", 2), ("-4", 2), ("-4.5", 3)):
+    body = {"-3": 2, "-2": 1, "-1/2": 0, "0": 1}
+    tails = {"2": 2, "4": 3, "-3.5": 2, "-4": 2, "-4.5": 3}
+    for x, level in {**body, **tails}.items():
         assert law.level_at(Fraction(x)) == level, x
 
 

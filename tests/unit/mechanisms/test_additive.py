@@ -13,7 +13,7 @@ from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.registry import MECHANISMS, mechanism_from_dict
-from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidAnswerError
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.queries import Scalar
 
 ONE = Fraction(1)
@@ -46,7 +46,7 @@ def test_what_does_not_fit_is_refused(query, law, lattice, why):
 
 @pytest.mark.parametrize(
     ("answer", "index"),
-    [(0.35, 3), ("0.3", 3), (0.3, 2), (Decimal("0.3"), 3), (Fraction(3, 10), 3), (-0.05, -1), (7, 70), (np.int16(7), 70)],
+    [(0.35, 3), ("0.3", 3), (0.3, 2), (Decimal("0.3"), 3), (Fraction(3, 10), 3), (-0.05, -1), (np.int16(7), 70)],
     ids=repr,
 )
 def test_an_answer_is_the_number_that_is_stored(answer, index):

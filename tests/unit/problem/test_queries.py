@@ -14,7 +14,7 @@ from noisewright.problem.queries import Scalar
 def test_a_question_keeps_its_exact_sensitivity():
     assert Scalar(0.1).sensitivity == Fraction(1, 10)
     assert Scalar() == Scalar(1, integer=False)
-    assert Scalar(np.int64(3), integer=True).sensitivity == 3
+    assert Scalar(np.int64(3), integer=True).sensitivity == 3  # type: ignore[arg-type]  # numpy's are welcome too
     assert Scalar("6/2", integer=True).sensitivity == 3
 
 

@@ -15,7 +15,7 @@ from noisewright.lab.dx_printed import weights_noise_free
 from noisewright.mechanisms.selection import MetricSmallDB
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.proof.certify import certify
-from noisewright.sample.choice import choose
+from noisewright.sample.weighted_choice import choose
 from noisewright.sample.entropy import SystemEntropy
 
 LINE = nw.Matrix([[abs(i - j) for j in range(4)] for i in range(4)])

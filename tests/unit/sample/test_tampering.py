@@ -28,7 +28,24 @@ SAVED = {
     ).to_dict(),
     "piecewise": make_certified(Additive(Scalar(1), STAIRS, Lattice.cells(Fraction(1, 4))), PureDP(1)).to_dict(),
 }
-JUNK = [None, True, 0, -1, 2.5, "", "x", "-1", "0", "1/0", "1e999999999", "9" * 4400, [], {}, [[]], {"kind": "pure"}]
+JUNK: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    2.5,
+    "",
+    "x",
+    "-1",
+    "0",
+    "1/0",
+    "1e999999999",
+    "9" * 4400,
+    [],
+    {},
+    [[]],
+    {"kind": "pure"},
+]
 
 
 def edited(value: Any) -> Any:
@@ -59,8 +76,9 @@ def test_junk_under_fresh_seals_is_refused_in_good_order_or_true(name, path):
             accepted = Certified.from_dict(resealed(put(SAVED[name], path, junk)))
         except NoisewrightError:
             continue
-        law, query = accepted.mechanism.law, accepted.mechanism.query
-        assert privacy_loss(law, query.sensitivity) <= accepted.certificate.requirement.epsilon
+        law, query, requirement = accepted.mechanism.law, accepted.mechanism.query, accepted.certificate.requirement
+        assert isinstance(requirement, PureDP)
+        assert privacy_loss(law, query.sensitivity) <= requirement.epsilon
 
 
 @pytest.mark.parametrize("name", SAVED)

@@ -14,7 +14,7 @@ from noisewright.problem.errors import (
     InvalidUtilityError,
     UnreachableTargetError,
 )
-from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON
+from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
 from noisewright.search.bounds import best_possible
@@ -77,7 +77,7 @@ def test_every_row_is_the_checked_end_of_a_narrow_bracket(query, utility, target
     for row in budget.rows:
         assert SMALLEST_EPSILON <= row.not_below < row.epsilon <= LARGEST_EPSILON
         assert row.epsilon - row.not_below <= row.epsilon / 1000
-        assert row.certified.certificate.requirement.epsilon == row.epsilon
+        assert row.certified.certificate.requirement == PureDP(row.epsilon)
         with precision():
             value = row.certified.mechanism.expected(utility, BALLS)
             assert lower(value) >= goal if utility.larger_is_better else upper(value) <= goal

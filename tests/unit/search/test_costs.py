@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -33,8 +34,7 @@ def test_real_cells_cost_the_integral_of_the_loss(utility, loss):
     total = primitive(Scalar(1), ONE, utility, grid)
     edges = np.array([-3.0, -1.25, -0.5, 0.0, 0.25, 1.5, 4.0])
     direct = [
-        quad(loss, a, b, points=[x for x in (-0.7, 0.0, 0.7) if a < x < b] or None)[0]
-        for a, b in zip(edges[:-1], edges[1:], strict=True)
+        quad(loss, a, b, points=[x for x in (-0.7, 0.0, 0.7) if a < x < b] or None)[0] for a, b in pairwise(edges)
     ]
     assert np.diff(total(edges)) == pytest.approx(direct, rel=1e-6, abs=1e-9)
 
@@ -54,10 +54,7 @@ def test_integer_cells_cost_the_sum_over_their_whole_numbers(utility, loss):
     grid = LossGrid(query, ONE, utility) if isinstance(utility, Expected) else None
     total = primitive(query, ONE, utility, grid)
     edges = np.array([-6.5, -3.5, -0.5, 0.5, 1.5, 4.5])
-    direct = [
-        sum(loss(float(k)) for k in range(int(np.ceil(a)), int(np.floor(b)) + 1))
-        for a, b in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    direct = [sum(loss(float(k)) for k in range(int(np.ceil(a)), int(np.floor(b)) + 1)) for a, b in pairwise(edges)]
     assert np.diff(total(edges)) == pytest.approx(direct, rel=1e-9)
 
 

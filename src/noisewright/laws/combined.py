@@ -1,0 +1,233 @@
+"""Second folds without closed inverse moments: truncated normal rates and independent sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from noisewright.laws.folds import Fold
+from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
+from noisewright.numerics.balls import working_bits
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
+from noisewright.numerics.special import gaussian_transform, infinity
+from noisewright.problem.errors import InvalidLawError
+
+_MOST_STANDARD_UNITS = 30
+_MOST_PARTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatedNormalFold:
+    """Normal rates kept to low < u < high; `high` may be None for no upper limit.
+
+    With a = (low - centre)/spread and G(z) the integral of e^(-t^2/2 - zt) over t > 0,
+    L(x) is e^(-a^2/2 - low x) G(a + spread x) minus the same at `high`, divided by its value at 0.
+    Valid for: low >= 0, ends at most 30 spreads from the centre.
+    """
+
+    centre: Fraction
+    spread: Fraction
+    low: Fraction
+    high: Fraction | None
+    costly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.spread <= 0 or self.low < 0 or (self.high is not None and self.high <= self.low):
+            raise InvalidLawError("a truncated normal fold needs spread > 0 and 0 <= low < high.")
+        far = _MOST_STANDARD_UNITS * self.spread
+        if abs(self.low - self.centre) > far or (self.high is not None and abs(self.high - self.centre) > far):
+            raise InvalidLawError(
+                "the ends of a truncated normal fold must lie within 30 spreads of its centre; use None for no"
+                " upper end."
+            )
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
+        return None if self.low else Fraction(1)
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
+        return None
+
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
+        if bool(x == 0):
+            return field.real(1)
+        return self._ends(x, field, 0) / self._whole(field)
+
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
+        return self._ends(x, field, 1) / self._whole(field)
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
+        if power == 0:
+            return field.real(1)
+        if not self.low and power >= 1:
+            return infinity(field)
+        if field is FLOATS:
+            return self._inverse_moment_float(float(power))
+        if self.low:
+            return inverse_moment_between(self, power, field, exponential_tail(self.low, power))
+        return inverse_moment_between(self, power, field, polynomial_tail(Fraction(1), self._highest_density, power))
+
+    def _inverse_moment_float(self, power: float) -> float:
+        """Gauss's rule over the logarithm of the rate: quick, for search."""
+        import numpy as np
+
+        centre, spread = float(self.centre), float(self.spread)
+        top = centre + 12 * spread if self.high is None else min(float(self.high), max(centre, 0.0) + 12 * spread)
+        bottom = max(float(self.low), 1e-12 * top)
+        nodes, weights = np.polynomial.legendre.leggauss(120)
+        logs = np.log(bottom) + (nodes + 1) / 2 * np.log(top / bottom)
+        rates = np.exp(logs)
+        exponents = -(((rates - centre) / spread) ** 2) / 2
+        mass = weights * np.exp(exponents - exponents.max()) * rates
+        return float(np.sum(mass * rates**-power) / np.sum(mass))
+
+    @property
+    def lowest(self) -> Fraction:
+        """No rate lies below this."""
+        return self.low
+
+    def scaled(self, factor: Fraction) -> TruncatedNormalFold:
+        """The law of factor times the rate."""
+        high = None if self.high is None else self.high * factor
+        return TruncatedNormalFold(self.centre * factor, self.spread * factor, self.low * factor, high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "truncated-normal",
+            "centre": str(self.centre),
+            "spread": str(self.spread),
+            "low": str(self.low),
+            "high": None if self.high is None else str(self.high),
+        }
+
+    def _highest_density(self, field: Field) -> Value:
+        """No density of the rate exceeds this, so L(x) is at most this divided by x."""
+        return 1 / (field.real(self.spread) * self._whole(field))
+
+    def _whole(self, field: Field) -> Value:
+        """The normalising constant, computed once per precision."""
+        return _normaliser(self, working_bits() if field is BALLS else None)
+
+    def _ends(self, x: Value, field: Field, order: int) -> Value:
+        """The integral of u^order e^(-ux) times the unnormalised density, in units of the spread."""
+        total = self._beyond(self.low, x, field, order)
+        return total if self.high is None else total - self._beyond(self.high, x, field, order)
+
+    def _beyond(self, end: Fraction, x: Value, field: Field, order: int) -> Value:
+        """The same over u > end: substitute u = end + spread t."""
+        a = (end - self.centre) / self.spread
+        spread = field.real(self.spread)
+        z = field.real(a) + spread * x
+        weight = field.exp(field.real(-a * a / 2) - field.real(end) * x)
+        inner = gaussian_transform(0, z, field)
+        if order == 1:
+            inner = field.real(end) * inner + spread * gaussian_transform(1, z, field)
+        return weight * inner
+
+
+@lru_cache(maxsize=128)
+def _normaliser(fold: TruncatedNormalFold, bits: int | None) -> Value:
+    field = FLOATS if bits is None else BALLS
+    return fold._ends(field.real(0), field, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ensemble:
+    """A sum of independent folds with positive coefficients: L(x) is the product of the L_i(a_i x)."""
+
+    coefficients: tuple[Fraction, ...]
+    parts: tuple[Fold, ...]
+    costly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.parts) <= _MOST_PARTS or len(self.parts) != len(self.coefficients):
+            raise InvalidLawError(f"an ensemble needs as many coefficients as folds, 1 to {_MOST_PARTS} of them.")
+        if any(a <= 0 for a in self.coefficients):
+            raise InvalidLawError("the coefficients of an ensemble must be positive; leave a fold of weight 0 out.")
+        if any(isinstance(part, Ensemble) for part in self.parts):
+            raise InvalidLawError("an ensemble is made of plain folds; put all of them into one ensemble.")
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
+        reaches = [part.inverse_reach for part in self.parts]
+        return None if None in reaches else sum((r for r in reaches if r is not None), Fraction(0))
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
+        scaled = [
+            part.exponential_reach / a
+            for a, part in zip(self.coefficients, self.parts, strict=True)
+            if part.exponential_reach is not None
+        ]
+        return min(scaled) if scaled else None
+
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
+        return math.prod(self._transforms(x, field), start=field.real(1))
+
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
+        transforms = self._transforms(x, field)
+        total = field.real(0)
+        for i, (a, part) in enumerate(zip(self.coefficients, self.parts, strict=True)):
+            others = math.prod(transforms[:i] + transforms[i + 1 :], start=field.real(1))
+            total = total + field.real(a) * part.slope(field.real(a) * x, field) * others
+        return total
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
+        if power == 0:
+            return field.real(1)
+        reach = self.inverse_reach
+        if reach is not None and power >= reach:
+            return infinity(field)
+        if self.lowest:
+            return inverse_moment_between(self, power, field, exponential_tail(self.lowest, power))
+        assert reach is not None
+        order = power + (reach - power) * Fraction(9, 10)
+        tail = polynomial_tail(order, lambda chosen: self._tail_constant(order / reach, chosen), power)
+        return inverse_moment_between(self, power, field, tail)
+
+    @property
+    def lowest(self) -> Fraction:
+        """No rate lies below this."""
+        return sum((a * part.lowest for a, part in zip(self.coefficients, self.parts, strict=True)), Fraction(0))
+
+    def scaled(self, factor: Fraction) -> Ensemble:
+        """The law of factor times the rate."""
+        return Ensemble(tuple(a * factor for a in self.coefficients), self.parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "ensemble",
+            "coefficients": [str(a) for a in self.coefficients],
+            "parts": [part.to_dict() for part in self.parts],
+        }
+
+    def _tail_constant(self, share: Fraction, field: Field) -> Value:
+        """C with L(x) <= C x^(-order), from L_i(x) <= Gamma(q+1) E u_i^(-q) x^(-q) for each part.
+
+        That holds because x^q L_i(x) / q is at most the integral of t^(q-1) L_i(t) over t < x.
+        """
+        total = field.real(1)
+        for a, part in zip(self.coefficients, self.parts, strict=True):
+            assert part.inverse_reach is not None
+            q = part.inverse_reach * share
+            total = total * field.gamma(q + 1) * part.inverse_moment(q, field) / field.power(field.real(a), q)
+        return total
+
+    def _transforms(self, x: Value, field: Field) -> list[Value]:
+        return [part.transform(field.real(a) * x, field) for a, part in zip(self.coefficients, self.parts, strict=True)]

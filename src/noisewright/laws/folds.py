@@ -1,0 +1,379 @@
+"""Second folds: laws of the random rate u of two-fold noise, known by their Laplace transforms.
+
+X given u is Laplace noise of scale 1/u. A fold offers L(x) = E e^(-ux), its negative derivative
+-L'(x) = E u e^(-ux), and inverse moments E u^(-p); each formula runs in floats or in balls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.numerics.special import gaussian_transform, infinity, kummer
+from noisewright.problem.errors import InvalidLawError
+from noisewright.problem.numbers import show
+
+_SMALL = 1e-3
+
+
+@runtime_checkable
+class Fold(Protocol):
+    """The law of a positive random rate with a finite mean."""
+
+    costly: ClassVar[bool]
+    """Whether evaluating the transform in balls takes special functions."""
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it is for every p."""
+        ...
+
+    @property
+    def lowest(self) -> Fraction:
+        """No rate lies below this; 0 where rates come arbitrarily close to 0."""
+        ...
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it is for every s."""
+        ...
+
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux), for x >= 0 and for x > -exponential_reach."""
+        ...
+
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux), for x >= 0."""
+        ...
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist; power >= 0."""
+        ...
+
+    def scaled(self, factor: Fraction) -> Fold:
+        """The law of factor * u."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with exact numbers as text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """Finitely many rates with their probabilities; one is a point fold, two the "Bernoulli" fold."""
+
+    rates: tuple[Fraction, ...]
+    weights: tuple[Fraction, ...]
+    costly: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.rates) <= 64 or len(self.rates) != len(self.weights):
+            raise InvalidLawError("a fold of atoms needs as many rates as weights, 1 to 64 of them.")
+        if any(r <= 0 for r in self.rates) or any(w <= 0 for w in self.weights) or sum(self.weights) != 1:
+            raise InvalidLawError("a fold of atoms needs positive rates and positive weights that sum to exactly 1.")
+
+    @property
+    def lowest(self) -> Fraction:
+        """No rate lies below this."""
+        return min(self.rates)
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
+        return None
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
+        return None
+
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
+        return self._mean(lambda rate: field.exp(-rate * x), field)
+
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
+        return self._mean(lambda rate: rate * field.exp(-rate * x), field)
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
+        return self._mean(lambda rate: 1 / field.power(rate, power), field)
+
+    def scaled(self, factor: Fraction) -> Atoms:
+        """The law of factor times the rate."""
+        return Atoms(tuple(r * factor for r in self.rates), self.weights)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "atoms", "rates": [str(r) for r in self.rates], "weights": [str(w) for w in self.weights]}
+
+    def _mean(self, function: Any, field: Field) -> Value:
+        total = field.real(0)
+        for rate, weight in zip(self.rates, self.weights, strict=True):
+            total = total + field.real(weight) * function(field.real(rate))
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class GammaFold:
+    """Gamma rates: L(x) = (1 + scale x)^(-shape). Tails of the noise fall like x^(-shape)."""
+
+    shape: Fraction
+    scale: Fraction
+    costly: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _positive(shape=self.shape, scale=self.scale)
+
+    @property
+    def lowest(self) -> Fraction:
+        """No rate lies below this."""
+        return Fraction(0)
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
+        return self.shape
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
+        return 1 / self.scale
+
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
+        return 1 / field.power(1 + field.real(self.scale) * x, self.shape)
+
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
+        return field.real(self.shape * self.scale) / field.power(1 + field.real(self.scale) * x, self.shape + 1)
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
+        if power >= self.shape:
+            return infinity(field)
+        return _gamma_ratio(self.shape, power, field) / field.power(field.real(self.scale), power)
+
+    def scaled(self, factor: Fraction) -> GammaFold:
+        """The law of factor times the rate."""
+        return GammaFold(self.shape, self.scale * factor)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "gamma", "shape": str(self.shape), "scale": str(self.scale)}
+
+
+@dataclass(frozen=True, slots=True)
+class UniformFold:
+    """Rates uniform between low and high: L(x) = (e^(-low x) - e^(-high x)) / ((high - low) x)."""
+
+    low: Fraction
+    high: Fraction
+    costly: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low < self.high:
+            raise InvalidLawError("a uniform fold needs 0 <= low < high.")
+
+    @property
+    def lowest(self) -> Fraction:
+        """No rate lies below this."""
+        return self.low
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
+        return None if self.low else Fraction(1)
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
+        return None
+
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
+        z = field.real(self.high - self.low) * x
+        return field.exp(-field.real(self.low) * x) * _average(z, field)
+
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
+        width, low = field.real(self.high - self.low), field.real(self.low)
+        z = width * x
+        return field.exp(-low * x) * (low * _average(z, field) + width * _average_slope(z, field))
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
+        if not self.low:
+            if power >= 1:
+                return infinity(field)
+            return 1 / (field.power(field.real(self.high), power) * field.real(1 - power))
+        if power == 1:
+            return field.log(field.real(self.high / self.low)) / field.real(self.high - self.low)
+        ends = [1 / field.power(field.real(end), power - 1) for end in (self.low, self.high)]
+        return (ends[0] - ends[1]) / field.real((power - 1) * (self.high - self.low))
+
+    def scaled(self, factor: Fraction) -> UniformFold:
+        """The law of factor times the rate."""
+        return UniformFold(self.low * factor, self.high * factor)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "uniform", "low": str(self.low), "high": str(self.high)}
+
+
+@dataclass(frozen=True, slots=True)
+class NoncentralChiSquaredFold:
+    """scale times noncentral chi-squared: L(x) = (1 + 2sx)^(-degrees/2) e^(-noncentrality s x / (1 + 2sx))."""
+
+    degrees: Fraction
+    noncentrality: Fraction
+    scale: Fraction
+    costly: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _positive(degrees=self.degrees, scale=self.scale)
+        if not 0 <= self.noncentrality <= 1000:
+            raise InvalidLawError("the noncentrality of a chi-squared fold must lie between 0 and 1000.")
+
+    @property
+    def lowest(self) -> Fraction:
+        """No rate lies below this."""
+        return Fraction(0)
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
+        return self.degrees / 2
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
+        return 1 / (2 * self.scale)
+
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
+        s = field.real(self.scale) * x
+        return field.exp(-field.real(self.noncentrality) * s / (1 + 2 * s)) / field.power(1 + 2 * s, self.degrees / 2)
+
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
+        spread = 1 + 2 * field.real(self.scale) * x
+        rate = field.real(self.degrees) / spread + field.real(self.noncentrality) / (spread * spread)
+        return field.real(self.scale) * rate * self.transform(x, field)
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
+        shape = self.degrees / 2
+        if power >= shape:
+            return infinity(field)
+        half = self.noncentrality / 2
+        # Kummer's other form: every term of this series is positive, so nothing cancels.
+        series = field.exp(field.real(-half)) * kummer(shape - power, shape, half, field)
+        return _gamma_ratio(shape, power, field) * series / field.power(field.real(2 * self.scale), power)
+
+    def scaled(self, factor: Fraction) -> NoncentralChiSquaredFold:
+        """The law of factor times the rate."""
+        return NoncentralChiSquaredFold(self.degrees, self.noncentrality, self.scale * factor)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "noncentral-chi-squared",
+            "degrees": str(self.degrees),
+            "noncentrality": str(self.noncentrality),
+            "scale": str(self.scale),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RayleighFold:
+    """Rayleigh rates: L(x) = integral of t e^(-t^2/2 - scale x t); the noise has no variance."""
+
+    scale: Fraction
+    costly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _positive(scale=self.scale)
+
+    @property
+    def lowest(self) -> Fraction:
+        """No rate lies below this."""
+        return Fraction(0)
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
+        return Fraction(2)
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
+        return None
+
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
+        return gaussian_transform(1, field.real(self.scale) * x, field)
+
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
+        scale = field.real(self.scale)
+        return scale * gaussian_transform(2, scale * x, field)
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist."""
+        if power >= 2:
+            return infinity(field)
+        root = field.power(field.real(2), power / 2)
+        return field.gamma(1 - power / 2) / (root * field.power(field.real(self.scale), power))
+
+    def scaled(self, factor: Fraction) -> RayleighFold:
+        """The law of factor times the rate."""
+        return RayleighFold(self.scale * factor)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "rayleigh", "scale": str(self.scale)}
+
+
+def point_fold(rate: Fraction) -> Atoms:
+    """The fold that makes plain Laplace noise."""
+    return Atoms((Fraction(rate),), (Fraction(1),))
+
+
+def two_point_fold(low: Fraction, high: Fraction, weight_of_low: Fraction) -> Atoms:
+    """Rate `low` with the given probability, else `high`."""
+    return Atoms((Fraction(low), Fraction(high)), (Fraction(weight_of_low), 1 - Fraction(weight_of_low)))
+
+
+def _positive(**parameters: Fraction) -> None:
+    for name, value in parameters.items():
+        if value <= 0:
+            raise InvalidLawError(f"{name} is {show(value)}; this fold needs a positive {name}.")
+
+
+def _gamma_ratio(shape: Fraction, power: Fraction, field: Field) -> Value:
+    """Gamma(shape - power) / Gamma(shape)."""
+    if field is BALLS:
+        return field.gamma(shape - power) / field.gamma(shape)
+    import math
+
+    return math.exp(math.lgamma(shape - power) - math.lgamma(shape))
+
+
+def _average(z: Value, field: Field) -> Value:
+    """(1 - e^(-z)) / z, the mean of e^(-zt) over 0 < t < 1."""
+    if bool(z == 0):
+        return field.real(1)
+    return -field.expm1(-z) / z
+
+
+def _average_slope(z: Value, field: Field) -> Value:
+    """(1 - (1 + z) e^(-z)) / z^2, the mean of t e^(-zt) over 0 < t < 1."""
+    if bool(z == 0):
+        return field.real(Fraction(1, 2))
+    if field is not BALLS and abs(z) < _SMALL:
+        return 1 / 2 - z / 3 + z * z / 8 - z**3 / 30
+    return (-field.expm1(-z) - z * field.exp(-z)) / (z * z)

@@ -1,0 +1,317 @@
+"""A user's own second fold, given by its Laplace transform as a formula, and proven to be one.
+
+A function of x is the Laplace transform of a positive rate if it is completely monotone, 1 at 0 and
+vanishes at infinity. Whether a formula is completely monotone is read off its shape by the closure
+rules of completely monotone (M) and Bernstein (B) functions; a formula the rules do not cover is
+refused, so that no law is ever drawn on somebody's word.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
+from noisewright.numerics.balls import ball, lower, precision, upper
+from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.numerics.special import infinity
+from noisewright.problem.errors import InvalidLawError
+
+_LONGEST = 300
+_LARGEST_POWER = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is known of a subformula: its kind, its sign, and how it behaves far out.
+
+    kind "constant", "bernstein" or "monotone"; negative means minus such a function. `extreme`: a
+    Bernstein function grows without limit, a monotone one vanishes. A Bernstein function is at
+    least `rate` x; a monotone one at most e^(-rate x) and at most constant x^(-order).
+    """
+
+    kind: str
+    negative: bool = False
+    value: Fraction = Fraction(0)
+    extreme: bool = False
+    rate: Fraction = Fraction(0)
+    order: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaFold:
+    """The fold whose Laplace transform is `formula(scale x) / formula(0)`.
+
+    The formula is text in x with numbers, + - * / **, exp and log, such as "(1 + x)**-3 * exp(-2*x)".
+    Valid for: formulas that the closure rules prove to be Laplace transforms of a positive rate with
+    a finite mean; raises InvalidLawError otherwise.
+    """
+
+    formula: str
+    scale: Fraction = Fraction(1)
+    costly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.formula, str) or len(self.formula) > _LONGEST:
+            raise InvalidLawError(f"the formula of a fold is text of at most {_LONGEST} characters.")
+        if self.scale <= 0:
+            raise InvalidLawError("the scale of a fold must be positive.")
+        _prove(self.formula)
+
+    @property
+    def lowest(self) -> Fraction:
+        """No rate lies below this."""
+        return _prove(self.formula).rate * self.scale
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
+        """E u^(-p) is finite for every p below this; None where it always is."""
+        shape = _prove(self.formula)
+        return None if shape.rate else shape.order
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it always is."""
+        return Fraction(0)
+
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux)."""
+        return self._dual(x, field)[0] / self._dual(field.real(0), field)[0]
+
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux)."""
+        return -field.real(self.scale) * self._dual(x, field)[1] / self._dual(field.real(0), field)[0]
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power); infinite also where the rules show no finite bound."""
+        if power == 0:
+            return field.real(1)
+        shape = _prove(self.formula)
+        if shape.rate:
+            return inverse_moment_between(self, power, field, exponential_tail(self.lowest, power))
+        if power >= shape.order:
+            return infinity(field)
+        # x^order L(x) is bounded; its supremum over x > far is at most its value bound by the rules' factors.
+        tail = polynomial_tail(shape.order, lambda chosen: _tail_factor(self, shape.order, chosen), power)
+        return inverse_moment_between(self, power, field, tail)
+
+    def scaled(self, factor: Fraction) -> FormulaFold:
+        """The law of factor times the rate."""
+        return FormulaFold(self.formula, self.scale * factor)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": "formula", "formula": self.formula, "scale": str(self.scale)}
+
+    def _dual(self, x: Value, field: Field) -> tuple[Value, Value]:
+        return _evaluate(_parse(self.formula), field.real(self.scale) * x, field)
+
+
+def _tail_factor(fold: FormulaFold, order: Fraction, field: Field) -> Value:
+    """An upper bound of x^order L(x), from the product of the formula's own power bounds."""
+    bound = _power_bound(_parse(fold.formula), field)
+    start = _evaluate(_parse(fold.formula), field.real(0), field)[0]
+    return bound / (start * field.power(field.real(fold.scale), order))
+
+
+def _power_bound(node: ast.expr, field: Field) -> Value:
+    """C with node(x) <= C x^(-order of its shape) for all x > 0; the shape's rules, with their constants."""
+    shape = _shape(node)
+    if shape.order == 0:
+        return _evaluate(node, field.real(0), field)[0]
+    assert isinstance(node, ast.BinOp)
+    if isinstance(node.op, ast.Pow):
+        inside, exponent = _shape(node.left), _constant(node.right)
+        if inside.kind == "bernstein":
+            return 1 / field.power(field.real(inside.rate), -exponent)
+        return field.power(_power_bound(node.left, field), exponent)
+    if isinstance(node.op, ast.Mult):
+        return _power_bound(node.left, field) * _power_bound(node.right, field)
+    assert isinstance(node.op, ast.Div)
+    right = _shape(node.right)
+    below = field.real(right.value if right.kind == "constant" else right.rate)
+    return _power_bound(node.left, field) / below
+
+
+@lru_cache(maxsize=256)
+def _prove(formula: str) -> Shape:
+    """The shape of a formula that is a Laplace transform up to its value at 0, or a refusal."""
+    node = _parse(formula)
+    shape = _shape(node)
+    if shape.kind != "monotone" or shape.negative:
+        raise InvalidLawError(
+            f'"{formula}" is not shown to be completely monotone by the closure rules; build it from exp(-B), B**-r,'
+            " products and sums, where B is a Bernstein function such as x, 1 + x or log(1 + x).",
+            formula=formula,
+        )
+    if not shape.extreme:
+        raise InvalidLawError(f'"{formula}" is not shown to vanish at infinity: some rates would be zero.')
+    with precision():
+        value, derivative = _evaluate(node, ball(0), BALLS)
+        if not (value.is_finite() and derivative.is_finite() and bool(value > 0) and bool(derivative < 0)):
+            raise InvalidLawError(f'"{formula}" needs a positive value and a finite falling slope at x = 0.')
+    return shape
+
+
+@lru_cache(maxsize=256)
+def _parse(formula: str) -> ast.expr:
+    try:
+        return ast.parse(formula.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InvalidLawError(f'"{formula}" is not a formula; write for example "(1 + x)**-3".') from None
+
+
+def _unknown(node: ast.expr) -> InvalidLawError:
+    return InvalidLawError(f'the closure rules do not cover "{ast.unparse(node)}" in a fold\'s formula.')
+
+
+def _constant(node: ast.expr) -> Fraction:
+    shape = _shape(node)
+    if shape.kind != "constant":
+        raise _unknown(node)
+    return -shape.value if shape.negative else shape.value
+
+
+def _shape(node: ast.expr) -> Shape:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return _number(Fraction(str(node.value)))
+    if isinstance(node, ast.Name) and node.id == "x":
+        return Shape("bernstein", extreme=True, rate=Fraction(1))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _negated(_shape(node.operand))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
+        return _call(node, node.func.id, node.args[0])
+    if isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.Add | ast.Sub):
+            right = _shape(node.right)
+            return _sum(node, _shape(node.left), _negated(right) if isinstance(node.op, ast.Sub) else right)
+        if isinstance(node.op, ast.Mult):
+            return _product(node, _shape(node.left), _shape(node.right))
+        if isinstance(node.op, ast.Div):
+            return _product(node, _shape(node.left), _power(node, node.right, Fraction(-1)))
+        if isinstance(node.op, ast.Pow):
+            return _power(node, node.left, _constant(node.right))
+    raise _unknown(node)
+
+
+def _number(value: Fraction) -> Shape:
+    return Shape("constant", negative=value < 0, value=abs(value))
+
+
+def _negated(shape: Shape) -> Shape:
+    return Shape(shape.kind, not shape.negative, shape.value, shape.extreme, shape.rate, shape.order)
+
+
+def _call(node: ast.expr, name: str, argument: ast.expr) -> Shape:
+    inside = _shape(argument)
+    if name == "exp" and inside.kind == "bernstein" and inside.negative:
+        return Shape("monotone", extreme=inside.extreme, rate=inside.rate)
+    if name == "log" and inside.kind == "bernstein" and not inside.negative and _at_zero(argument) >= 1:
+        return Shape("bernstein", extreme=inside.extreme)
+    raise _unknown(node)
+
+
+def _sum(node: ast.BinOp, a: Shape, b: Shape) -> Shape:
+    if a.kind == b.kind == "constant":
+        return _number(_signed(a) + _signed(b))
+    if a.kind == "constant" or b.kind == "constant":
+        constant, other = (a, b) if a.kind == "constant" else (b, a)
+        if not constant.negative and not other.negative:
+            extreme = other.extreme and (other.kind == "bernstein" or not constant.value)
+            return Shape(other.kind, extreme=extreme, rate=other.rate if other.kind == "bernstein" else Fraction(0))
+        if not constant.negative and other.kind == "monotone" and _lowest_at_zero(node) >= 0:
+            return Shape("bernstein")
+    elif a.kind == b.kind and a.negative == b.negative:
+        if a.kind == "bernstein":
+            return Shape("bernstein", a.negative, extreme=a.extreme or b.extreme, rate=a.rate + b.rate)
+        return Shape("monotone", a.negative, extreme=a.extreme and b.extreme, rate=min(a.rate, b.rate))
+    raise _unknown(node)
+
+
+def _product(node: ast.expr, a: Shape, b: Shape) -> Shape:
+    negative = a.negative != b.negative
+    if a.kind == b.kind == "constant":
+        return _number(_signed(a) * _signed(b))
+    if "constant" in (a.kind, b.kind):
+        constant, other = (a, b) if a.kind == "constant" else (b, a)
+        if constant.value:
+            rate = other.rate * constant.value if other.kind == "bernstein" else other.rate
+            return Shape(other.kind, negative, extreme=other.extreme, rate=rate, order=other.order)
+    if a.kind == b.kind == "monotone":
+        return Shape(
+            "monotone", negative, extreme=a.extreme or b.extreme, rate=a.rate + b.rate, order=a.order + b.order
+        )
+    raise _unknown(node)
+
+
+def _power(node: ast.expr, base: ast.expr, exponent: Fraction) -> Shape:
+    inside = _shape(base)
+    if abs(exponent) > _LARGEST_POWER or exponent == 0:
+        raise _unknown(node)
+    if inside.kind == "constant":
+        if inside.value and exponent == int(exponent):
+            return _number(_signed(inside) ** int(exponent))
+        raise _unknown(node)
+    if inside.kind == "bernstein" and not inside.negative:
+        if 0 < exponent <= 1:
+            return Shape("bernstein", extreme=inside.extreme, rate=inside.rate if exponent == 1 else Fraction(0))
+        if exponent < 0 and _at_zero(base) > 0:
+            return Shape("monotone", extreme=inside.extreme, order=-exponent if inside.rate else Fraction(0))
+    if inside.kind == "monotone" and not inside.negative and exponent > 0 and exponent == int(exponent):
+        return Shape("monotone", extreme=inside.extreme, rate=inside.rate * exponent, order=inside.order * exponent)
+    raise _unknown(node)
+
+
+def _signed(shape: Shape) -> Fraction:
+    return -shape.value if shape.negative else shape.value
+
+
+def _at_zero(node: ast.expr) -> Fraction:
+    """A rational at or below the value at 0."""
+    with precision():
+        return lower(_evaluate(node, ball(0), BALLS)[0])
+
+
+def _lowest_at_zero(node: ast.expr) -> Fraction:
+    """The value at 0 from below, where a difference of constants may cancel exactly."""
+    with precision():
+        value = _evaluate(node, ball(0), BALLS)[0]
+        return Fraction(0) if value.is_zero() else min(lower(value), upper(value))
+
+
+def _evaluate(node: ast.expr, x: Value, field: Field) -> tuple[Value, Value]:
+    """Value and derivative at x, for nodes whose shape was proven."""
+    if isinstance(node, ast.Name):
+        return x, field.real(1)
+    if isinstance(node, ast.Constant):
+        return field.real(Fraction(str(node.value))), field.real(0)
+    if isinstance(node, ast.UnaryOp):
+        value, derivative = _evaluate(node.operand, x, field)
+        return -value, -derivative
+    if isinstance(node, ast.Call):
+        assert isinstance(node.func, ast.Name)
+        value, derivative = _evaluate(node.args[0], x, field)
+        if node.func.id == "exp":
+            grown = field.exp(value)
+            return grown, grown * derivative
+        return field.log(value), derivative / value
+    assert isinstance(node, ast.BinOp)
+    a, da = _evaluate(node.left, x, field)
+    if isinstance(node.op, ast.Pow):
+        exponent = _constant(node.right)
+        if exponent < 0:
+            inverse = 1 / field.power(a, -exponent)
+            return inverse, field.real(exponent) * inverse * da / a
+        rest = 1 / field.power(a, 1 - exponent) if exponent < 1 else field.power(a, exponent - 1)
+        return field.power(a, exponent), field.real(exponent) * rest * da
+    b, db = _evaluate(node.right, x, field)
+    if isinstance(node.op, ast.Add):
+        return a + b, da + db
+    if isinstance(node.op, ast.Sub):
+        return a - b, da - db
+    if isinstance(node.op, ast.Mult):
+        return a * b, da * b + a * db
+    return a / b, (da * b - a * db) / (b * b)

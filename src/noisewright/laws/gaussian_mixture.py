@@ -1,0 +1,71 @@
+"""Compound Gaussian noise: Gaussian noise whose standard deviation is itself random, with finitely many values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from noisewright.laws.gaussian import Gaussian
+from noisewright.numerics.fields import Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError, UncertifiedError
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianMixture:
+    """Gaussian noise of standard deviation stds[i] with probability weights[i]."""
+
+    stds: tuple[Fraction, ...]
+    weights: tuple[Fraction, ...]
+    on_integers: ClassVar[bool | None] = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.stds) <= 64 or len(self.stds) != len(self.weights):
+            raise InvalidLawError("a Gaussian mixture needs as many standard deviations as weights, 1 to 64.")
+        if any(s <= 0 for s in self.stds) or any(w <= 0 for w in self.weights) or sum(self.weights) != 1:
+            raise InvalidLawError(
+                "a Gaussian mixture needs positive standard deviations and positive weights that sum to exactly 1."
+            )
+
+    def density(self, x: Point, field: Field) -> Value:
+        """Density at x."""
+        return self._mean(lambda part: part.density(x, field), field)
+
+    def cdf(self, x: Point, field: Field) -> Value:
+        """P(X <= x), accurate in the lower tail."""
+        return self.sf(-x, field)
+
+    def sf(self, x: Point, field: Field) -> Value:
+        """P(X > x), accurate in the upper tail."""
+        return self._mean(lambda part: part.sf(x, field), field)
+
+    def moment(self, power: Exact, field: Field) -> Value:
+        """E |X|^power."""
+        return self._mean(lambda part: part.moment(power, field), field)
+
+    def mean(self, field: Field) -> Value:
+        """E X, which is 0."""
+        return field.real(0)
+
+    def log_ratio(self, shift: Fraction) -> Fraction:
+        """Never finite: refused."""
+        raise UncertifiedError("the likelihood ratio of Gaussian noise is not bounded: it is never purely private.")
+
+    def scaled(self, factor: Fraction) -> GaussianMixture:
+        """Every standard deviation times the factor."""
+        return GaussianMixture(tuple(s * factor for s in self.stds), self.weights)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "gaussian-mixture",
+            "stds": [str(s) for s in self.stds],
+            "weights": [str(w) for w in self.weights],
+        }
+
+    def _mean(self, function: Callable[[Gaussian], Value], field: Field) -> Value:
+        total = field.real(0)
+        for std, weight in zip(self.stds, self.weights, strict=True):
+            total = total + field.real(weight) * function(Gaussian(std))
+        return total

@@ -1,0 +1,96 @@
+"""The logistic law: survival function 1 / (1 + e^(x/scale))."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from noisewright.laws.base import Crossing
+from noisewright.laws.crossing import bracket_crossing
+from noisewright.numerics.balls import ball, zeta
+from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError
+from noisewright.problem.numbers import show
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """Logistic noise: tails like Laplace, a round top like a Gaussian."""
+
+    scale: Fraction
+    on_integers: ClassVar[bool | None] = False
+
+    def __post_init__(self) -> None:
+        if self.scale <= 0:
+            raise InvalidLawError(f"scale is {show(self.scale)}; a logistic law needs a positive scale.")
+
+    def density(self, x: Point, field: Field) -> Value:
+        u = self._fade(x if x >= 0 else -x, field)
+        return u / (field.real(self.scale) * (1 + u) * (1 + u))
+
+    def cdf(self, x: Point, field: Field) -> Value:
+        return self.sf(-x, field)
+
+    def sf(self, x: Point, field: Field) -> Value:
+        u = self._fade(x if x >= 0 else -x, field)
+        return u / (1 + u) if x >= 0 else 1 / (1 + u)
+
+    def moment(self, power: Exact, field: Field) -> Value:
+        """2 scale^p Gamma(p + 1) eta(p), where eta is the alternating zeta function."""
+        return 2 * field.power(field.real(self.scale), power) * field.gamma(power + 1) * _eta(power, field)
+
+    def mean(self, field: Field) -> Value:
+        return field.real(0)
+
+    def log_ratio(self, shift: Fraction) -> Fraction:
+        """Approached far out, never reached."""
+        return abs(shift) / self.scale
+
+    def drop(self, x: Point, shift: Point, field: Field) -> Value:
+        """ln f(x) - ln f(x + shift)."""
+        before = self._log_density(x, field)
+        return before - self._log_density(x + shift, field)
+
+    def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
+        """Where the log-ratio passes epsilon; None if it never does."""
+        if epsilon * self.scale >= shift:
+            return None
+        s = float(self.scale / shift)
+        ratio = math.exp((float(epsilon) - 1 / s) / 2)
+        u = -math.expm1((float(epsilon) - 1 / s) / 2) / (ratio - math.exp(-1 / s))
+        return bracket_crossing(self, epsilon, shift, -math.log(u) * s * float(shift))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": "logistic", "scale": str(self.scale)}
+
+    def _fade(self, size: Point, field: Field) -> Value:
+        return field.exp(-field.real(size) / field.real(self.scale))
+
+    def _log_density(self, x: Point, field: Field) -> Value:
+        size = x if x >= 0 else -x
+        return -field.real(size) / field.real(self.scale) - 2 * field.log(1 + self._fade(size, field))
+
+
+def _eta(power: Exact, field: Field) -> Value:
+    """Sum of (-1)^(n-1) / n^power, for power > 0."""
+    if field is BALLS:
+        if power == 1:
+            return BALLS.real(2).log()
+        return (1 - BALLS.power(BALLS.real(2), 1 - Fraction(power))) * zeta(ball(Fraction(power)))
+    return _eta_floats(float(power))
+
+
+def _eta_floats(power: float) -> float:
+    """Borwein's alternating sum: 30 terms leave an error below 1e-20."""
+    count = 30
+    terms = [1.0]
+    for i in range(1, count + 1):
+        terms.append(terms[-1] * 4 * (count + i - 1) * (count - i + 1) / ((2 * i - 1) * (2 * i)))
+    sums, running = [], 0.0
+    for term in terms:
+        running += term
+        sums.append(running)
+    total = sum((-1) ** k * (sums[k] - sums[-1]) / (k + 1) ** power for k in range(count))
+    return float(-total / sums[-1])

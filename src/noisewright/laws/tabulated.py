@@ -1,0 +1,114 @@
+"""Symmetric laws with finitely many cells and whole-number weights: every probability is rational."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field as dataclass_field
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, ClassVar
+
+from noisewright.numerics.fields import Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError, UncertifiedError
+
+HALF = Fraction(1, 2)
+_MOST_CELLS = 100_000
+_LONGEST_WEIGHT = 512
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """Weights of equal cells, outward from zero and the same on both sides; nothing lies beyond the last.
+
+    With edge 0 (real answers) cell i is [i, i + 1) widths and its mirror image. With edge 1/2
+    (integers, width 1) cell i stands for the whole numbers i and -i.
+    """
+
+    width: Fraction
+    weights: tuple[int, ...]
+    edge: Fraction
+    on_integers: ClassVar[bool | None] = None
+    _beyond: tuple[int, ...] = dataclass_field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.width <= 0 or self.edge not in (Fraction(0), HALF):
+            raise InvalidLawError("a tabulated law needs a positive width and an edge of 0 or 1/2.")
+        if not 1 <= len(self.weights) <= _MOST_CELLS:
+            raise InvalidLawError(f"a tabulated law needs 1 to {_MOST_CELLS} cells; {len(self.weights)} were given.")
+        if any(w < 0 or w.bit_length() > _LONGEST_WEIGHT for w in self.weights) or self.weights[-1] == 0:
+            raise InvalidLawError(
+                f"the weights of a tabulated law are whole numbers from 0 to 2^{_LONGEST_WEIGHT}, the last above 0."
+            )
+        beyond = tuple(accumulate(reversed(self.weights), initial=0))
+        object.__setattr__(self, "_beyond", beyond[::-1])
+
+    @property
+    def period(self) -> Fraction:
+        """A length to start searches from."""
+        return self.width
+
+    @property
+    def total(self) -> int:
+        """The sum of the weights on both sides."""
+        return 2 * self._beyond[0] - (self.weights[0] if self.edge else 0)
+
+    def weight(self, k: int) -> int:
+        """The weight of cell k of the whole line; cell -1 - k (for integers -k) mirrors cell k."""
+        i = abs(k) if self.edge else (k if k >= 0 else -1 - k)
+        return self.weights[i] if i < len(self.weights) else 0
+
+    def density(self, x: Point, field: Field) -> Value:
+        cell = math.floor(Fraction(x) / self.width + self.edge)
+        return field.real(Fraction(self.weight(cell), self.total) / self.width)
+
+    def cdf(self, x: Point, field: Field) -> Value:
+        return field.real(self.share_above(-Fraction(x)))
+
+    def sf(self, x: Point, field: Field) -> Value:
+        return field.real(self.share_above(Fraction(x)))
+
+    def share_above(self, x: Fraction) -> Fraction:
+        """P(X > x), exactly."""
+        place = x / self.width + self.edge
+        cell = math.floor(place)
+        above = self._weight_from(cell) - (place - cell) * self.weight(cell)
+        return Fraction(above) / self.total
+
+    def moment(self, power: Exact, field: Field) -> Value:
+        total = field.real(0)
+        if self.edge:
+            for k in range(1, len(self.weights)):
+                total = total + field.real(2 * self.weights[k]) * field.power(field.real(k), power)
+            return total / field.real(self.total)
+        q = Fraction(power) + 1
+        edges = [field.power(field.real(i), q) for i in range(len(self.weights) + 1)]
+        for i, weight in enumerate(self.weights):
+            total = total + field.real(2 * weight) * (edges[i + 1] - edges[i])
+        return total * field.power(field.real(self.width), power) / field.real(q * self.total)
+
+    def mean(self, field: Field) -> Value:
+        return field.real(0)
+
+    def log_ratio(self, shift: Fraction) -> Fraction:
+        raise UncertifiedError("a law with a bounded support is never purely private: some values become impossible.")
+
+    def aligned(self, step: Fraction, edge: Fraction) -> bool:
+        """Whether every jump falls on an edge of the lattice's cells."""
+        return self.edge == edge and (self.width / step).denominator == 1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": "tabulated",
+            "width": str(self.width),
+            "edge": str(self.edge),
+            "weights": [str(w) for w in self.weights],
+        }
+
+    def _weight_from(self, cell: int) -> int:
+        """Weight of this cell and all to its right."""
+        if cell >= len(self.weights):
+            return 0
+        if cell >= 0:
+            return self._beyond[cell]
+        mirrored = 1 - cell if self.edge else -cell
+        return self.total - self._weight_from(mirrored)

@@ -1,0 +1,78 @@
+"""The Laplace law cut off at a bound on either side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from noisewright.laws.base import Crossing
+from noisewright.numerics.fields import Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError, UncertifiedError
+from noisewright.problem.numbers import show
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatedLaplace:
+    """Density proportional to e^(-|x|/scale) on [-bound, bound]: errors never exceed the bound."""
+
+    scale: Fraction
+    bound: Fraction
+    on_integers: ClassVar[bool | None] = False
+
+    def __post_init__(self) -> None:
+        if self.scale <= 0 or self.bound <= 0:
+            raise InvalidLawError(
+                f"scale is {show(self.scale)} and bound is {show(self.bound)}; a truncated Laplace law needs both"
+                " positive."
+            )
+
+    def density(self, x: Point, field: Field) -> Value:
+        size = x if x >= 0 else -x
+        if size > self.bound:
+            return field.real(0)
+        return self._fade(size, field) / (field.real(2 * self.scale) * self._inside(field))
+
+    def cdf(self, x: Point, field: Field) -> Value:
+        return self.sf(-x, field)
+
+    def sf(self, x: Point, field: Field) -> Value:
+        if x >= self.bound:
+            return field.real(0)
+        if x <= -self.bound:
+            return field.real(1)
+        size = x if x >= 0 else -x
+        # e^(-x/s) - e^(-bound/s) in the form that keeps its digits near the bound.
+        gap = field.real(self.bound) - field.real(size)
+        half_tail = (
+            self._fade(self.bound, field) * field.expm1(gap / field.real(self.scale)) / (2 * self._inside(field))
+        )
+        return half_tail if x >= 0 else 1 - half_tail
+
+    def moment(self, power: Exact, field: Field) -> Value:
+        reach = field.real(self.bound) / field.real(self.scale)
+        whole = field.gamma(power + 1)
+        cut = whole * field.gamma_tail(power + 1, reach)
+        return field.power(field.real(self.scale), power) * (whole - cut) / self._inside(field)
+
+    def mean(self, field: Field) -> Value:
+        return field.real(0)
+
+    def log_ratio(self, shift: Fraction) -> Fraction:
+        raise UncertifiedError("a truncated law is never purely private: some values become impossible.")
+
+    def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
+        """At the latest where x + shift leaves the support."""
+        end = self.bound - shift
+        if epsilon * self.scale < shift:
+            end = min(end, (epsilon * self.scale - shift) / 2)
+        return end, end
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": "truncated-laplace", "scale": str(self.scale), "bound": str(self.bound)}
+
+    def _fade(self, size: Point, field: Field) -> Value:
+        return field.exp(-field.real(size) / field.real(self.scale))
+
+    def _inside(self, field: Field) -> Value:
+        return -field.expm1(-field.real(self.bound) / field.real(self.scale))

@@ -1,0 +1,198 @@
+"""Naive Bayes under pure differential privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from noisewright.learn.counting import noise_for, release_many, split_budget
+from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.numbers import parameter
+from noisewright.problem.utilities import SquaredError
+from noisewright.sample.entropy import Entropy
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+_GRID = 2**20
+_MEAN_WEIGHT, _SQUARE_WEIGHT = 11.0, 8.0
+_LEAST_VARIANCE = 1e-3
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+    """Naive Bayes whose every count and sum is released with designed noise; the whole fit is epsilon-DP.
+
+    Features are categorical (whole numbers 0 … k-1, with k given in `categorical` by column) or numeric (normal
+    within each class; clipped to `bounds`, one pair for all or a mapping by column). One person has at most
+    `rows_per_person` rows; with `groups` given to `fit`, further rows of a group are left out.
+    `noise` is "best", "tailored", "staircase", "two-fold" or "Laplace"; `utility` is what the noise is designed
+    for (squared error if None). `budget` "optimised" gives queries that matter more a larger share, "even" the same.
+    `entropy` is where randomness comes from: the operating system, if None.
+    Guarantees: the certificates of all releases, in `certificates_`, sum to at most epsilon for adding or
+    removing one person. Class labels, the number of features, bounds and categories count as public.
+    """
+
+    def __init__(
+        self,
+        epsilon: Any = 1.0,
+        *,
+        bounds: Any = (-10.0, 10.0),
+        categorical: Mapping[int, int] | None = None,
+        noise: str = "best",
+        utility: Any = None,
+        budget: str = "optimised",
+        rows_per_person: int = 1,
+        classes: Any = None,
+        entropy: Entropy | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.categorical = categorical
+        self.noise = noise
+        self.utility = utility
+        self.budget = budget
+        self.rows_per_person = rows_per_person
+        self.classes = classes
+        self.entropy = entropy
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> NaiveBayes:  # noqa: N803
+        """Spend epsilon on the counts and sums of the training rows."""
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        epsilon, most = parameter(self.epsilon, "epsilon"), self._rows_per_person()
+        if groups is not None:
+            kept = _first_of_each(np.asarray(groups), most)
+            rows, labels = rows[kept], labels[kept]
+        self.classes_ = np.unique(labels) if self.classes is None else np.asarray(self.classes)
+        place = np.searchsorted(self.classes_, labels)
+        known = (place < len(self.classes_)) & (self.classes_[np.minimum(place, len(self.classes_) - 1)] == labels)
+        rows, place = rows[known], place[known].astype(np.int64)
+        self._release_everything(rows, place, epsilon, most)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """The most probable class of each row."""
+        joint = self._joint(X)
+        return np.asarray(self.classes_[np.argmax(joint, axis=1)])
+
+    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """The probability of each class for each row."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """The logarithm of the probability of each class for each row."""
+        joint = self._joint(X)
+        top = joint.max(axis=1, keepdims=True)
+        return np.asarray(joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True)))
+
+    def _rows_per_person(self) -> int:
+        most = self.rows_per_person
+        if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
+            raise InvalidInputError(f"rows_per_person is {most!r}; give a whole number, at least 1.")
+        if self.budget not in ("optimised", "even"):
+            raise InvalidInputError(f'budget is {self.budget!r}; give "optimised" or "even".')
+        return int(most)
+
+    def _release_everything(self, rows: Floats, place: Whole, epsilon: Fraction, most: int) -> None:
+        sizes = {int(j): int(k) for j, k in (self.categorical or {}).items()}
+        features = self.n_features_in_
+        if any(not 0 <= j < features or k < 1 for j, k in sizes.items()):
+            raise InvalidInputError("categorical maps column numbers to how many values they have.", given=sizes)
+        numeric = [j for j in range(features) if j not in sizes]
+        weights = [1.0, *(float(k) for k in sizes.values())]
+        weights += [_MEAN_WEIGHT, _SQUARE_WEIGHT] * len(numeric)
+        shares = iter(split_budget(epsilon, weights, optimised=self.budget == "optimised"))
+        self.certificates_: list[Any] = []
+        totals = np.bincount(place, minlength=len(self.classes_)).astype(np.int64)
+        self.class_count_ = np.maximum(self._counts(totals, next(shares), most), 1.0)
+        self.category_log_prob_ = {
+            j: self._categories(rows[:, j], place, k, next(shares), most) for j, k in sizes.items()
+        }
+        self.theta_ = np.zeros((len(self.classes_), features))
+        self.var_ = np.ones((len(self.classes_), features))
+        self._middle, self._half = np.zeros(features), np.ones(features)
+        for j in numeric:
+            self._moments(j, rows[:, j], place, (next(shares), next(shares)), most)
+
+    def _counts(self, counts: Whole, share: Fraction, most: int) -> Floats:
+        return self._released(counts, Fraction(1), Fraction(most), share, integer=True)
+
+    def _released(
+        self, answers: Whole, unit: Fraction, sensitivity: Fraction, share: Fraction, *, integer: bool
+    ) -> Floats:
+        utility = SquaredError() if self.utility is None else self.utility
+        certified = noise_for(sensitivity, share, self.noise, utility, integer=integer)
+        self.certificates_.append(certified.certificate)
+        return release_many(certified, answers, unit, self.entropy)
+
+    def _categories(self, column: Floats, place: Whole, size: int, share: Fraction, most: int) -> Floats:
+        value = np.clip(np.nan_to_num(column), 0, size - 1).astype(np.int64)
+        table = np.bincount(place * size + value, minlength=len(self.classes_) * size)
+        noisy = self._counts(table.astype(np.int64), share, most).reshape(len(self.classes_), size)
+        smooth = np.maximum(noisy, 0.0) + 1.0
+        return np.asarray(np.log(smooth / smooth.sum(axis=1, keepdims=True)))
+
+    def _moments(self, j: int, column: Floats, place: Whole, shares: tuple[Fraction, Fraction], most: int) -> None:
+        low, high = self._bounds_of(j)
+        self._middle[j], self._half[j] = (low + high) / 2, (high - low) / 2
+        # In half-ranges, on a grid of whole numbers: sums of integers are exact, and nobody adds more than 1.
+        z = np.rint(np.clip((column - self._middle[j]) / self._half[j], -1.0, 1.0) * _GRID).astype(np.int64)
+        squares = np.rint((z / _GRID) ** 2 * _GRID).astype(np.int64) - _GRID // 2
+        unit, classes = Fraction(1, _GRID), len(self.classes_)
+        sums, spreads = (_class_sums(place, values, classes) for values in (z, squares))
+        first = self._released(sums, unit, Fraction(most), shares[0], integer=False)
+        second = self._released(spreads, unit, Fraction(most, 2), shares[1], integer=False)
+        mean = np.clip(first / self.class_count_, -1.0, 1.0)
+        square = np.clip(second / self.class_count_ + 0.5, 0.0, 1.0)
+        self.theta_[:, j] = mean
+        self.var_[:, j] = np.maximum(square - mean**2, _LEAST_VARIANCE)
+
+    def _bounds_of(self, j: int) -> tuple[float, float]:
+        pair = self.bounds[j] if isinstance(self.bounds, Mapping) else self.bounds
+        low, high = float(pair[0]), float(pair[1])
+        if not (np.isfinite(low) and np.isfinite(high) and low < high):
+            raise InvalidInputError(f"bounds of column {j} are {pair!r}; give two finite numbers, low < high.")
+        return low, high
+
+    def _joint(self, X: ArrayLike) -> Floats:  # noqa: N803
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        joint = np.tile(np.log(self.class_count_ / self.class_count_.sum()), (len(rows), 1))
+        for j, table in self.category_log_prob_.items():
+            value = np.clip(np.nan_to_num(rows[:, j]), 0, table.shape[1] - 1).astype(np.int64)
+            joint += table[:, value].T
+        numeric = [j for j in range(self.n_features_in_) if j not in self.category_log_prob_]
+        z = np.clip((rows[:, numeric] - self._middle[numeric]) / self._half[numeric], -1.0, 1.0)
+        for c in range(len(self.classes_)):
+            spread = self.var_[c, numeric]
+            joint[:, c] -= 0.5 * np.sum(np.log(spread) + (z - self.theta_[c, numeric]) ** 2 / spread, axis=1)
+        return np.asarray(joint)
+
+
+def _class_sums(place: Whole, values: Whole, classes: int) -> Whole:
+    """Sums of whole numbers per class; exact, since no partial sum reaches 2^53."""
+    if len(values) > 2**32:
+        raise InvalidInputError("more than 2^32 rows; split the data.", rows=len(values))
+    return np.bincount(place, weights=values.astype(np.float64), minlength=classes).astype(np.int64)
+
+
+def _first_of_each(groups: NDArray[Any], most: int) -> NDArray[np.intp]:
+    """Positions of at most `most` rows of each group, in their order."""
+    order = np.argsort(groups, kind="stable")
+    ordered = groups[order]
+    starts = np.r_[True, ordered[1:] != ordered[:-1]]
+    begin = np.maximum.accumulate(np.where(starts, np.arange(len(ordered)), 0))
+    return np.sort(order[np.arange(len(ordered)) - begin < most])

@@ -1,0 +1,98 @@
+"""The exponential mechanism over finitely many candidates, with a fixed or a random epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.registry import exact
+from noisewright.mechanisms.digest import digest
+from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.problem.errors import InvalidAnswerError, InvalidLawError
+from noisewright.problem.numbers import Number, data_value
+from noisewright.problem.queries import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class RandomExponential:
+    """Picks candidate r with probability proportional to e^(epsilon score / (2 sensitivity)), epsilon drawn first.
+
+    epsilons[i] is used with probability weights[i]; one epsilon is the usual exponential mechanism.
+    """
+
+    query: Choice
+    epsilons: tuple[Fraction, ...]
+    weights: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.epsilons) <= 64 or len(self.epsilons) != len(self.weights):
+            raise InvalidLawError("a random epsilon needs as many values as weights, 1 to 64.")
+        if any(e <= 0 for e in self.epsilons) or any(w <= 0 for w in self.weights) or sum(self.weights) != 1:
+            raise InvalidLawError("a random epsilon needs positive values, and positive weights that sum to exactly 1.")
+
+    def law_given(self, answer: Mapping[str, Number]) -> Selection:
+        """The law of the chosen candidate, given the score of every candidate."""
+        if set(answer) != set(self.query.candidates):
+            raise InvalidAnswerError("give a score for every candidate, and for no other.")
+        scores = tuple(data_value(answer[name], f"the score of {name!r}") for name in self.query.candidates)
+        return Selection(self, scores)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "random-exponential",
+            "query": self.query.to_dict(),
+            "epsilons": [str(e) for e in self.epsilons],
+            "weights": [str(w) for w in self.weights],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RandomExponential:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        query = data["query"]
+        if query["kind"] != "choice":
+            raise ValueError("the exponential mechanism answers a choice")
+        return cls(
+            Choice(query["candidates"], exact(query["sensitivity"])),
+            tuple(exact(text) for text in data["epsilons"]),
+            tuple(exact(text) for text in data["weights"]),
+        )
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())
+
+
+class Selection:
+    """Which candidate is chosen, as a law of its index 0, 1, …"""
+
+    def __init__(self, mechanism: RandomExponential, scores: tuple[Fraction, ...]) -> None:
+        self._mechanism, self._scores = mechanism, scores
+
+    def masses(self, field: Field) -> list[Value]:
+        """The probability of each candidate."""
+        best = max(self._scores)
+        totals = [field.real(0) for _ in self._scores]
+        pairs = zip(self._mechanism.epsilons, self._mechanism.weights, strict=True)
+        for epsilon, weight in pairs:
+            rate = epsilon / (2 * self._mechanism.query.sensitivity)
+            heights = [field.exp(field.real(rate * (score - best))) for score in self._scores]
+            share = field.real(weight) / sum(heights[1:], start=heights[0])
+            totals = [t + share * h for t, h in zip(totals, heights, strict=True)]
+        return totals
+
+    def cdf(self, k: int, field: Field) -> Value:
+        """P(index <= k)."""
+        if k < 0:
+            return field.real(0)
+        if k >= len(self._scores) - 1:
+            return field.real(1)
+        masses = self.masses(field)
+        return sum(masses[1 : k + 1], start=masses[0])
+
+    def sf(self, k: int, field: Field) -> Value:
+        """P(index > k)."""
+        return 1 - self.cdf(k, field) if field is BALLS else max(0.0, 1 - self.cdf(k, field))

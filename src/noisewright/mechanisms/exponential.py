@@ -1,0 +1,136 @@
+"""The exponential mechanism with the Minkowski utility -||c - s||_p^p over finitely many candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from noisewright.laws.registry import exact
+from noisewright.mechanisms.digest import digest
+from noisewright.numerics.balls import working_bits
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
+from noisewright.problem.numbers import Number, data_value, parameter
+
+Point = tuple[Fraction, ...]
+
+MOST_PAIRS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedOutput:
+    """The law of the index of the released candidate, given the true answer."""
+
+    mechanism: MinkowskiExponential
+    answer: Point
+
+    def cdf(self, k: int, field: Field) -> Value:
+        """P(index <= k)."""
+        return 1 - self.sf(k, field)
+
+    def sf(self, k: int, field: Field) -> Value:
+        """P(index > k)."""
+        if k < 0:
+            return field.real(1)
+        if k >= len(self.mechanism.candidates) - 1:
+            return field.real(0)
+        tails = _tails(self.mechanism, self.answer, working_bits() if field is BALLS else None)
+        return tails[k + 1] / tails[0]
+
+
+@dataclass(frozen=True, slots=True)
+class MinkowskiExponential:
+    """Releases candidate c with weight e^(-rate ||c - s||_p^p) when the true answer is s.
+
+    `answers` are all true answers there can be; two of them are neighbours if their l_1 distance is at most
+    `reach`. Scalars are points of one coordinate. The usual rate is epsilon / (2 * utility sensitivity).
+    """
+
+    answers: tuple[Point, ...]
+    candidates: tuple[Point, ...]
+    power: Fraction
+    rate: Fraction
+    reach: Fraction
+
+    def __post_init__(self) -> None:
+        sizes = {len(p) for p in (*self.answers, *self.candidates)}
+        if not self.answers or not self.candidates or len(sizes) != 1 or 0 in sizes:
+            raise InvalidMechanismError("give answers and candidates that are points of the same, positive length.")
+        if self.power <= 0 or self.rate <= 0 or self.reach <= 0:
+            raise InvalidMechanismError("the power, the rate and the reach must be positive.")
+        if len(self.answers) ** 2 * len(self.candidates) > MOST_PAIRS:
+            raise InvalidMechanismError("too many answers and candidates to prove anything about every pair.")
+
+    @property
+    def query(self) -> str:
+        """What it answers, in words."""
+        return f"one of {len(self.answers)} answers, released as one of {len(self.candidates)} candidates"
+
+    def distance(self, a: Point, b: Point, field: Field) -> Value:
+        """||a - b||_p^p."""
+        total = field.real(0)
+        for x, y in zip(a, b, strict=True):
+            total = total + field.power(field.real(abs(x - y)), self.power)
+        return total
+
+    def neighbours(self) -> Iterator[tuple[Point, Point]]:
+        """Every ordered pair of different answers within the reach."""
+        for a in self.answers:
+            for b in self.answers:
+                if a != b and sum(abs(x - y) for x, y in zip(a, b, strict=True)) <= self.reach:
+                    yield a, b
+
+    def law_given(self, answer: Number | Sequence[Number]) -> SelectedOutput:
+        """The law of the released candidate's index."""
+        parts = answer if isinstance(answer, Sequence) and not isinstance(answer, str) else [answer]
+        point = tuple(data_value(x, "answer") for x in parts)
+        if point not in self.answers:
+            raise InvalidAnswerError("the answer is none of those that this mechanism was made for.")
+        return SelectedOutput(self, point)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": "minkowski-exponential",
+            "answers": [[str(x) for x in p] for p in self.answers],
+            "candidates": [[str(x) for x in p] for p in self.candidates],
+            "power": str(self.power),
+            "rate": str(self.rate),
+            "reach": str(self.reach),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MinkowskiExponential:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        return cls(
+            tuple(tuple(exact(x) for x in p) for p in data["answers"]),
+            tuple(tuple(exact(x) for x in p) for p in data["candidates"]),
+            exact(data["power"]),
+            exact(data["rate"]),
+            exact(data["reach"]),
+        )
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())
+
+
+@lru_cache(maxsize=64)
+def _tails(mechanism: MinkowskiExponential, answer: Point, bits: int | None) -> list[Value]:
+    """Unnormalised weight of candidates k, k + 1, …, for every k; in floats, or in balls at the precision in force."""
+    field = FLOATS if bits is None else BALLS
+    rate = field.real(mechanism.rate)
+    weights = [field.exp(-rate * mechanism.distance(c, answer, field)) for c in mechanism.candidates]
+    tails = [field.real(0)]
+    for weight in reversed(weights):
+        tails.append(tails[-1] + weight)
+    return tails[::-1]
+
+
+def points(values: Sequence[Number | Sequence[Number]], name: str) -> tuple[Point, ...]:
+    """Numbers or sequences of numbers as exact points."""
+    rows = [v if isinstance(v, Sequence) and not isinstance(v, str) else [v] for v in values]
+    return tuple(tuple(parameter(x, name) for x in row) for row in rows)

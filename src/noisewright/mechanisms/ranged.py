@@ -1,0 +1,136 @@
+"""Noise that keeps a number inside its range: truncated, or with the excess gathered at the ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.registry import exact, law_from_dict
+from noisewright.mechanisms.digest import digest
+from noisewright.numerics.fields import Field, Value
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
+from noisewright.problem.numbers import Number, data_value
+from noisewright.problem.ranged import RangedScalar
+
+KINDS = ("truncated", "boundary-inflated")
+MOST_POINTS = 20_000
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class RangedOutput:
+    """The law of the released cell when the answer is one point of the grid; cells are numbered from the low end."""
+
+    mechanism: RangedNoise
+    point: Fraction
+
+    def cdf(self, k: int, field: Field) -> Value:
+        """P(cell <= k)."""
+        return 1 - self.sf(k, field)
+
+    def sf(self, k: int, field: Field) -> Value:
+        """P(cell > k)."""
+        m = self.mechanism
+        if k < m.first_cell:
+            return field.real(1)
+        if k >= m.last_cell:
+            return field.real(0)
+        beyond = m.law.sf(m.edge(k + 1) - self.point, field)
+        if m.kind == "boundary-inflated":
+            return beyond
+        outside = m.law.sf(m.query.high - self.point, field)
+        return (beyond - outside) / m.inside(self.point, field)
+
+
+@dataclass(frozen=True, slots=True)
+class RangedNoise:
+    """Generalized Gaussian noise of power >= 1 around the answer, kept in the range.
+
+    Truncated: the density is cut at the ends and normalised again for each answer. Boundary-inflated:
+    what would fall outside is released as the nearer end. The answer is rounded to a grid of
+    `step`, which divides the sensitivity and the range; what is released is the centre of a cell of
+    that width, or an end.
+    """
+
+    query: RangedScalar
+    law: GeneralizedGaussian
+    kind: str
+    step: Fraction
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InvalidMechanismError(f"kind is {self.kind!r}; give one of {', '.join(KINDS)}.", kind=self.kind)
+        if self.law.power < 1:
+            raise InvalidMechanismError("noise in a range needs a power of at least 1.", power=self.law.power)
+        width = self.query.high - self.query.low
+        if self.step <= 0 or any((x / self.step).denominator != 1 for x in (width, self.query.sensitivity)):
+            raise InvalidMechanismError("the step must divide both the range and the sensitivity.", step=self.step)
+        if width / self.step > MOST_POINTS:
+            raise InvalidMechanismError(f"the step divides the range more than {MOST_POINTS} times.", step=self.step)
+
+    @property
+    def cells(self) -> int:
+        """How many cells the range has."""
+        return int((self.query.high - self.query.low) / self.step)
+
+    @property
+    def first_cell(self) -> int:
+        """The lowest cell; -1 stands for the low end itself."""
+        return -1 if self.kind == "boundary-inflated" else 0
+
+    @property
+    def last_cell(self) -> int:
+        """The highest cell; as many as there are cells stands for the high end itself."""
+        return self.cells if self.kind == "boundary-inflated" else self.cells - 1
+
+    def edge(self, k: int) -> Fraction:
+        """Where cell k begins."""
+        return self.query.low + k * self.step
+
+    def inside(self, point: Fraction, field: Field) -> Value:
+        """P(low <= point + noise <= high)."""
+        return 1 - self.law.sf(self.query.high - point, field) - self.law.sf(point - self.query.low, field)
+
+    def value(self, k: int) -> Fraction:
+        """The released number of cell k."""
+        if k < 0:
+            return self.query.low
+        return self.query.high if k >= self.cells else self.edge(k) + self.step / 2
+
+    def law_given(self, answer: Number) -> RangedOutput:
+        """The law of what is released when `answer` is the truth."""
+        true = data_value(answer, "answer")
+        if not self.query.low <= true <= self.query.high:
+            raise InvalidAnswerError(
+                "the answer lies outside the range that this mechanism was made for; clamp the data, or design for a"
+                " wider range."
+            )
+        index = math.floor((true - self.query.low) / self.step + HALF)
+        return RangedOutput(self, self.edge(index))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": "ranged",
+            "query": self.query.to_dict(),
+            "law": self.law.to_dict(),
+            "shape": self.kind,
+            "step": str(self.step),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RangedNoise:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        query, law = data["query"], law_from_dict(data["law"])
+        if query["kind"] != "ranged-scalar" or not isinstance(law, GeneralizedGaussian):
+            raise ValueError("noise in a range is a generalized Gaussian for a ranged question")
+        asked = RangedScalar(exact(query["low"]), exact(query["high"]), exact(query["sensitivity"]))
+        return cls(asked, law, data["shape"], exact(data["step"]))
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())

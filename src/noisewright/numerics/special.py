@@ -1,0 +1,77 @@
+"""Special functions of the laws, in floats or in balls."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from noisewright.numerics.balls import ball, infinite, square_root_of_pi, tricomi
+from noisewright.numerics.fields import BALLS, Field, Value
+
+_HALF = Fraction(1, 2)
+_SERIES_FROM = 20.0
+_SERIES_TERMS = 10
+_TRICOMI_FROM = 40
+
+
+def gaussian_transform(order: int, z: Value, field: Field) -> Value:
+    """The integral over t > 0 of t^order e^(-t^2/2 - z t).
+
+    Valid for: order 0, 1 or 2 and every z. Near zero by the complementary error function (which costs
+    at most 20 of the working bits), far out without cancellation: in balls by Tricomi's function, in
+    floats by the asymptotic series.
+    """
+    if field is BALLS:
+        return _gaussian_ball(order, z)
+    return _gaussian_float(order, float(z))
+
+
+def _gaussian_ball(order: int, z: Value) -> Value:
+    if bool(z > _TRICOMI_FROM):
+        scale = Fraction(math.factorial(order))
+        root = ball(2) ** ball(Fraction(order + 1, 2))
+        return ball(scale) * tricomi(Fraction(order + 1, 2), _HALF, z * z / 2) / root
+    zeroth = (z * z / 2).exp() * (z / ball(2).sqrt()).erfc() * square_root_of_pi() / ball(2).sqrt()
+    if order == 0:
+        return zeroth
+    first = 1 - z * zeroth
+    return first if order == 1 else zeroth - z * first
+
+
+def _gaussian_float(order: int, z: float) -> float:
+    if z > _SERIES_FROM:
+        # sum over j of (-1)^j (order + 2j)! / (j! 2^j z^(order + 2j + 1))
+        total, term = 0.0, math.factorial(order) / z ** (order + 1)
+        for j in range(1, _SERIES_TERMS):
+            total += term
+            term *= -(order + 2 * j) * (order + 2 * j - 1) / (2 * j * z * z)
+        return total
+    from scipy.special import erfcx
+
+    zeroth = math.sqrt(math.pi / 2) * float(erfcx(z / math.sqrt(2)))
+    if order == 0:
+        return zeroth
+    first = 1 - z * zeroth
+    return first if order == 1 else zeroth - z * first
+
+
+def kummer(a: Fraction, b: Fraction, x: Fraction, field: Field) -> Value:
+    """1F1(a; b; x) for 0 < a <= b and 0 <= x <= 500, summed term by term: all terms are positive.
+
+    Once terms at least halve, the rest is at most the last term; it is below 2^-140 of the sum.
+    """
+    total, term = field.real(1), field.real(1)
+    n, size, whole = 0, 1.0, 1.0
+    while size > whole * 2.0**-140 or (a + n) * x > (b + n) * (n + 1) / 2:
+        ratio = (a + n) * x / ((b + n) * (n + 1))
+        term = term * field.real(ratio)
+        total = total + term
+        size *= float(ratio)
+        whole += size
+        n += 1
+    return field.between(total, total + term) if field is BALLS else total
+
+
+def infinity(field: Field) -> Value:
+    """The value of an expectation that is not finite."""
+    return infinite() if field is BALLS else math.inf

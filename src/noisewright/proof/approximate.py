@@ -1,0 +1,162 @@
+"""Exact privacy profiles: the least delta at which a law is (epsilon, delta)-private, bounded from above.
+
+`approximate_delta(law, epsilon, reach)` returns a rational at or above the least delta over all
+shifts up to `reach`, and the name of the rule that shows it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import singledispatch
+from itertools import pairwise
+
+from noisewright.laws.base import LogConcave
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian_mixture import GaussianMixture
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.logistic import Logistic
+from noisewright.laws.registry import NoiseLaw
+from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.numerics.balls import ball, floor_scaled, precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import UncertifiedError
+from noisewright.proof.pure import pure_bound
+
+BITS = 160
+_EXPONENT_BITS = 128
+_MOST_COMPARISONS = 20_000_000
+
+
+@singledispatch
+def approximate_delta(law: NoiseLaw, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """Least proven delta at this epsilon over all shifts up to `reach`, and its rule."""
+    bound, rule = pure_bound(law, reach)
+    if bound <= epsilon:
+        return Fraction(0), f"approximate/{rule}"
+    raise UncertifiedError(
+        f"there is no rule for the delta of {type(law).__name__} noise at an epsilon below its pure bound"
+        f" {float(bound):.6g}.",
+        bound=bound,
+    )
+
+
+def from_pure(law: NoiseLaw, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str] | None:
+    """Delta 0 where the law is purely private at this epsilon; None where it is not, or no rule says so."""
+    try:
+        bound, rule = pure_bound(law, reach)
+    except UncertifiedError:
+        return None
+    return (Fraction(0), f"approximate/{rule}") if bound <= epsilon else None
+
+
+def log_concave_delta(law: LogConcave, epsilon: Fraction, reach: Fraction) -> Fraction:
+    """Upper bound of SF(t) - e^epsilon SF(t + reach), with t where the log-ratio passes epsilon.
+
+    Rule: theory 3. For a symmetric log-concave law the worst set is a half-line, so the least delta
+    at a shift s is the supremum over x of SF(x) - e^epsilon SF(x + s); it does not decrease in s and
+    is attained where the log-ratio passes epsilon.
+    """
+    around = law.crossing(epsilon, reach)
+    if around is None:
+        return Fraction(0)
+    low, high = around
+    with precision(BITS):
+        value = law.sf(low, BALLS) - BALLS.exp(ball(epsilon)) * law.sf(high + reach, BALLS)
+        return min(Fraction(1), max(Fraction(0), upper(value)))
+
+
+@approximate_delta.register
+def _(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """The mean of the deltas of its parts: the hockey-stick divergence is jointly convex."""
+    total = sum(
+        (w * log_concave_delta(Gaussian(s), epsilon, reach) for s, w in zip(law.stds, law.weights, strict=True)),
+        Fraction(0),
+    )
+    return total, "approximate/joint-convexity"
+
+
+@approximate_delta.register(Gaussian)
+@approximate_delta.register(Laplace)
+@approximate_delta.register(Logistic)
+@approximate_delta.register(TruncatedLaplace)
+@approximate_delta.register(GeneralizedGaussian)
+def _(
+    law: Gaussian | Laplace | Logistic | TruncatedLaplace | GeneralizedGaussian, epsilon: Fraction, reach: Fraction
+) -> tuple[Fraction, str]:
+    """A half-line is the worst set of a log-concave law."""
+    found = from_pure(law, epsilon, reach)
+    if found is not None:
+        return found
+    if isinstance(law, GeneralizedGaussian) and law.power < 1:
+        raise UncertifiedError(
+            "refused: a generalized Gaussian of power below 1 is proven as pure privacy only, and its pure bound"
+            " exceeds the epsilon that was asked for. Use a larger scale.",
+        )
+    return log_concave_delta(law, epsilon, reach), "approximate/half-line"
+
+
+@approximate_delta.register(DiscreteGaussian)
+def _(law: DiscreteGaussian, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """The same on the integers: log-concave masses, so a half-line of whole numbers is the worst set."""
+    shift = whole_reach(reach)
+    first = law.first_above(epsilon, shift)
+    with precision(BITS):
+        value = law.tail(first, BALLS) - BALLS.exp(ball(epsilon)) * law.tail(first + shift, BALLS)
+        return min(Fraction(1), max(Fraction(0), upper(value))), "approximate/half-line-of-integers"
+
+
+@approximate_delta.register(Tabulated)
+def _(law: Tabulated, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """Shifts of whole cells are summed in integers: the largest if the weights fall outward, else every one.
+
+    Rule: at a shift between j and j + 1 cells the divergence of a law that is constant on equal cells is
+    the mixture of those at j and at j + 1, so whole shifts up to the next one beyond `reach` suffice. For
+    a symmetric density f that falls outward, f(x) > e^epsilon f(x + s) needs x > -s/2, and there f(x + s) does
+    not increase in s: the divergence grows with the shift, and the largest one is the worst.
+    """
+    scaled, line, largest = scaled_factor(epsilon), line_of(law), cells_within(law, reach)
+    falling = all(a >= b for a, b in pairwise(law.weights))
+    if not falling:
+        refuse_too_many(largest, len(line))
+    worst = max(_excess(line, shift, scaled) for shift in ([largest] if falling else range(1, largest + 1)))
+    rule = "approximate/largest-shift-of-falling-cells" if falling else "approximate/all-shifts-of-cells"
+    return min(Fraction(1), Fraction(worst, law.total << _EXPONENT_BITS)), rule
+
+
+def _excess(line: list[int], shift: int, scaled: int) -> int:
+    """2^128 times the sum of (weight - e^epsilon * shifted weight) over cells where it is positive, from above."""
+    moved = line[shift:] + [0] * shift
+    return sum(max(0, (a << _EXPONENT_BITS) - scaled * b) for a, b in zip(line, moved, strict=True) if a)
+
+
+def refuse_too_many(shifts: int, cells: int) -> None:
+    """Keep a forged file from costing hours."""
+    if shifts * cells > _MOST_COMPARISONS:
+        raise UncertifiedError(f"refused: {shifts} shifts of {cells} cells are too many to sum one by one.")
+
+
+def scaled_factor(epsilon: Fraction) -> int:
+    """A whole number at or below 2^128 e^epsilon."""
+    with precision(2 * _EXPONENT_BITS):
+        return floor_scaled(BALLS.exp(ball(epsilon)), _EXPONENT_BITS)
+
+
+def line_of(law: Tabulated) -> list[int]:
+    """The weights of all cells, from left to right."""
+    mirrored = law.weights[1:] if law.edge else law.weights
+    return [*reversed(mirrored), *law.weights]
+
+
+def cells_within(law: Tabulated, reach: Fraction) -> int:
+    """How many cells a shift up to `reach` can span, at most the whole support."""
+    return min(-int(-reach // law.width), len(line_of(law)))
+
+
+def whole_reach(reach: Fraction) -> int:
+    """The reach of integer answers."""
+    if reach.denominator != 1:
+        raise UncertifiedError("integer noise is proven for whole sensitivities only.")
+    return int(reach)

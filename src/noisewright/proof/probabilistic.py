@@ -1,0 +1,147 @@
+"""Probabilistic privacy of lattice noise: the mass of all cells whose ratio may exceed e^epsilon.
+
+Rounding can raise this delta, so it is summed for the masses that are drawn, never for the
+continuous law behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.base import LogConcave
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.lattice import Rounded
+from noisewright.laws.piecewise import Piecewise
+from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.balls import ball, certainly_at_most, precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import UncertifiedError
+from noisewright.proof.approximate import BITS, cells_within, from_pure, line_of, refuse_too_many, scaled_factor
+
+_SCALE_BITS = 128
+
+
+def probabilistic_delta(mechanism: Additive, epsilon: Fraction) -> tuple[Fraction, str]:
+    """Least proven delta of the lattice noise at this epsilon, over all shifts up to the sensitivity."""
+    law, reach = mechanism.law, mechanism.query.sensitivity
+    found = from_pure(law, epsilon, reach)
+    if found is not None:
+        return found[0], found[1].replace("approximate/", "probabilistic/")
+    if isinstance(law, Tabulated):
+        return tabulated_delta(law, epsilon, reach), "probabilistic/all-shifts-of-cells"
+    if isinstance(law, Piecewise) or not isinstance(law, LogConcave | DiscreteGaussian):
+        raise UncertifiedError(f"there is no rule for the probabilistic delta of {type(law).__name__} noise.")
+    steps = int(reach / mechanism.lattice.step)
+    with precision(BITS):
+        cells = _Cells(mechanism.noise, epsilon)
+        return min(Fraction(1), _worst_shift(cells, steps)), "probabilistic/log-concave-cells"
+
+
+def tabulated_delta(law: Tabulated, epsilon: Fraction, reach: Fraction) -> Fraction:
+    """All cells that are, or whose neighbour is, more than e^epsilon times likelier, for every shift.
+
+    Between whole shifts of cells the mass is the mixture of those at the two next to it.
+    """
+    scaled, line = scaled_factor(epsilon), line_of(law)
+    refuse_too_many(cells_within(law, reach), len(line))
+    worst = 0
+    for shift in range(1, cells_within(law, reach) + 1):
+        moved = line[shift:] + [0] * shift
+        mass = 0
+        for a, b in zip(line, moved, strict=True):
+            if (a << _SCALE_BITS) > scaled * b or (b << _SCALE_BITS) > scaled * a:
+                mass += a
+        worst = max(worst, mass)
+    return min(Fraction(1), Fraction(worst, law.total))
+
+
+@dataclass(slots=True)
+class _Cells:
+    """Masses of a symmetric log-concave law on the cells of a lattice.
+
+    Masses of equal cells under a log-concave density form a log-concave sequence, so
+    mass(k) / mass(k + j) does not decrease in k: the cells that exceed e^epsilon are k >= k*(j), and
+    by symmetry those whose neighbour exceeds it weigh as much as k >= k*(j) + j.
+    """
+
+    noise: Rounded
+    epsilon: Fraction
+    factor: Any = None
+
+    def __post_init__(self) -> None:
+        self.factor = BALLS.exp(ball(self.epsilon))
+
+    def proven(self, k: int, shift: int) -> bool:
+        """Whether mass(k) <= e^epsilon mass(k + shift) for sure."""
+        return certainly_at_most(self.noise.mass(k, BALLS), self.factor * self.noise.mass(k + shift, BALLS))
+
+    def first_doubtful(self, shift: int) -> int | None:
+        """A k such that every cell before it is proven; None if the ratio never exceeds e^epsilon."""
+        law = self.noise.law
+        if isinstance(law, DiscreteGaussian):
+            return law.first_above(self.epsilon, shift)
+        step = self.noise.lattice.step
+        if isinstance(law, TruncatedLaplace) and self.epsilon * law.scale >= shift * step:
+            # Inside the support the ratio is at most e^epsilon, in rationals; balls could not decide equality.
+            return int(law.bound // step) - shift
+        assert isinstance(law, LogConcave)
+        around = law.crossing(self.epsilon, shift * step)
+        return None if around is None else _first_false(lambda k: self.proven(k, shift), int(around[0] // step))
+
+    def delta(self, smallest: int, largest: int) -> Fraction:
+        """Upper bound of the mass that exceeds e^epsilon at any shift from `smallest` to `largest`."""
+        first = self.first_doubtful(largest)
+        return Fraction(0) if first is None else self.beyond(first) + self.beyond(first + smallest)
+
+    def beyond(self, k: int) -> Fraction:
+        """Upper bound of P(K >= k)."""
+        return max(Fraction(0), upper(self.noise.law.sf(self.noise.lattice.lower_edge(k), BALLS)))
+
+
+def _first_false(holds: Callable[[int], bool], guess: int) -> int:
+    """The first k at which a property that is true up to some point and false beyond fails, near a guess."""
+    low, high, reach = guess, guess, 1
+    if holds(guess):
+        high = guess + 1
+        while holds(high):
+            low, reach = high, 2 * reach
+            high += reach
+    else:
+        low = guess - 1
+        while not holds(low):
+            high, reach = low, 2 * reach
+            low -= reach
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _worst_shift(cells: _Cells, steps: int) -> Fraction:
+    """The largest delta over shifts 1 … steps, by blocks of shifts.
+
+    Rule: masses fall outward, so k*(j) does not increase in j; for every j from a to b
+    the delta is at most P(K >= k*(b)) + P(K >= k*(b) + a). Blocks that exceed what the full
+    shift shows are halved.
+    """
+    worst = cells.delta(steps, steps)
+    blocks = [(1, steps - 1)] if steps > 1 else []
+    while blocks:
+        start, end = blocks.pop()
+        delta = cells.delta(start, end)
+        if delta <= worst:
+            continue
+        if start == end:
+            worst = delta
+            continue
+        middle = (start + end) // 2
+        blocks += [(start, middle), (middle + 1, end)]
+    return worst

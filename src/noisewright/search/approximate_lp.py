@@ -1,0 +1,159 @@
+"""The linear programme of (epsilon, delta)-private noise for one number: the best symmetric, falling law on cells.
+
+Unknown are the heights p_i of equal cells outward from zero; a slack for each cell takes what exceeds
+e^epsilon times the height one sensitivity further, and the slacks sum to at most delta. Heights
+are solved as q_i = p_i e^(epsilon x_i / sensitivity) and slacks in units of delta, so that a solver
+tolerance of 1e-10 stays small against delta. What the solver returns is not private: it is
+rounded to whole numbers and every shift is summed exactly before it is used.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.laws.tabulated import HALF, Tabulated
+from noisewright.numerics.lp import minimise
+from noisewright.problem.errors import SolverError
+from noisewright.problem.privacy import ApproxDP
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import PowerError, Usefulness
+from noisewright.proof.approximate import approximate_delta
+
+Floats = NDArray[np.float64]
+Row = tuple[NDArray[np.int32], Floats, float, float]
+
+MOST_CELLS = 8_000
+_WEIGHT_BITS = 96
+_TIGHTENINGS = (2e-9, 1e-7, 1e-5, 1e-3, 1e-2)
+_CELLS_PER_EPSILON = 80
+_MOST_PER_SENSITIVITY = 200
+_LEAST_PER_SENSITIVITY = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Equal cells: `per` of them to a sensitivity, `count` on each side, laid out as in `Tabulated`."""
+
+    per: int
+    count: int
+    edge: Fraction
+
+    @property
+    def first(self) -> int:
+        """1 where cell 0 is its own mirror image, else 0."""
+        return 1 if self.edge else 0
+
+    def side(self, k: int) -> int:
+        """The outward index of cell k of the whole line."""
+        if k >= 0:
+            return k
+        return -k if self.edge else -1 - k
+
+    def multiplicity(self) -> Floats:
+        """How many cells of the line share each outward index."""
+        copies = np.full(self.count, 2.0)
+        if self.edge:
+            copies[0] = 1.0
+        return copies
+
+    def outward(self, shift: int) -> list[tuple[int, int]]:
+        """Pairs (side of k, side of k + shift) for every k whose shifted cell lies further out."""
+        pairs = [(self.side(k), self.side(k + shift)) for k in range(-shift, self.count)]
+        return [(a, b) for a, b in pairs if b > a]
+
+
+def cells_per_sensitivity(query: Scalar, epsilon: Fraction, within: Fraction | None) -> int:
+    """How fine the cells are: a fixed share of the noise scale, aligned with `within` where that is possible."""
+    if query.integer:
+        return int(query.sensitivity)
+    wanted = min(max(math.ceil(_CELLS_PER_EPSILON * epsilon), _LEAST_PER_SENSITIVITY), _MOST_PER_SENSITIVITY)
+    if within is None:
+        return wanted
+    unit = (within / query.sensitivity).denominator
+    return unit * math.ceil(wanted / unit) if unit <= _MOST_PER_SENSITIVITY else wanted
+
+
+def support(privacy: ApproxDP, beyond: float) -> float:
+    """Where the truncated Laplace law of the same privacy ends, and a bit, in sensitivities."""
+    epsilon, delta = float(privacy.epsilon), float(privacy.delta)
+    return math.log1p(math.expm1(epsilon) / (2 * delta)) / epsilon + beyond
+
+
+def solved_law(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> Tabulated | None:
+    """The programme's law, repaired to whole-number weights; None where it would have too many cells.
+
+    Guarantees: the law was checked against the requirement at every shift in exact arithmetic.
+    """
+    within = utility.within if isinstance(utility, Usefulness) else None
+    per = cells_per_sensitivity(query, privacy.epsilon, within)
+    count = math.ceil(support(privacy, 1.0) * per) + 1
+    if count > MOST_CELLS:
+        return None
+    grid = Grid(per, count, HALF if query.integer else Fraction(0))
+    cost = cell_costs(grid, query, utility)
+    for tightening in _TIGHTENINGS:
+        heights = _solve(grid, privacy, cost, float(privacy.delta) * (1 - tightening))
+        law = _repaired(grid, query, heights)
+        if approximate_delta(law, privacy.epsilon, query.sensitivity)[0] <= privacy.delta:
+            return law
+    raise SolverError("the linear programme's law could not be repaired.")
+
+
+def cell_costs(grid: Grid, query: Scalar, utility: PowerError | Usefulness) -> Floats:
+    """Mean loss over each cell; powers of the error in sensitivities."""
+    i = np.arange(grid.count, dtype=np.float64)
+    width = 1.0 / grid.per
+    if isinstance(utility, Usefulness):
+        within = float(utility.within / query.sensitivity) * grid.per
+        if grid.edge:
+            return np.asarray((i > within + 1e-9).astype(np.float64))
+        return np.asarray(np.clip(i + 1 - within, 0.0, 1.0))
+    power = float(utility.power)
+    if grid.edge:
+        return np.asarray((i * width) ** power)
+    return np.asarray(((i + 1) ** (power + 1) - i ** (power + 1)) / (power + 1) * width**power)
+
+
+def _solve(grid: Grid, privacy: ApproxDP, cost: Floats, delta: float) -> Floats:
+    epsilon = float(privacy.epsilon)
+    factor = math.exp(epsilon)
+    copies = grid.multiplicity()
+    fade = np.exp(-epsilon * np.arange(grid.count) / grid.per)
+    rows: list[Row] = [row(range(grid.count), copies * fade, 1.0, 1.0)]
+    column = grid.count
+    for k in range(-grid.per, grid.count):
+        a, b = grid.side(k), grid.side(k + grid.per)
+        if b <= a:
+            continue
+        inside = [b] if b < grid.count else []
+        values = [1.0, *(-factor * fade[j] / fade[a] for j in inside), -delta / fade[a]]
+        rows.append(row([a, *inside, column], values, -math.inf, 0.0))
+        column += 1
+    rows.append(row(range(grid.count, column), np.ones(column - grid.count), -math.inf, 1.0))
+    for i in range(grid.count - 1):
+        rows.append(row([i, i + 1], [1.0, -fade[i + 1] / fade[i]], 0.0, math.inf))
+    objective = np.concatenate([cost * copies * fade, np.zeros(column - grid.count)])
+    return np.asarray(np.maximum(minimise(objective, rows).x[: grid.count], 0.0) * fade)
+
+
+def row(indices: range | list[int], values: list[float] | Floats, low: float, high: float) -> Row:
+    """One row of the programme: low <= values . x[indices] <= high."""
+    return np.array(indices, dtype=np.int32), np.asarray(values, dtype=np.float64), low, high
+
+
+def _repaired(grid: Grid, query: Scalar, heights: Floats) -> Tabulated:
+    """Whole-number weights that fall outward, without the solver's dust beyond the support."""
+    falling = np.minimum.accumulate(heights)
+    share = np.cumsum((falling * grid.multiplicity())[::-1])[::-1] / float(np.sum(falling * grid.multiplicity()))
+    kept = falling[: int(np.sum(share > 1e-16))]
+    unit = Fraction(float(kept[0])) / 2**_WEIGHT_BITS
+    weights = [int(Fraction(float(height)) / unit) for height in kept]
+    while weights[-1] == 0:
+        weights.pop()
+    width = Fraction(1) if query.integer else query.sensitivity / grid.per
+    return Tabulated(width, tuple(weights), grid.edge)

@@ -1,0 +1,228 @@
+"""Smallest scales that meet a requirement: found in floats, returned only after the verifier's own rule held.
+
+The float search parametrises a law by the point t where its log-ratio passes epsilon, which gives the
+scale in closed form; no equation has to be solved inside another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.logistic import Logistic
+from noisewright.numerics.balls import precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.numerics.roots import power_from_above
+from noisewright.problem.errors import InvalidPrivacyError, SolverError
+from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
+from noisewright.proof.approximate import BITS, approximate_delta
+
+Floats = NDArray[np.float64]
+
+_ROUNDS = 80
+_CLOSE = 1e-13
+_MARGIN = 2.0**-37
+_MOST_MARGINS = 60
+_DIGITS = 2**44
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Laws that differ by their scale alone; `unit` is what one of the float search's scales is called here."""
+
+    name: str
+    power: Fraction | None
+    make: Callable[[Fraction], Any]
+    unit: float = 1.0
+
+
+GAUSSIAN = Family("Gaussian", Fraction(2), Gaussian, math.sqrt(0.5))
+LOGISTIC = Family("logistic", None, Logistic)
+
+
+def generalized_gaussian(power: Number) -> Family:
+    """Generalized Gaussian laws of one power, which must be at least 1."""
+    value = parameter(power, "power")
+    if value < 1:
+        raise InvalidPrivacyError(
+            "below power 1 a generalized Gaussian is purely private: its scale is sensitivity / epsilon^(1/power)."
+        )
+    return Family(f"generalized Gaussian, power {float(value):.4g}", value, lambda b: GeneralizedGaussian(value, b))
+
+
+def calibrated(family: Family, sensitivity: Number, privacy: ApproxDP | ProbabilisticDP) -> Any:
+    """The law of the family with the smallest scale that meets the requirement, before any rounding.
+
+    Rule: theory 3, exact profile of a log-concave law.
+    Guarantees: delta at the returned scale was bounded in balls and is at most the requirement's; the
+    scale exceeds the smallest possible one by at most 1e-9 of it.
+    """
+    reach = parameter(sensitivity, "sensitivity")
+    return family.make(calibrated_many(family, reach, [privacy])[0])
+
+
+def calibrated_many(
+    family: Family, sensitivity: Number, requirements: Sequence[ApproxDP | ProbabilisticDP]
+) -> list[Fraction]:
+    """The same for many requirements at once: one vectorised search, then each scale is checked by itself."""
+    reach = parameter(sensitivity, "sensitivity")
+    epsilon = np.array([float(r.epsilon) for r in requirements])
+    delta = np.array([float(r.delta) for r in requirements])
+    both = np.array([isinstance(r, ProbabilisticDP) for r in requirements])
+    scales = float_scales(family.power, epsilon, delta, both) * family.unit
+    return [
+        _checked(family, reach, requirement, scale) for requirement, scale in zip(requirements, scales, strict=True)
+    ]
+
+
+def float_scales(power: Any, epsilon: Floats, delta: Floats, both_sides: Any) -> Floats:
+    """Scales for sensitivity 1, in floats; `power` None means logistic.
+
+    `both_sides` marks probabilistic requirements. Powers may be an array of their own.
+    """
+    if power is None:
+        return _logistic_scales(epsilon, delta, both_sides)
+    exponent = np.asarray(power, dtype=np.float64)
+
+    def at(place: Floats) -> tuple[Floats, Floats]:
+        scale = (_rise(place, exponent) / epsilon) ** (1 / exponent)
+        return scale, _two_tails(lambda x: _power_tail(x / scale, exponent), place, epsilon, both_sides)
+
+    found = at(_solve(lambda w: at(w - 0.5)[1], delta, np.broadcast_shapes(epsilon.shape, exponent.shape)) - 0.5)[0]
+    # At power 1 the log-ratio stops rising at zero: from scale 1/epsilon on delta is 0.
+    found = np.where(exponent == 1, np.minimum(found, 1 / epsilon), found)
+    return np.asarray(found)
+
+
+def _rise(place: Floats, exponent: Floats) -> Floats:
+    """|x + 1|^p - |x|^p without losing digits far out."""
+    with np.errstate(all="ignore"):
+        far = np.abs(place) ** exponent * np.expm1(exponent * np.log1p(1 / np.where(place > 1, place, 2.0)))
+        near = np.abs(place + 1) ** exponent - np.abs(place) ** exponent
+    return np.asarray(np.where(place > 1, far, near))
+
+
+def _power_tail(x: Floats, exponent: Floats) -> Floats:
+    from scipy.special import erfc, gammaincc
+
+    if exponent.shape == () and exponent == 2:
+        return np.asarray(erfc(x) / 2)
+    half = gammaincc(1 / exponent, np.abs(x) ** exponent) / 2
+    return np.asarray(np.where(x >= 0, half, 1 - half))
+
+
+def _two_tails(tail: Callable[[Floats], Floats], place: Floats, epsilon: Floats, both_sides: Any) -> Floats:
+    return np.asarray(tail(place) + np.where(both_sides, 1.0, -np.exp(epsilon)) * tail(place + 1))
+
+
+def _logistic_scales(epsilon: Floats, delta: Floats, both_sides: Any) -> Floats:
+    """Parametrised by the share w of the pure scale 1 / epsilon; the crossing is explicit."""
+
+    def delta_at(share: Floats) -> Floats:
+        scale = share / (1 + share) / epsilon
+        with np.errstate(all="ignore"):
+            half_excess = (epsilon - 1 / scale) / 2
+            u = -np.expm1(half_excess) / (np.exp(half_excess) - np.exp(-1 / scale))
+            place = -np.log(u) * scale
+            tails = _two_tails(lambda x: 1 / (1 + np.exp(x / scale)), place, epsilon, both_sides)
+        # Far below the pure scale every set is told apart; at it the ratio never passes epsilon.
+        return np.asarray(np.where(half_excess < -300, 1.0, np.where(np.isfinite(tails), tails, 0.0)))
+
+    share = _solve(delta_at, delta, epsilon.shape)
+    return np.asarray(share / (1 + share) / epsilon)
+
+
+def _solve(delta_at: Callable[[Floats], Floats], target: Floats, shape: tuple[int, ...]) -> Floats:
+    """The w > 0 at which a decreasing delta meets its target: false position on logarithms, halved when it stalls."""
+    tiny = 1e-300
+
+    def height(log_w: Floats) -> Floats:
+        return np.asarray(np.log(np.maximum(delta_at(np.exp(log_w)), tiny)) - np.log(target))
+
+    low, high = np.full(shape, -30.0), np.full(shape, 40.0)
+    at_low, at_high = height(low), height(high)
+    best, miss = high, np.abs(at_high)
+    for turn in range(_ROUNDS):
+        with np.errstate(all="ignore"):
+            secant = low + (high - low) * at_low / (at_low - at_high)
+        steep = (turn < 8) | (turn % 3 == 2) | ~np.isfinite(secant) | (at_high < -300)
+        middle = np.where(steep, (low + high) / 2, np.clip(secant, low, high))
+        value = height(middle)
+        above = value > 0
+        low, at_low = np.where(above, middle, low), np.where(above, value, at_low)
+        high, at_high = np.where(above, high, middle), np.where(above, at_high, value)
+        closer = np.abs(value) < miss
+        best, miss = np.where(closer, middle, best), np.where(closer, np.abs(value), miss)
+        if bool(np.all((high - low <= _CLOSE) | (miss <= _CLOSE))):
+            break
+    return np.asarray(np.exp(best))
+
+
+def delta_from_above(law: Any, privacy: ApproxDP | ProbabilisticDP, reach: Fraction) -> Fraction:
+    """The continuous law's delta of the kind that is asked for, bounded from above."""
+    if isinstance(privacy, ApproxDP):
+        return approximate_delta(law, privacy.epsilon, reach)[0]
+    around = law.crossing(privacy.epsilon, reach)
+    if around is None:
+        return Fraction(0)
+    with precision(BITS):
+        return upper(law.sf(around[0], BALLS) + law.sf(around[0] + reach, BALLS))
+
+
+def _checked(family: Family, reach: Fraction, privacy: ApproxDP | ProbabilisticDP, guess: float) -> Fraction:
+    """The guess, enlarged by margins that double until the verifier's rule holds."""
+    margin = _MARGIN
+    for _ in range(_MOST_MARGINS):
+        scale = rounded_up(guess * (1 + margin)) * reach
+        if delta_from_above(family.make(scale), privacy, reach) <= privacy.delta:
+            return scale
+        margin *= 2
+    raise SolverError(f"no scale near {guess:.6g} could be proven for {privacy}; report this problem.")
+
+
+def rounded_up(value: float) -> Fraction:
+    """A short binary fraction at most 6e-14 above a positive float."""
+    exponent = math.frexp(value)[1]
+    unit = Fraction(2) ** exponent / _DIGITS
+    return math.ceil(Fraction(value) / unit) * unit
+
+
+def smallest_scale(holds: Callable[[Fraction], bool], guess: float, tolerance: float) -> Fraction:
+    """The smallest scale at which a property holds that stays true from some scale on, to a relative tolerance.
+
+    Guarantees: the returned scale is one at which the property was evaluated and held.
+    """
+    reach, high = tolerance, rounded_up(guess)
+    while not holds(high):
+        if reach > 1e6:
+            raise SolverError("no scale could be proven; report this problem.")
+        high, reach = rounded_up(float(high) * (1 + reach)), 4 * reach
+    reach, low = tolerance, rounded_up(float(high) / (1 + tolerance))
+    while holds(low):
+        reach *= 4
+        low, high = rounded_up(float(low) / (1 + reach)), low
+        if float(low) < guess * 1e-9:
+            return high
+    while float(high / low) > 1 + tolerance:
+        middle = rounded_up(math.sqrt(float(low) * float(high)))
+        if not low < middle < high:
+            break
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def pure_power_scale(power: Fraction, epsilon: Fraction, sensitivity: Fraction) -> Fraction:
+    """Scale sensitivity / epsilon^(1/power), exactly where it is rational, else just above."""
+    return sensitivity * power_from_above(1 / epsilon, 1 / power)

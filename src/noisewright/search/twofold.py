@@ -1,0 +1,194 @@
+"""The best two-fold noise: at most two rates, found in floats, calibrated in balls.
+
+In units of the sensitivity, a law of the rate u costs E phi(u) and is epsilon-DP exactly if
+E h(u) <= 0 with h(u) = u (1 - e^(epsilon - u)). Both are linear in the law of u, so some best law has at
+most two atoms, and its value is the largest v for which some multiplier m >= 0 gives
+phi(u) + m h(u) >= v for every u > 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.laws.folds import Atoms, point_fold
+from noisewright.numerics.balls import ball, precision, upper
+from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness
+
+_GRID = 6000
+_TIE = 1e-9
+_RATE_BITS = 40
+_WEIGHT_BITS = 160
+_SLACK = Fraction(1, 2**150)
+
+Floats = NDArray[np.float64]
+Linear = PowerError | Usefulness
+
+
+@dataclass(frozen=True, slots=True)
+class TwoFoldOptimum:
+    """The best rates in units of the sensitivity, with the multiplier that shows it.
+
+    `fold` was calibrated on the side that is private; `cost` and `laplace` are E phi(u) of it and of
+    plain Laplace noise, in floats; `helps` says whether it beats Laplace noise at all.
+    """
+
+    utility: Linear
+    epsilon: Fraction
+    fold: Atoms
+    multiplier: float
+    cost: float
+    laplace: float
+
+    @property
+    def helps(self) -> bool:
+        return len(self.fold.rates) > 1
+
+
+def two_fold_optimum(utility: Linear | ErrorQuantile, epsilon: Fraction) -> TwoFoldOptimum:
+    """The optimum over all second folds, for errors measured in sensitivities.
+
+    Usefulness is charged as the probability of missing. For a quantile, the smallest half-width whose
+    best usefulness reaches the confidence is found first.
+    """
+    if isinstance(utility, ErrorQuantile):
+        return _best_quantile(utility, epsilon)
+    rate = float(epsilon)
+    multiplier = _best_multiplier(utility, rate)
+    low, high = _touching(utility, rate, multiplier)
+    plain = float(_cost(utility, np.array([rate]))[0])
+    low, high, value = _polished(utility, rate, low, high)
+    if value >= plain * (1 - _TIE):
+        return TwoFoldOptimum(utility, epsilon, point_fold(epsilon), _tangent(utility, rate), plain, plain)
+    fold = calibrated_atoms(low, high, epsilon)
+    slope = (_at(utility, low) - _at(utility, high)) / (_excess_at(high, rate) - _excess_at(low, rate))
+    return TwoFoldOptimum(utility, epsilon, fold, slope, value, plain)
+
+
+def smallest_epsilon_that_helps(utility: Linear, *, highest: float = 12.0, digits: float = 1e-5) -> float | None:
+    """Where two-fold noise starts to beat Laplace noise, by bisection; None if it does not up to `highest`."""
+    low, high = 1e-3, highest
+    if not two_fold_optimum(utility, Fraction(high)).helps:
+        return None
+    while high - low > digits:
+        middle = (low + high) / 2
+        if two_fold_optimum(utility, Fraction(middle)).helps:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _cost(utility: Linear, u: Floats) -> Floats:
+    if isinstance(utility, Usefulness):
+        return np.exp(-u * float(utility.within))
+    power = float(utility.power)
+    return np.asarray(math.gamma(power + 1) * u**-power)
+
+
+def _at(utility: Linear, u: float) -> float:
+    return float(_cost(utility, np.array([u]))[0])
+
+
+def _excess(u: Floats, rate: float) -> Floats:
+    return -u * np.expm1(rate - u)
+
+
+def _excess_at(u: float, rate: float) -> float:
+    return -u * math.expm1(rate - u)
+
+
+def _tangent(utility: Linear, rate: float) -> float:
+    """The multiplier that makes phi + m h stationary at the rate of Laplace noise: -phi'(rate) / rate."""
+    if isinstance(utility, Usefulness):
+        within = float(utility.within)
+        return within * math.exp(-rate * within) / rate
+    power = float(utility.power)
+    return float(math.gamma(power + 1) * power * rate ** (-power - 2))
+
+
+def _rates(rate: float, count: int = _GRID) -> Floats:
+    """Candidate rates on both sides of that of Laplace noise, dense around it, itself included."""
+    half = count // 2
+    below = rate * np.exp(-np.geomspace(1e-4, 18.0, half))[::-1]
+    above = rate * np.exp(np.geomspace(1e-4, 30.0, half))
+    return np.concatenate([below, [rate], above])
+
+
+def _best_multiplier(utility: Linear, rate: float) -> float:
+    """Where min over u of phi + m h is largest: it is concave in m, and h at the minimiser is its slope."""
+    u = _rates(rate)
+    cost, excess = _cost(utility, u), _excess(u, rate)
+    low, high = 1e-280, 1e280
+    for _ in range(200):
+        middle = math.sqrt(low) * math.sqrt(high)
+        if excess[int(np.argmin(cost + middle * excess))] > 0:
+            low = middle
+        else:
+            high = middle
+        if high <= low * (1 + 1e-15):
+            break
+    return high
+
+
+def _touching(utility: Linear, rate: float, multiplier: float) -> tuple[float, float]:
+    """The lowest points of phi + m h on either side of the rate of Laplace noise."""
+    u = _rates(rate)
+    total = _cost(utility, u) + multiplier * _excess(u, rate)
+    split = _GRID // 2
+    return float(u[int(np.argmin(total[: split + 1]))]), float(u[split + int(np.argmin(total[split:]))])
+
+
+def _mixed(utility: Linear, rate: float, low: Floats, high: Floats) -> Floats:
+    """Cost of the two rates, weighted so that privacy is tight."""
+    below, above = _excess(low, rate), _excess(high, rate)
+    span = above - below
+    safe = np.where(span > 0, span, 1.0)
+    weight = np.where(span > 0, above / safe, 1.0)
+    return weight * _cost(utility, low) + (1 - weight) * _cost(utility, high)
+
+
+def _polished(utility: Linear, rate: float, low: float, high: float) -> tuple[float, float, float]:
+    """Shrinking grids around the two rates; the cost is smooth there."""
+    width = 0.02
+    best = float(_mixed(utility, rate, np.array([low]), np.array([high]))[0])
+    for _ in range(16):
+        offsets = np.linspace(-1, 1, 17) * width
+        lows = np.minimum(low * np.exp(offsets), rate)
+        highs = np.maximum(high * np.exp(offsets), rate)
+        values = _mixed(utility, rate, lows[:, None], highs[None, :])
+        i, j = np.unravel_index(int(np.argmin(values)), values.shape)
+        if values[i, j] <= best:
+            low, high, best = float(lows[i]), float(highs[j]), float(values[i, j])
+        width *= 0.4
+    return low, high, best
+
+
+def calibrated_atoms(low: float, high: float, epsilon: Fraction) -> Atoms:
+    """Rational rates and a rational weight on the side where E h <= 0 was checked in balls."""
+    first, second = (Fraction(math.floor(x * 2**_RATE_BITS), 2**_RATE_BITS) for x in (low, high))
+    with precision(_WEIGHT_BITS + 64):
+        below, above = (ball(u) * (1 - (ball(epsilon) - ball(u)).exp()) for u in (first, second))
+        least = upper(above / (above - below)) + _SLACK
+    # A little more weight than needed on the low rate, so that rounding the proven bound up stays below epsilon.
+    weight = Fraction(math.ceil((least + Fraction(1, 2**54)) * 2**_WEIGHT_BITS), 2**_WEIGHT_BITS)
+    return Atoms((first, second), (weight, 1 - weight))
+
+
+def _best_quantile(utility: ErrorQuantile, epsilon: Fraction) -> TwoFoldOptimum:
+    outside = 1 - float(utility.confidence)
+    high = -math.log(outside) / float(epsilon)
+    low = high / 64
+    for _ in range(60):
+        middle = (low + high) / 2
+        if two_fold_optimum(Usefulness(middle), epsilon).cost <= outside:
+            high = middle
+        else:
+            low = middle
+        if high - low <= 1e-12 * high:
+            break
+    return two_fold_optimum(Usefulness(Fraction(high)), epsilon)

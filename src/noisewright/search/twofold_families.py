@@ -1,0 +1,181 @@
+"""Parametric second folds: shapes searched in floats, scales calibrated to epsilon in balls.
+
+Multiplying the rate by a factor multiplies every distance by it, so whatever the shape of a fold, one
+factor makes its privacy exactly epsilon; only the shape is searched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from noisewright.laws.combined import Ensemble, TruncatedNormalFold
+from noisewright.laws.folds import Fold, GammaFold, NoncentralChiSquaredFold, RayleighFold, UniformFold
+from noisewright.laws.twofold import TwoFold
+from noisewright.numerics.fields import FLOATS
+from noisewright.problem.errors import InvalidLawError, SolverError
+from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness
+from noisewright.proof.pure import pure_bound
+
+_DIGITS = 10**6
+_MOST_HALVINGS = 200
+_MOSTLY = 8.0
+_FIRST_SLACK = Fraction(1, 2**44)
+
+Symmetric = PowerError | Usefulness | ErrorQuantile
+Make = Callable[[list[float]], Fold]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family of folds up to scale: how many shape parameters, where to start, how to make one."""
+
+    name: str
+    start: tuple[float, ...]
+    make: Make
+    more_starts: tuple[tuple[float, ...], ...] = ()
+    evaluations: int = 120
+
+
+def _rational(value: float) -> Fraction:
+    return Fraction(value).limit_denominator(_DIGITS)
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
+
+
+def _positive(log_value: float, low: float = 1e-3, high: float = 1e3) -> Fraction:
+    return _rational(_within(math.exp(_within(log_value, -50, 50)), low, high))
+
+
+def _truncated(shape: list[float]) -> Fold:
+    low = _positive(shape[1], 1e-3, 12.0)
+    high = low + _positive(shape[2], 0.05, 12.0)
+    # Within six spreads floats tell the two ends apart.
+    centre = _rational(_within(shape[0], float(low) - 6, float(high) + 6))
+    return TruncatedNormalFold(centre, Fraction(1), low, high)
+
+
+FAMILIES = (
+    Family("gamma fold", (1.5,), lambda s: GammaFold(_positive(s[0], 0.02, 500), Fraction(1))),
+    Family("uniform fold", (-1.0,), lambda s: UniformFold(_positive(s[0], 1e-6, 0.999), Fraction(1))),
+    Family("truncated normal fold", (1.0, -1.0, 1.0), _truncated),
+    Family(
+        "noncentral chi-squared fold",
+        (2.0, 1.0),
+        lambda s: NoncentralChiSquaredFold(_positive(s[0], 0.02, 500), _positive(s[1], 1e-3, 500), Fraction(1)),
+    ),
+    Family("Rayleigh fold", (), lambda s: RayleighFold(Fraction(1))),
+)
+"""The folds of the R2DP paper that have parameters to search."""
+
+
+def ensemble_family(parts: list[Fold]) -> Family:
+    """Positive combinations of the given folds; the first coefficient is 1, since scale is free."""
+
+    def make(shape: list[float]) -> Fold:
+        return Ensemble((Fraction(1), *(_positive(s, 1e-5, 1e5) for s in shape)), tuple(parts))
+
+    # Each part almost alone, then all alike: the ensemble should not end below its best part.
+    alone = [tuple(_MOSTLY if i == j else 0.0 for j in range(1, len(parts))) for i in range(1, len(parts))]
+    starts = (tuple(-_MOSTLY for _ in parts[1:]), *alone)
+    return Family("ensemble of folds", tuple(0.0 for _ in parts[1:]), make, starts, 50)
+
+
+Cost = Callable[[Fold, float], float]
+"""What a fold costs when the given distance of it is made one sensitivity."""
+
+
+def best_fold(family: Family, cost_at: Cost, epsilon: Fraction) -> Fold:
+    """The best fold of a family, as far as the search finds it, calibrated to sensitivity 1.
+
+    Guarantees: the returned fold was checked in balls to be epsilon-DP at sensitivity 1.
+    """
+    rate = float(epsilon)
+
+    def cost(shape: list[float]) -> float:
+        try:
+            fold = family.make(list(shape))
+            return cost_at(fold, calibrating_distance(fold, rate))
+        except (InvalidLawError, OverflowError, ZeroDivisionError, ArithmeticError):
+            return math.inf
+
+    shape: list[float] = list(family.start)
+    if shape:
+        from scipy.optimize import minimize
+
+        best = min((list(start) for start in _starts(family)), key=cost)
+        found = minimize(
+            lambda s: min(cost(list(s)), 1e300),
+            best,
+            method="Nelder-Mead",
+            options={"maxfev": family.evaluations, "xatol": 1e-5, "fatol": 0.0},
+        )
+        shape = [float(s) for s in found.x]
+    return calibrated(family.make(shape), epsilon)
+
+
+def _starts(family: Family) -> list[tuple[float, ...]]:
+    if family.more_starts:
+        return [family.start, *family.more_starts]
+    return [family.start, *(tuple(s + shift for s in family.start) for shift in (-2.0, 2.0, 4.0))]
+
+
+def calibrating_distance(fold: Fold, rate: float) -> float:
+    """The distance at which the density of the noise has fallen by e^rate: what the sensitivity should be."""
+    top = float(fold.slope(0.0, FLOATS))
+
+    def drop(x: float) -> float:
+        here = float(fold.slope(x, FLOATS))
+        return math.log(top / here) if here > 0 else math.inf
+
+    low, high = 0.0, rate / top
+    while drop(high) < rate:
+        low, high = high, 2 * high
+        if high > 1e200:
+            raise ArithmeticError("the density of this fold does not fall far enough")
+    for _ in range(60):
+        middle = (low + high) / 2
+        if drop(middle) < rate:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def cost_of(fold: Fold, utility: Symmetric, distance: float) -> float:
+    """Cost in sensitivities when `distance` of the unscaled fold is one sensitivity, in floats."""
+    if isinstance(utility, Usefulness):
+        return float(fold.transform(float(utility.within) * distance, FLOATS))
+    if isinstance(utility, PowerError):
+        moment = float(fold.inverse_moment(utility.power, FLOATS))
+        return float(math.gamma(float(utility.power) + 1) * moment / distance ** float(utility.power))
+    outside = 1 - float(utility.confidence)
+    low, high = 0.0, 1.0
+    while float(fold.transform(high, FLOATS)) > outside:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        if float(fold.transform(middle, FLOATS)) > outside:
+            low = middle
+        else:
+            high = middle
+    return high / distance
+
+
+def calibrated(fold: Fold, epsilon: Fraction, sensitivity: Fraction = Fraction(1)) -> Fold:
+    """The fold scaled so that its noise is epsilon-DP at the sensitivity; the returned end was checked in balls."""
+    slack = _FIRST_SLACK
+    distance = Fraction(calibrating_distance(fold, float(epsilon))) / sensitivity
+    for _ in range(_MOST_HALVINGS):
+        factor = (distance * (1 - slack)).limit_denominator(2**64)
+        scaled = fold.scaled(factor)
+        if pure_bound(TwoFold(scaled), sensitivity)[0] <= epsilon:
+            return scaled
+        slack *= 2
+        if slack >= 1:
+            break
+    raise SolverError("a second fold could not be calibrated to this epsilon.", epsilon=epsilon)

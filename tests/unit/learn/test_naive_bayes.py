@@ -1,0 +1,93 @@
+"""The private classifier: scikit-learn's own checks, the budget it spends, and the bounds it keeps."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+sklearn = pytest.importorskip("sklearn", reason="needs the extra noisewright[learn]")
+
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+from noisewright.lab.classification import made_task  # noqa: E402
+from noisewright.learn import NaiveBayes  # noqa: E402
+from noisewright.learn.counting import noise_for, release_many, split_budget  # noqa: E402
+from noisewright.learn.naive_bayes import _first_of_each  # noqa: E402
+from noisewright.problem.errors import InvalidInputError  # noqa: E402
+from noisewright.problem.utilities import SquaredError  # noqa: E402
+from tests.replay import SameEntropy  # noqa: E402
+
+
+def test_scikit_learns_own_checks_pass():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(NaiveBayes(epsilon=32, bounds=(-6, 6), entropy=SameEntropy()), on_fail=None)
+    failed = [r["check_name"] for r in results if r["status"] == "failed"]
+    assert failed == []
+    assert sum(r["status"] == "passed" for r in results) > 40
+
+
+@pytest.mark.parametrize("budget", ["optimised", "even"])
+@pytest.mark.parametrize("noise", ["best", "tailored", "staircase", "two-fold", "Laplace"])
+def test_the_whole_fit_spends_at_most_epsilon(noise, budget):
+    task = made_task(500)
+    model = NaiveBayes("0.7", bounds=task.bounds, categorical=task.categorical, noise=noise, budget=budget)
+    model.fit(*task.train)
+    assert len(model.certificates_) == 1 + 2 + 2 * 2
+    assert sum(c.requirement.epsilon for c in model.certificates_) <= Fraction(7, 10)
+    assert all(c.bound <= c.requirement.epsilon for c in model.certificates_)
+    assert np.allclose(model.predict_proba(task.test[0]).sum(axis=1), 1)
+
+
+def test_it_learns_where_there_is_budget_and_hardly_where_there_is_none():
+    task = made_task(4000)
+
+    def accuracy(epsilon):
+        model = NaiveBayes(epsilon, bounds=task.bounds, categorical=task.categorical, classes=[0, 1])
+        return float(np.mean(model.fit(*task.train).predict(task.test[0]) == task.test[1]))
+
+    assert accuracy(20) > 0.8
+    poor = np.mean([accuracy("0.0005") for _ in range(5)])
+    assert poor < accuracy(20) - 0.05
+
+
+def test_shares_follow_the_cube_root_and_never_exceed_the_budget():
+    shares = split_budget(Fraction(1), [1.0, 8.0, 27.0], optimised=True)
+    assert [float(s) for s in shares] == pytest.approx([1 / 6, 2 / 6, 3 / 6], abs=2e-6)
+    assert sum(shares) <= 1
+    assert len(set(split_budget(Fraction(1), [1.0, 8.0], optimised=False))) == 1
+
+
+def test_further_rows_of_a_person_are_left_out():
+    groups = np.array([3, 1, 3, 3, 2, 1])
+    assert _first_of_each(groups, 1).tolist() == [0, 1, 4]
+    assert _first_of_each(groups, 2).tolist() == [0, 1, 2, 4, 5]
+
+
+def test_releases_stay_on_the_lattice():
+    certified = noise_for(Fraction(1), Fraction(1), "Laplace", SquaredError(), integer=False)
+    step = float(certified.mechanism.lattice.step)
+    released = release_many(certified, np.array([5, 7, -3]), Fraction(1, 3), SameEntropy())
+    again = release_many(certified, np.array([5, 7, -3]), Fraction(1, 3), SameEntropy())
+    assert np.array_equal(released, again)
+    assert np.array_equal(released, np.rint(released / step) * step)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"noise": "gaussian"},
+        {"budget": "most"},
+        {"rows_per_person": 0},
+        {"bounds": (1, 1)},
+        {"bounds": (0, np.inf)},
+        {"categorical": {9: 2}},
+    ],
+)
+def test_bad_parameters_are_refused(wrong):
+    task = made_task(100)
+    with pytest.raises(InvalidInputError):
+        NaiveBayes(1, **wrong).fit(*task.train)

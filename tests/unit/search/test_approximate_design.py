@@ -1,0 +1,171 @@
+"""The programme, its cache and its bound; plans; refusals."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import noisewright as nw
+from noisewright.numerics.fields import FLOATS
+from noisewright.search import solved
+from noisewright.search.approximate_bound import Dual, find_dual, proven_bound
+from noisewright.search.approximate_lp import solved_law
+from noisewright.search.composition import staircase_losses
+from noisewright.search.plan import gaussian_wins_from
+
+QUERY, CLAIM, LOSS = nw.Scalar(1), nw.ApproxDP("0.5", "0.01"), nw.SquaredError()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("NOISEWRIGHT_CACHE", str(tmp_path))
+    solved.forget()
+    yield tmp_path
+    solved.forget()
+
+
+def test_solutions_are_kept_in_memory_and_on_disk(folder):
+    first = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    assert not first.cached
+    assert solved.solve_approximate(QUERY, CLAIM, LOSS).cached
+    files = list(folder.glob("*.json"))
+    assert [f.stem for f in files] == [solved.problem_digest(QUERY, CLAIM, LOSS)]
+    solved.forget()
+    again = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    assert again.cached
+    assert (again.law, again.bound) == (first.law, first.bound)
+
+
+def test_a_forged_cache_cannot_weaken_privacy_or_raise_the_bound(folder):
+    honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    (file,) = folder.glob("*.json")
+    data = json.loads(file.read_text())
+    data["law"]["weights"] = data["law"]["weights"][: len(data["law"]["weights"]) // 2]
+    file.write_text(json.dumps(data))
+    solved.forget()
+    again = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    assert not again.cached
+    assert again.law == honest.law
+    data = json.loads(file.read_text())
+    data["dual"]["multipliers"] = [[s, a, b, 3 * v] for s, a, b, v in data["dual"]["multipliers"]]
+    file.write_text(json.dumps(data))
+    solved.forget()
+    forged = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    assert forged.bound is not None
+    assert honest.bound is not None
+    assert forged.bound < honest.bound
+
+
+def test_a_damaged_cache_is_solved_again(folder):
+    solved.solve_approximate(QUERY, CLAIM, LOSS)
+    (file,) = folder.glob("*.json")
+    for text in ("", "[]", '{"law": 1}', "{" * 10_000):
+        file.write_text(text)
+        solved.forget()
+        assert not solved.solve_approximate(QUERY, CLAIM, LOSS).cached
+
+
+def test_any_multipliers_give_a_bound_that_holds():
+    law = solved_law(QUERY, CLAIM, LOSS)
+    assert law is not None
+    value = law.moment(2, FLOATS)
+    dual = find_dual(QUERY, CLAIM, LOSS)
+    assert dual is not None
+    best = proven_bound(QUERY, CLAIM, LOSS, dual)
+    assert value * 0.998 < float(best) < value
+    for factor in (0.0, 0.5, 1.5, 10.0):
+        other = Dual(dual.per, dual.count, dual.edge, [(s, a, b, v * factor) for s, a, b, v in dual.multipliers])
+        assert proven_bound(QUERY, CLAIM, LOSS, other) <= best * (1 + Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize(
+    ("query", "utility"),
+    [
+        (nw.Scalar(2), nw.PowerError("1.5")),
+        (nw.Scalar(1), nw.PowerError("0.5")),
+        (nw.Scalar(1), nw.Usefulness("0.4")),
+        (nw.Scalar(3, integer=True), nw.AbsoluteError()),
+        (nw.Scalar(2, integer=True), nw.Usefulness(1)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("privacy", [nw.ApproxDP(1, "0.001"), nw.ProbabilisticDP("0.7", "0.05")], ids=str)
+def test_no_candidate_is_beyond_the_bound(query, utility, privacy, monkeypatch):
+    monkeypatch.setenv("NOISEWRIGHT_CACHE", "off")
+    report = nw.design(query, privacy=privacy, utility=utility)
+    assert report.bound is not None
+    for candidate in report.candidates:
+        better = candidate.value - report.bound if utility.larger_is_better else report.bound - candidate.value
+        assert better <= 1e-9
+        assert candidate.certified.certificate.bound <= privacy.delta
+    assert report.candidates[0].gap < 0.1
+    data = report.to_dict()
+    assert nw.Certified.from_dict(data["candidates"][0]["certified"]).certificate.requirement == privacy
+
+
+@pytest.mark.parametrize("privacy", [nw.RenyiDP(3, "0.5"), nw.ZeroConcentratedDP("0.05")], ids=str)
+@pytest.mark.parametrize("integer", [False, True])
+def test_divergence_requirements_are_used_up(privacy, integer):
+    report = nw.design(nw.Scalar(1, integer=integer), privacy=privacy, utility=nw.SquaredError())
+    limit = privacy.epsilon if isinstance(privacy, nw.RenyiDP) else privacy.rho
+    for candidate in report.candidates:
+        assert float(limit) * 0.999 <= float(candidate.certified.certificate.bound) <= limit
+    assert report.bound is None
+
+
+def test_losses_of_ones_own_are_refused_with_a_delta():
+    with pytest.raises(nw.InvalidUtilityError, match="PureDP only"):
+        nw.design(QUERY, privacy=CLAIM, utility=nw.Expected(abs, growth=1))
+
+
+def test_plans_rank_after_composition():
+    report = nw.design(QUERY, privacy=nw.ApproxDP(1, "1e-6"), utility=LOSS, compose=60)
+    names = [c.name for c in report.candidates]
+    assert names[0] == "Gaussian"
+    assert "60 equal releases" in report.why
+    laplace = next(c for c in report.candidates if c.name == "Laplace").certified
+    assert nw.composed_delta(laplace.mechanism, 60, 1) <= 1e-6 * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("count", [0, -3, 10**7, 2.5, True, "7"])
+def test_plans_of_impossible_length_are_refused(count):
+    with pytest.raises(nw.InvalidNumberError, match="equal releases"):
+        nw.design(QUERY, privacy=CLAIM, utility=LOSS, compose=count)
+
+
+def test_plans_need_a_total_with_a_delta():
+    with pytest.raises(nw.InvalidPrivacyError, match="ApproxDP"):
+        nw.design(QUERY, privacy=nw.PureDP(1), utility=LOSS, compose=3)
+
+
+def test_the_turning_point_turns():
+    privacy = nw.ApproxDP(1, "1e-6")
+    count = gaussian_wins_from(QUERY, privacy, LOSS)
+    assert count is not None
+    std = float(nw.calibrated(nw.GAUSSIAN, 1, privacy).std)
+
+    def laplace_needs(releases: int) -> float:
+        """Mean squared error of Laplace noise whose releases compose to the total, by bisection on the scale."""
+        low, high = 0.1, 1000.0
+        while high / low > 1.001:
+            scale = (low * high) ** 0.5
+            law = nw.Laplace(Fraction(scale).limit_denominator(10**6))
+            mechanism = nw.Additive(QUERY, law, nw.Lattice.cells(Fraction(1, 10)))
+            if nw.composed_delta(mechanism, releases, 1) <= 1e-6:
+                high = scale
+            else:
+                low = scale
+        return 2 * high**2
+
+    assert count * std**2 <= laplace_needs(count) * 1.01
+    assert (count - 1) * std**2 > laplace_needs(count - 1) * 0.9
+
+
+def test_three_values_make_up_the_losses_of_a_staircase():
+    split = Fraction(2, 5)
+    law = nw.staircase(epsilon=Fraction(1), sensitivity=Fraction(1), split=split)
+    mechanism = nw.Additive(QUERY, law, nw.Lattice.cells(Fraction(1, 5)))
+    closed = staircase_losses(1.0, float(split)).self_compose(10).get_delta_for_epsilon(3.0)
+    assert nw.composed_delta(mechanism, 10, 3) == pytest.approx(closed, rel=1e-6)
