@@ -75,7 +75,10 @@ def design_linear_metric(query: Linear, privacy: MetricPrivacy, utility: Any, st
         candidates.append(_measured(name, item, wanted, weights))
         errors[name] = tuple(v**0.5 for v in squared_errors(item.mechanism))
     order = ranked(candidates, wanted, SIMPLER_LINEAR)
-    return LinearReport(query, privacy, wanted, order, None, tuple(errors[c.name] for c in order), gaps, tuple(notes))
+    ends = [f"{name} within {gap:.1e} of the best of its kind" for name, gap in gaps.items()]
+    notes.insert(0, "Convex programmes (relative duality gap): " + "; ".join(ends) + ".")
+    each = tuple(errors[c.name] for c in order)
+    return LinearReport(query, privacy, wanted, order, None, notes=tuple(notes), errors=each, gaps=gaps)
 
 
 STRATEGIES: dict[str, Callable[[Floats], Floats]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,23 +18,22 @@ _SHOWN = 12
 @dataclass(frozen=True, slots=True)
 class LinearReport(Report):
     """`errors[j][k]` is the root mean square error of query k with candidate j; `gaps` the relative duality gap
-    of each convex programme by candidate name; `notes` are remarks.
+    of each convex programme by candidate name.
     """
 
-    errors: tuple[tuple[float, ...], ...]
-    gaps: dict[str, float]
-    notes: tuple[str, ...]
+    errors: tuple[tuple[float, ...], ...] = ()
+    gaps: dict[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [Report.__str__(self), "", "Root mean square error of each query:"]
         lines.append(text_table(self._query_header(), self._query_rows()))
         if self.query.dimension > _SHOWN:
             lines.append(f"… {self.query.dimension - _SHOWN} more queries; report.errors has all.")
-        return "\n".join([*lines, *("\n" + note for note in self._remarks())])
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         each = html_table("Root mean square error of each query", self._query_header(), self._query_rows(), "")
-        return Report._repr_html_(self) + each + "".join(f"<p>{note}</p>" for note in self._remarks())
+        return Report._repr_html_(self) + each
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """The error of each query with each candidate; saved to `path` if one is given."""
@@ -43,13 +42,8 @@ class LinearReport(Report):
         return plot_linear_report(self, path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with the error of each query, the duality gaps and the remarks."""
-        extra = {"errors": [list(e) for e in self.errors], "gaps": dict(self.gaps), "notes": list(self.notes)}
-        return {**Report.to_dict(self), **extra}
-
-    def _remarks(self) -> list[str]:
-        ends = [f"{name} within {gap:.1e} of the best of its kind" for name, gap in self.gaps.items()]
-        return [*(["Convex programmes (relative duality gap): " + "; ".join(ends) + "."] if ends else []), *self.notes]
+        """Plain data, with the error of each query and the duality gaps."""
+        return {**Report.to_dict(self), "errors": [list(e) for e in self.errors], "gaps": dict(self.gaps)}
 
     def _query_header(self) -> list[str]:
         return ["query", *(c.name for c in self.candidates)]
