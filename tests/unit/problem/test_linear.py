@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from noisewright.problem.errors import InvalidAnswerError, InvalidInputError, InvalidNumberError, InvalidQueryError
 from noisewright.problem.linear import Linear, Universe
 
-TABLE = {"town": ["x", "y", "x", "z"], "age": [20, 30, 20, 40]}
+TABLE: dict[str, list[Any]] = {"town": ["x", "y", "x", "z"], "age": [20, 30, 20, 40]}
 
 
 def _universe() -> Universe:
@@ -25,7 +26,7 @@ def test_a_table_becomes_a_histogram_and_questions_give_its_answers():
     assert ranges.answers(histogram) == [3, 1]
     marginals = Linear.marginals(universe, ["town"])
     assert dict(zip(marginals.names, marginals.answers(histogram), strict=True))["town = x"] == 2
-    heights = {"x": "10.5", "y": 100, "z": 1000}
+    heights: dict[str, Any] = {"x": "10.5", "y": 100, "z": 1000}
     weighted = Linear.weighted(universe, elevation=lambda row: heights[row["town"]])
     assert weighted.answers(histogram) == [Fraction(1121)]
     grown = Linear.predicates(universe, {"grown in x": lambda row: row["town"] == "x" and row["age"] > 18})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,8 @@ from noisewright.problem.metrics import Hamming, Matrix, PerAttribute, PerValue,
 from noisewright.problem.privacy import requirement_from_dict
 
 ROWS = [("a", 1), ("b", 1), ("b", 2), ("c", 3)]
-POINTS = [(0, 0), ("0.1", "0.2"), (3, 4), (-50.25, 1e-7)]
-EVERY = {
+POINTS: list[tuple[Any, Any]] = [(0, 0), ("0.1", "0.2"), (3, 4), (-50.25, 1e-7)]
+EVERY: dict[str, Any] = {
     "matrix": Matrix([[0, 1, "1.5"], [1, 0, 2], ["1.5", 2, 0]]),
     "hamming": Hamming(4, "0.1"),
     "per attribute": PerAttribute(ROWS, [1, "0.5"]),
@@ -48,7 +49,7 @@ def test_every_metric_is_one_and_survives_a_file(metric):
             for k in range(size):
                 assert table[i][k] <= table[i][j] + table[j][k] + 1e-9
     requirement = MetricPrivacy(metric)
-    again = requirement_from_dict(requirement.to_dict())
+    again: Any = requirement_from_dict(requirement.to_dict())
     assert again.to_dict() == requirement.to_dict()
     assert all(lower_squared(again.metric, i, j) == lower_squared(metric, i, j) for i in range(size) for j in range(i))
 
@@ -116,13 +117,13 @@ def _bad(**changes):
         (lambda: Euclidean([(0, float("inf"))]), InvalidNumberError, "finite"),
         (lambda: Euclidean([(1e-60, 1), (1e20, 3)]), InvalidPrivacyError, "round"),
         (lambda: GreatCircle([(91, 0)]), InvalidPrivacyError, "latitude"),
-        (lambda: Dates(["2020-01-01"], 7), InvalidPrivacyError, "date"),
+        (lambda: Dates(["2020-01-01"], 7), InvalidPrivacyError, "date"),  # type: ignore[list-item]
         (lambda: Graph([("a", "b", 1), ("c", "d", 1)]), InvalidPrivacyError, "no path"),
         (lambda: Graph([("a", "b", 0)]), InvalidPrivacyError, "positive"),
         (lambda: PerAttribute([("a",), ("b", "c")], [1]), InvalidPrivacyError, "values for"),
         (lambda: PerValue([("a",), ("b",)], [{"a": 1}]), InvalidPrivacyError, "no budget"),
         (lambda: Sum([Hamming(2, 1), Hamming(3, 1)]), InvalidPrivacyError, "same universe"),
-        (lambda: MetricPrivacy("euclidean"), InvalidPrivacyError, "Euclidean"),
+        (lambda: MetricPrivacy("euclidean"), InvalidPrivacyError, "Euclidean"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_metric_is_refused_in_words(make, error, words):

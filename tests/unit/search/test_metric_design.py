@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,7 +59,9 @@ def test_elliptical_and_laplace_are_both_offered_and_the_better_is_first():
     for seed in range(8):
         kind = np.random.default_rng(seed)
         matrix = kind.integers(0, 2, (3, 12)).tolist() if seed % 2 else _matrix(seed, 3, 12)
-        report = nw.design(nw.Linear(matrix), privacy=nw.MetricPrivacy(nw.Euclidean(_points(seed, 12))), utility=TOTAL)
+        report: Any = nw.design(
+            nw.Linear(matrix), privacy=nw.MetricPrivacy(nw.Euclidean(_points(seed, 12))), utility=TOTAL
+        )
         values = {c.name: c.value for c in report.candidates}
         assert {"metric Laplace", "elliptical", "equal shares", "equal noise", "parameter selection"} == set(values)
         assert report.candidates[0].value == min(values.values())
@@ -70,8 +73,8 @@ def test_elliptical_and_laplace_are_both_offered_and_the_better_is_first():
 
 def test_weights_and_other_utilities_are_served():
     query, privacy = nw.Linear(_matrix(1, 3, 15)), nw.MetricPrivacy(nw.Euclidean(_points(1, 15)))
-    heavy = nw.design(query, privacy=privacy, utility=nw.TotalSquaredError([100, 1, 1]))
-    plain = nw.design(query, privacy=privacy, utility=nw.SquaredError())
+    heavy: Any = nw.design(query, privacy=privacy, utility=nw.TotalSquaredError([100, 1, 1]))
+    plain: Any = nw.design(query, privacy=privacy, utility=nw.SquaredError())
     assert heavy.errors[0][0] < plain.errors[0][0]
     for utility in (nw.TotalAbsoluteError(), nw.LargestError()):
         report = nw.design(query, privacy=privacy, utility=utility)
@@ -205,7 +208,7 @@ def test_the_meta_procedure_carries_mechanisms_over():
 
 
 def test_the_report_prints_serialises_and_plots(tmp_path):
-    report = nw.design(
+    report: Any = nw.design(
         nw.Linear(_matrix(9, 2, 6)), privacy=nw.MetricPrivacy(nw.Euclidean(_points(9, 6))), utility=TOTAL
     )
     text = str(report)
