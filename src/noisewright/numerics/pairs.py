@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.numerics.distances import Floats, FloatView, float_view, lower_squared, root_below
+from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metrics import Hamming
 
 LARGEST_COLUMN = 2**52
 _BLOCK_ENTRIES = 1 << 21
 _COST_MARGIN = 2.0**-40
 _MOST_TIES = 256
+_SMALLEST_RATE = Fraction(1, 10**200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,12 @@ class Cost:
     def largest(cls, columns: Any, rate: Fraction) -> list[Cost]:
         """rate times the largest |difference| over rows: one cost for each row, each to be checked."""
         return [cls(np.array([row], dtype=np.int64), (rate,), False) for row in columns]
+
+    def __post_init__(self) -> None:
+        if any(not _SMALLEST_RATE <= rate <= 1 / _SMALLEST_RATE for rate in self.rates):
+            raise UncertifiedError("refused: the noise is wider or narrower than floats can filter (1e-200 to 1e200).")
+        if np.abs(self.columns).max(initial=0) >= LARGEST_COLUMN:
+            raise UncertifiedError("refused: floats cannot hold differences of columns of 2^52 or more.")
 
     def rows(self, start: int, stop: int) -> Floats:
         """Float costs of rows [start, stop) against columns from `start` on."""

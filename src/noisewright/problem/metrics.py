@@ -19,6 +19,8 @@ from noisewright.problem.numbers import Number, parameter, show
 LARGEST_MATRIX = 2_000
 _CHECKED_AT_BIRTH = 128
 _ROUNDING = Fraction(1, 2**40)
+_LARGEST_DENOMINATOR_BITS = 900
+"""Floats reach a little farther than 2^1000; distances times this stay below."""
 
 
 @runtime_checkable
@@ -340,7 +342,7 @@ def common_unit(rows: list[list[Fraction]]) -> tuple[Fraction, tuple[tuple[int, 
     denominator = 1
     for row in rows:
         denominator = math.lcm(denominator, *{v.denominator for v in row})
-    if denominator.bit_length() > 4096:
+    if denominator.bit_length() > _LARGEST_DENOMINATOR_BITS:
         raise InvalidPrivacyError("these numbers have no common denominator of reasonable size; round them first.")
     whole = tuple(tuple(v.numerator * (denominator // v.denominator) for v in row) for row in rows)
     return Fraction(1, denominator), whole
@@ -393,4 +395,6 @@ def _distance(value: Number, i: int, j: int) -> Fraction:
     exact = parameter(value, f"the distance from {i} to {j}")
     if exact < 0:
         raise InvalidPrivacyError(f"the distance from {i} to {j} is {show(exact)}; it cannot be negative.", pair=(i, j))
+    if exact:
+        budget(exact, f"the distance from {i} to {j}")
     return exact

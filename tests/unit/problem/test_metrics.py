@@ -108,6 +108,8 @@ def _bad(**changes):
         (lambda: Matrix(_bad(d11=1)), InvalidPrivacyError, "itself"),
         (lambda: Matrix(_bad(d02=3, d20=3)), InvalidPrivacyError, "points 0, 1, 2"),
         (lambda: Matrix([[0, 1], [1]]), InvalidPrivacyError, "square"),
+        (lambda: Matrix([[0, "1e40"], ["1e40", 0]]), InvalidPrivacyError, "from 0 to 1"),
+        (lambda: Matrix([[0, "1e-90"], ["1e-90", 0]]), InvalidPrivacyError, "from 0 to 1"),
         (lambda: Matrix([]), InvalidPrivacyError, "at least one"),
         (lambda: Matrix("no"), InvalidPrivacyError, "list"),
         (lambda: Hamming(0, 1), InvalidPrivacyError, "at least one"),

@@ -107,6 +107,13 @@ def test_columns_that_floats_cannot_hold_are_refused_at_birth():
         LinearLaplace(Linear([[0, 1]]), ((0, 2**52),), (Fraction(1),), (Fraction(1),))
 
 
+@pytest.mark.parametrize("rate", [Fraction(1, 10**250), Fraction(10**250)])
+def test_what_floats_would_lose_is_refused_instead_of_filtered(rate):
+    mechanism = LinearLaplace(Linear([[0, 1]]), ((0, 1),), (rate,), (Fraction(1),))
+    with pytest.raises(UncertifiedError, match="floats"):
+        certify(mechanism, MetricPrivacy(Hamming(2, 1)))
+
+
 def test_sizes_must_fit():
     mechanism = LinearLaplace(Linear([[0, 1]]), ((0, 1),), (Fraction(1),), (Fraction(1),))
     with pytest.raises(UncertifiedError, match="3 elements"):
