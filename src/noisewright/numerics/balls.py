@@ -171,3 +171,8 @@ def mass_product(factors: list[list[int]], bits: int) -> list[int]:
         product = (rest[0] * rest[1]).coeffs()
         rest = [*rest[2:], fmpz_poly([-(-int(c) >> bits) for c in product])]
     return [int(c) for c in rest[0].coeffs()]
+
+
+def angle(sine: Ball, cosine: Ball) -> Ball:
+    """The angle whose sine and cosine have these proportions."""
+    return arb.atan2(sine, cosine)
