@@ -64,10 +64,11 @@ def test_losses_that_break_their_promise(query, name):
 
 @pytest.mark.parametrize("query", [Scalar(2), Scalar(2, integer=True)], ids=str)
 @pytest.mark.parametrize("utility", [SquaredError(), Usefulness("1.5"), ErrorQuantile("0.9")], ids=str)
-def test_three_candidates_best_first_each_certified(query, utility):
+def test_candidates_best_first_each_certified(query, utility):
     report = design(query, privacy=PureDP(2), utility=utility)
     names = {candidate.name for candidate in report.candidates}
-    assert names == {"discrete Laplace" if query.integer else "Laplace", "staircase", "tailored"}
+    assert names >= {"discrete Laplace" if query.integer else "Laplace", "staircase", "tailored"}
+    assert len(names) == len(report.candidates)
     values = [candidate.value for candidate in report.candidates]
     slack = 1e-9 * abs(values[0])
     ordered = sorted(values, reverse=utility.larger_is_better)
@@ -90,7 +91,7 @@ def test_a_lopsided_loss_wins_with_a_bias():
     report = design(Scalar(3, integer=True), privacy=ONE, utility=loss)
     assert report.candidates[0].name == "tailored"
     assert report.candidates[0].bias > 0
-    assert [c.bias for c in report.candidates if c.name != "tailored"] == [0.0, 0.0]
+    assert {c.bias for c in report.candidates if c.name != "tailored"} == {0.0}
     assert "bias" in str(report)
 
 
@@ -98,7 +99,7 @@ def test_symmetric_utilities_have_no_bias():
     for query in (Scalar(1), Scalar(3, integer=True)):
         for utility in (AbsoluteError(), Usefulness("0.7"), ErrorQuantile("0.9")):
             report = design(query, privacy=ONE, utility=utility)
-            assert [candidate.bias for candidate in report.candidates] == [0.0] * 3
+            assert {candidate.bias for candidate in report.candidates} == {0.0}
 
 
 def test_a_solver_that_fails_costs_nothing_but_the_second_opinion(monkeypatch):
@@ -107,7 +108,7 @@ def test_a_solver_that_fails_costs_nothing_but_the_second_opinion(monkeypatch):
 
     monkeypatch.setattr(scalar, "tailored", fail)
     report = design(Scalar(1), privacy=ONE, utility=SquaredError())
-    assert len({candidate.value for candidate in report.candidates if candidate.name != "Laplace"}) == 1
+    assert len({candidate.value for candidate in report.candidates if candidate.name in ("staircase", "tailored")}) == 1
 
 
 def test_numbers_may_be_typed_in_any_form():
