@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_gaussian_standard_deviations(epsilon, delta, approximate, probabilistic
 def test_families_reach_their_reference_error(family, epsilon, delta, value):
     privacy = nw.ApproxDP(epsilon, delta)
     if family == "truncated-laplace":
-        law = truncated_laplace(nw.Scalar(1), privacy, nw.SquaredError()).law
+        law: Any = truncated_laplace(nw.Scalar(1), privacy, nw.SquaredError()).law
     else:
         kind = nw.GAUSSIAN if family == "gaussian" else nw.generalized_gaussian(1 if family == "laplace" else family)
         law = nw.calibrated(kind, 1, privacy)

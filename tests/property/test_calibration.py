@@ -95,7 +95,7 @@ def _brute_probabilistic(mechanism, epsilon: float) -> float:
     reach = 64
     while float(tail_array(law, np.array([reach * step]))[0]) > 1e-15:
         reach *= 2
-    tails = tail_array(law, np.arange(reach + steps + 2) * step)
+    tails = tail_array(law, np.arange(reach + steps + 2, dtype=np.float64) * step)
     side = tails[:-1] - tails[1:]
     line = np.concatenate([side[::-1], side])
     worst = 0.0
@@ -142,6 +142,7 @@ def test_the_designed_lattice_scale_is_the_smallest_to_a_thousandth():
     scale = nw.calibrated(nw.GAUSSIAN, 1, privacy).std
     mechanism = on_lattice(query, privacy, nw.SquaredError(), nw.Gaussian, scale)
     assert nw.certify(mechanism, privacy).bound <= privacy.delta
+    assert isinstance(mechanism.law, nw.Gaussian)
     smaller = nw.Additive(query, nw.Gaussian(mechanism.law.std * Fraction(999, 1000)), mechanism.lattice)
     with pytest.raises(nw.UncertifiedError):
         nw.certify(smaller, privacy)

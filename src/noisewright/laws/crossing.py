@@ -10,7 +10,7 @@ from noisewright.numerics.balls import certainly_at_most, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 
-_BITS = 160
+_BITS = 112
 _FIRST_WIDTH = Fraction(1, 2**46)
 _WIDENINGS = 40
 

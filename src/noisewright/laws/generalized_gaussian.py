@@ -104,12 +104,17 @@ def _float_crossing(power: float, level: float) -> float:
     low, high = -0.5, 1.0
     while rise(high) < level:
         low, high = high, 2 * high
-    for _ in range(200):
-        middle = (low + high) / 2
-        if not low < middle < high:
+    at_low, at_high = rise(low) - level, rise(high) - level
+    for turn in range(200):
+        # False position, with a halving every third turn so that neither end stays behind.
+        middle = low - at_low * (high - low) / (at_high - at_low) if turn % 3 else (low + high) / 2
+        if not low < middle < high or high - low <= 1e-15 * abs(middle):
             break
-        if rise(middle) <= level:
-            low = middle
+        value = rise(middle) - level
+        if abs(value) <= 1e-15 * level:
+            return middle
+        if value <= 0:
+            low, at_low = middle, value
         else:
-            high = middle
+            high, at_high = middle, value
     return low

@@ -25,7 +25,7 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.pure import pure_bound
 
-BITS = 160
+BITS = 112
 _EXPONENT_BITS = 128
 _MOST_COMPARISONS = 20_000_000
 

@@ -18,7 +18,7 @@ def test_the_tables_are_those_the_paper_describes():
 def test_a_quick_run_writes_every_figure_and_finds_what_the_verifier_finds(tmp_path, monkeypatch):
     monkeypatch.setenv("NOISEWRIGHT_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setenv("NOISEWRIGHT_CACHE", "off")
-    steps = []
+    steps: list[str] = []
     result = reproduce(tmp_path, steps.append, repeats=4, machines=1, people=300, quick=True)
     assert len(steps) == REPRODUCTIONS["generalized-gaussian"].steps
     for number in range(1, 13):

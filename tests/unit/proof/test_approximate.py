@@ -151,7 +151,7 @@ def test_ranged_bounds_hold_for_every_released_cell(kind, power):
 
 def test_conversions_are_theorems_or_refusals():
     pure = nw.PureDP(1)
-    assert nw.implied_bound(pure, nw.ApproxDP(1, "1e-9")) == (0, "pure-is-approximate")
+    assert nw.implied_bound(pure, nw.ApproxDP(1, "1e-9")) == (Fraction(0), "pure-is-approximate")
     delta = float(nw.implied_bound(pure, nw.ApproxDP("0.5", "0.5"))[0])
     assert delta == pytest.approx((math.e - math.exp(0.5)) / (math.e + 1), rel=1e-12)
     assert nw.implied_bound(pure, nw.ZeroConcentratedDP("0.5"))[0] == Fraction(1, 2)

@@ -100,6 +100,7 @@ def test_no_candidate_is_beyond_the_bound(query, utility, privacy, monkeypatch):
         better = candidate.value - report.bound if utility.larger_is_better else report.bound - candidate.value
         assert better <= 1e-9
         assert candidate.certified.certificate.bound <= privacy.delta
+    assert report.candidates[0].gap is not None
     assert report.candidates[0].gap < 0.1
     data = report.to_dict()
     assert nw.Certified.from_dict(data["candidates"][0]["certified"]).certificate.requirement == privacy
