@@ -22,6 +22,8 @@ from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness
 _GRID = 6000
 _TIE = 1e-9
 _RATE_BITS = 40
+NEGLIGIBLE = 1e-290
+"""Below this a cost is as good as 0, and floats could not tell two laws apart."""
 _WEIGHT_BITS = 160
 _SLACK = Fraction(1, 2**150)
 
@@ -58,9 +60,11 @@ def two_fold_optimum(utility: Linear | ErrorQuantile, epsilon: Fraction) -> TwoF
     if isinstance(utility, ErrorQuantile):
         return _best_quantile(utility, epsilon)
     rate = float(epsilon)
+    plain = _at(utility, rate)
+    if plain < NEGLIGIBLE:
+        return TwoFoldOptimum(utility, epsilon, point_fold(epsilon), 0.0, plain, plain)
     multiplier = _best_multiplier(utility, rate)
     low, high = _touching(utility, rate, multiplier)
-    plain = float(_cost(utility, np.array([rate]))[0])
     low, high, value = _polished(utility, rate, low, high)
     if value >= plain * (1 - _TIE):
         return TwoFoldOptimum(utility, epsilon, point_fold(epsilon), _tangent(utility, rate), plain, plain)

@@ -20,7 +20,7 @@ from noisewright.search.progress import Advance
 from noisewright.search.ranking import additive_candidate, ranked
 from noisewright.search.report import Report
 from noisewright.search.scaling import in_sensitivities, round_number
-from noisewright.search.twofold import TwoFoldOptimum, two_fold_optimum
+from noisewright.search.twofold import NEGLIGIBLE, TwoFoldOptimum, two_fold_optimum
 from noisewright.search.twofold_bound import proven_cost
 from noisewright.search.twofold_families import FAMILIES, Cost, Family, best_fold, cost_of, ensemble_family
 
@@ -53,11 +53,15 @@ def two_fold_mechanism(query: Scalar, fold: Fold, epsilon: Fraction, utility: Ut
         within = utility.within / query.sensitivity
         if within.denominator <= _LARGEST_ALIGNED:
             steps = within.denominator * math.ceil(Fraction(steps, within.denominator))
+        else:
+            steps = max(steps, round_number(math.ceil(_STEPS_PER_CORE / within)))
     return Additive(query, TwoFold(fold.scaled(1 / query.sensitivity)), Lattice.cells(query.sensitivity / steps))
 
 
 def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
     """One sentence for the report: whether any second fold beats plain Laplace noise, and how that is known."""
+    if optimum.laplace < NEGLIGIBLE:
+        return "Two-fold noise was not searched: Laplace noise misses with a probability below 1e-290 already."
     try:
         proven_cost(optimum)
         how = "proven by a dual certificate checked in balls"

@@ -112,3 +112,11 @@ def test_explorations_that_do_not_exist_are_refused():
 def test_the_threshold_of_a_wide_usefulness_lies_beyond_the_range_asked():
     assert smallest_epsilon_that_helps(nw.Usefulness("0.9")) is None
     assert smallest_epsilon_that_helps(nw.Usefulness("0.9"), highest=20) is not None
+
+
+def test_a_tiny_width_still_gains_and_an_enormous_one_is_not_searched():
+    tiny = nw.design(nw.Scalar(1), privacy=nw.PureDP(4), utility=nw.Usefulness("1e-9"))
+    values = {c.name: c.value for c in tiny.candidates}
+    assert values["Laplace"] < values["two-fold optimum"] < values["staircase"]
+    enormous = nw.design(nw.Scalar(1), privacy=nw.PureDP(4), utility=nw.Usefulness(1000))
+    assert "was not searched" in enormous.notes[0]
