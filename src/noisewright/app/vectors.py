@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from click import UsageError, get_current_context
 
 from noisewright.app.questions import Parameters, make_utility
 from noisewright.problem.errors import InvalidInputError
@@ -65,9 +66,10 @@ def make_query(sensitivity: str | None, several: Several, *, integer: bool) -> S
     """One number, or several with the set of differences that one person can make."""
     if not several.asked:
         if sensitivity is None:
-            raise InvalidInputError(
+            raise UsageError(
                 "nothing says how much one person can change; give --sensitivity 1 for one number, or --sensitivities"
-                " 1,2,3 --set box for several."
+                " 1,2,3 --set box for several.",
+                ctx=get_current_context(silent=True),
             )
         return Scalar(sensitivity, integer=integer)
     if integer:
