@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from click import UsageError, get_current_context
 
 from noisewright.app.questions import Parameters, make_utility
 from noisewright.problem.errors import InvalidInputError
@@ -66,10 +65,9 @@ def make_query(sensitivity: str | None, several: Several, *, integer: bool) -> S
     """One number, or several with the set of differences that one person can make."""
     if not several.asked:
         if sensitivity is None:
-            raise UsageError(
+            raise InvalidInputError(
                 "nothing says how much one person can change; give --sensitivity 1 for one number, or --sensitivities"
-                " 1,2,3 --set box for several.",
-                ctx=get_current_context(silent=True),
+                " 1,2,3 --set box for several. See: noisewright design --help"
             )
         return Scalar(sensitivity, integer=integer)
     if integer:
