@@ -67,7 +67,7 @@ def make_query(sensitivity: str | None, several: Several, limits: Limits, *, int
         if sensitivity is None:
             raise InvalidInputError(
                 "nothing says how much one person can change; give --sensitivity 1 for one number, or --sensitivities"
-                " 1,2,3 --set box for several."
+                " 1,2,3 --set box for several. See: noisewright design --help"
             )
         return make_scalar(sensitivity, limits, integer=integer)
     if integer:

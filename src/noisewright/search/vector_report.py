@@ -19,14 +19,13 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class VectorReport(Report):
-    """Candidates best first; `errors[j][i]` is the error of number i with candidate j; `notes` are remarks.
+    """Candidates best first; `errors[j][i]` is the error of number i with candidate j.
 
     The error of a number is its mean absolute error for a total absolute error, the chance to be within
     its limit for usefulness, and the root of its mean squared error otherwise.
     """
 
     errors: tuple[tuple[float, ...], ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def measure(self) -> str:
@@ -40,11 +39,11 @@ class VectorReport(Report):
         lines.append(text_table(self._coordinate_header(), self._coordinate_rows()))
         if self.query.dimension > _SHOWN:
             lines.append(f"… {self.query.dimension - _SHOWN} more numbers; report.errors has all.")
-        return "\n".join([*lines, *("\n" + note for note in self.notes)])
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         each = html_table(f"Each number ({self.measure})", self._coordinate_header(), self._coordinate_rows(), "")
-        return Report._repr_html_(self) + each + "".join(f"<p>{note}</p>" for note in self.notes)
+        return Report._repr_html_(self) + each
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """The error of each number against its sensitivity, beside the ranking; saved to `path` if one is given."""
@@ -53,8 +52,8 @@ class VectorReport(Report):
         return plot_vector_report(self, path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with the error of each number and the remarks."""
-        return {**Report.to_dict(self), "errors": [list(e) for e in self.errors], "notes": list(self.notes)}
+        """Plain data, with the error of each number."""
+        return {**Report.to_dict(self), "errors": [list(e) for e in self.errors]}
 
     def _coordinate_header(self) -> list[str]:
         return ["number", "can move by", *(c.name for c in self.candidates)]
