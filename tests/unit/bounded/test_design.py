@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ from noisewright.search.bounded.lower import certified_lower
 from noisewright.search.bounded.memory import Memory, Solved
 from noisewright.search.bounded.optimum import solved, variance_floor
 from noisewright.search.bounded.paper import enumeration, target_search
-from noisewright.search.bounded.programme import Multipliers, Programme
+from noisewright.search.bounded.programme import Multipliers, Programme, solve
 from noisewright.search.bounded.shapes import two_point
 from noisewright.search.bounded.values import profile_of
 from tests.bounded import question
@@ -146,14 +147,19 @@ def test_far_bounds_get_growing_cells():
 
 def test_the_bound_holds_at_any_multipliers():
     """Whatever multipliers are given, a certified mechanism is not below the bound: random ones are tried."""
-    query = question(margin="2")
-    best = float(profile_of(two_point(query, Fraction(1))).worst(0))
     for sensitivity in ("1", "1/4"):
         asked = question(sensitivity, "2")
+        known = solved(asked, Fraction(1), nw.WorstVariance(), Size(8, 30), lambda _: None, Memory(None)).mechanism
+        assert known is not None
+        best = float(profile_of(known).worst(1))
         programme, _ = bound_programme(design_programme(asked, Fraction(1), None, Size(8, 30)), nw.WorstVariance())
         for seed in range(5):
             bound = certified_lower(programme, _random_multipliers(programme, seed))
             assert 0 <= float(bound) <= best
+        found = solve(programme, programme.distances**2).multipliers
+        assert 0 < float(certified_lower(programme, found)) <= best
+        for factor in (1.1, 1.5, 3.0):
+            assert float(certified_lower(programme, replace(found, mass=factor * found.mass))) <= best
 
 
 def _random_multipliers(programme: Programme, seed: int) -> Multipliers:
