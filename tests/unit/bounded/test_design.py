@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from noisewright.search.bounded.shapes import two_point
 from noisewright.search.bounded.values import profile_of
 from tests.bounded import question
 
-SMALL = {"inputs": 10, "outputs": 60}
+SMALL: dict[str, Any] = {"inputs": 10, "outputs": 60}
 
 
 def _scalar(sensitivity: str, low: Fraction, high: Fraction) -> nw.Scalar:
@@ -160,6 +161,9 @@ def test_the_bound_holds_at_any_multipliers():
         assert 0 < float(certified_lower(programme, found)) <= best
         for factor in (1.1, 1.5, 3.0):
             assert float(certified_lower(programme, replace(found, mass=factor * found.mass))) <= best
+            first, second, values = found.pairs
+            steep = replace(found, mass=factor * found.mass, pairs=(first, second, values + 1.0))
+            assert float(certified_lower(programme, steep)) <= best
 
 
 def _random_multipliers(programme: Programme, seed: int) -> Multipliers:
@@ -192,7 +196,7 @@ def test_solutions_are_remembered_in_a_folder(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_second_design_is_the_first_one():
-    ask = {"privacy": nw.PureDP(1), "utility": nw.WorstVariance(), **SMALL}
+    ask: dict[str, Any] = {"privacy": nw.PureDP(1), "utility": nw.WorstVariance(), **SMALL}
     assert nw.design_bounded(question(margin="2"), **ask) is nw.design_bounded(question(margin="2"), **ask)
 
 
