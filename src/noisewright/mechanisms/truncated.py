@@ -15,7 +15,8 @@ from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.queries import Bounded, bounded_from_dict
 
-_LARGEST_CELLS = 1 << 14
+_LARGEST_CELLS = 512
+_LARGEST_POINTS = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,8 @@ class Truncated:
     def __post_init__(self) -> None:
         if not 1 <= self.power <= 16 or self.scale <= 0:
             raise InvalidMechanismError("truncated noise needs a power from 1 to 16 and a positive scale.")
-        if not (1 <= self.cells <= _LARGEST_CELLS and 2 <= self.points <= _LARGEST_CELLS):
-            raise InvalidMechanismError("cells and points must lie between 2 and 16384.")
+        if not (1 <= self.cells <= _LARGEST_CELLS and 2 <= self.points <= _LARGEST_POINTS):
+            raise InvalidMechanismError("truncated noise has at most 512 cells of inputs and 16384 output points.")
         if self.query.outputs[0] > self.query.inputs[0] or self.query.outputs[1] < self.query.inputs[1]:
             raise InvalidMechanismError("truncated noise needs output bounds that contain the inputs.")
 

@@ -29,6 +29,7 @@ from noisewright.proof.additive import above
 _BITS = 192
 _TRILLIONTH = Fraction(1, 10**12)
 _SHOWN = 2**80
+_MOST_STEPS = 1000
 
 
 def pure_bounded(mechanism: Any, requirement: PureDP) -> tuple[Fraction, str]:
@@ -171,6 +172,8 @@ def _(mechanism: Composite, epsilon: Fraction) -> tuple[Fraction, str]:
 
 def _nested_ratio(mechanism: Composite, steps: Steps, epsilon: Fraction) -> tuple[Fraction, str]:
     """Largest ratio of heights whose steps lie less than the largest move of the activation apart."""
+    if len(steps.heights) > _MOST_STEPS:
+        raise UncertifiedError(f"refused: the rule for nested steps compares at most {_MOST_STEPS} of them.")
     grid = mechanism.grid
     x, ends = grid.points, grid.reach(mechanism.query.sensitivity)
     move = max(mechanism.shift(x[j]) - mechanism.shift(x[i]) for i, j in enumerate(ends))

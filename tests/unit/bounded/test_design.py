@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,12 +20,12 @@ from noisewright.search.bounded.lower import certified_lower
 from noisewright.search.bounded.memory import Memory, Solved
 from noisewright.search.bounded.optimum import solved, variance_floor
 from noisewright.search.bounded.paper import enumeration, target_search
-from noisewright.search.bounded.programme import Multipliers, Programme
+from noisewright.search.bounded.programme import Multipliers, Programme, solve
 from noisewright.search.bounded.shapes import two_point
 from noisewright.search.bounded.values import profile_of
 from tests.bounded import question
 
-SMALL = {"inputs": 10, "outputs": 60}
+SMALL: dict[str, Any] = {"inputs": 10, "outputs": 60}
 
 
 def _scalar(sensitivity: str, low: Fraction, high: Fraction) -> nw.Scalar:
@@ -146,14 +148,22 @@ def test_far_bounds_get_growing_cells():
 
 def test_the_bound_holds_at_any_multipliers():
     """Whatever multipliers are given, a certified mechanism is not below the bound: random ones are tried."""
-    query = question(margin="2")
-    best = float(profile_of(two_point(query, Fraction(1))).worst(0))
     for sensitivity in ("1", "1/4"):
         asked = question(sensitivity, "2")
+        known = solved(asked, Fraction(1), nw.WorstVariance(), Size(8, 30), lambda _: None, Memory(None)).mechanism
+        assert known is not None
+        best = float(profile_of(known).worst(1))
         programme, _ = bound_programme(design_programme(asked, Fraction(1), None, Size(8, 30)), nw.WorstVariance())
         for seed in range(5):
             bound = certified_lower(programme, _random_multipliers(programme, seed))
             assert 0 <= float(bound) <= best
+        found = solve(programme, programme.distances**2).multipliers
+        assert 0 < float(certified_lower(programme, found)) <= best
+        for factor in (1.1, 1.5, 3.0):
+            assert float(certified_lower(programme, replace(found, mass=factor * found.mass))) <= best
+            first, second, values = found.pairs
+            steep = replace(found, mass=factor * found.mass, pairs=(first, second, values + 1.0))
+            assert float(certified_lower(programme, steep)) <= best
 
 
 def _random_multipliers(programme: Programme, seed: int) -> Multipliers:
@@ -186,7 +196,7 @@ def test_solutions_are_remembered_in_a_folder(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_second_design_is_the_first_one():
-    ask = {"privacy": nw.PureDP(1), "utility": nw.WorstVariance(), **SMALL}
+    ask: dict[str, Any] = {"privacy": nw.PureDP(1), "utility": nw.WorstVariance(), **SMALL}
     assert nw.design_bounded(question(margin="2"), **ask) is nw.design_bounded(question(margin="2"), **ask)
 
 
