@@ -97,8 +97,9 @@ def test_small_round_noise_has_exactly_its_masses():
 def test_releases_are_the_sums_plus_the_noise():
     query = Linear([[0, 1, 2], [1, 0, 1]])
     laplace = LinearLaplace(query, ((0, 1, 2), (1, 0, 1)), (Fraction(1),) * 2, (Fraction(4), Fraction(2)))
-    identity = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
-    block = Block((0, 1), ((0, 1, 2), (1, 0, 1)), Fraction(1, 4), identity, Fraction(1))
+    fine = Fraction(1, 1024)
+    back = ((fine, Fraction(0)), (Fraction(0), fine))
+    block = Block((0, 1), ((0, 1024, 2048), (1024, 0, 1024)), fine / 4, back, Fraction(1))
     for mechanism in (laplace, LinearElliptical(query, (block,))):
         certified = make_certified(mechanism, MetricPrivacy(Hamming(3, 1)))
         answers = np.array([certified.release([10, 20, 30]) for _ in range(1500)])
