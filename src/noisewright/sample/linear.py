@@ -15,6 +15,7 @@ from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.two_sided import TwoSided, flip
 
 _BATCH = 1 << 13
+_SLACK = 2.0**-40
 
 
 @drawer_for.register
@@ -110,7 +111,7 @@ class RoundNoise:
         taxi = values.sum(axis=1) * (float(self._rate) / self._dimension**0.5)
         chance = np.exp(-np.maximum(length - taxi, 0.0))
         # Each float above is within 2^-44 of its real value, relatively; so is the exponent, times its size.
-        slack = 2.0**-40 * (1 + length + taxi)
+        slack = _SLACK * (1 + length + taxi)
         uniform = words.astype(np.float64) * 2.0**-64
         accepted = uniform < chance - slack
         open_cases = np.flatnonzero(~accepted & (uniform <= chance + slack))

@@ -103,7 +103,7 @@ def test_many_queries_are_split_into_blocks(monkeypatch):
     candidate = next(c for c in report.candidates if c.name == "elliptical")
     assert [len(b.rows) for b in candidate.certified.mechanism.blocks] == [4, 2]
     assert candidate.certified.release([1] * 20).shape == (6,)
-    noise = candidate.certified.draw(20_000)
+    noise = candidate.certified.draw(100_000)
     assert (noise**2).sum(axis=1).mean() == pytest.approx(candidate.value, rel=0.05)
 
 
