@@ -7,6 +7,7 @@ that is wrong by a few per cent.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,7 +119,7 @@ def test_releases_of_every_kind_are_centred_and_have_the_stated_error():
         (nw.Box([1, 2, 9]), nw.ApproxDP(1, 1e-6)),
         (nw.Points([[1, 1, 0], [0, 2, -1], [3, 0, 1]]), nw.ApproxDP(1, 1e-6)),
     ):
-        report = nw.design(nw.Vector(chosen), privacy=privacy, utility=nw.TotalSquaredError())
+        report: Any = nw.design(nw.Vector(chosen), privacy=privacy, utility=nw.TotalSquaredError())
         for candidate, errors in zip(report.candidates, report.errors, strict=True):
             noise = candidate.certified.draw(40_000)
             root = np.sqrt((noise**2).mean(axis=0))

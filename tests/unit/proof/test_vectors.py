@@ -6,6 +6,7 @@ import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from noisewright.proof.vector_gaussian import gaussian_reach
 from noisewright.proof.vector_sets import root_above
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound
 
-SETS = {
+SETS: dict[str, Any] = {
     "box": nw.Box([1, 2, 3]),
     "disjoint": nw.Disjoint([1, 2, 3]),
     "sparse": nw.Sparse(2, [1, 2, 3]),
@@ -61,7 +62,7 @@ def test_a_mechanism_made_for_a_smaller_set_is_refused(reports):
 
 def test_a_slightly_wider_set_is_refused(reports):
     privacy, made = reports
-    wider = {
+    wider: dict[str, Any] = {
         "box": nw.Box(["1.02", "2.04", "3.06"]),
         "disjoint": nw.Disjoint(["1.02", "2.04", "3.06"]),
         "l1-ball": nw.L1Ball("1.02", 3),
@@ -117,7 +118,7 @@ def test_a_number_that_moves_without_noise_is_refused():
 def test_norm_shaped_bounds_are_tight_by_brute_force(norm, name):
     """Every rounded difference of the set, every vector of a small lattice."""
     steps = {"box": (1, 2), "disjoint": (1, 2), "sparse": (1, 2), "points": (1, 2)}[name]
-    chosen = {
+    chosen: Any = {
         "box": nw.Box([2, 2]),
         "disjoint": nw.Disjoint([2, 2]),
         "sparse": nw.Sparse(2, [2, 2]),
@@ -126,7 +127,7 @@ def test_norm_shaped_bounds_are_tight_by_brute_force(norm, name):
     block = NormBlock((0, 1), tuple(map(Fraction, steps)), Fraction(1, 3), norm)
     bound, _ = norm_shaped_bound(NormShaped(nw.Vector(chosen), (block,)))
 
-    def length(z: tuple[int, int]) -> float:
+    def length(z: tuple[int, ...]) -> float:
         return float(max(map(abs, z))) if norm == "max" else math.hypot(*z)
 
     # Steps of 1 and 2: the first number moves up to 2 steps, the second up to 1.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ UTILITIES = [
     (nw.LargestErrorQuantile("0.9"), nw.ErrorQuantile("0.9")),
     (nw.CoordinateUsefulness("1/2"), nw.Usefulness("1/2")),
 ]
-SINGLE = [nw.Box([2]), nw.Disjoint([2]), nw.Sparse(1, [2]), nw.Replace([2]), nw.L1Ball(2, 1), nw.L2Ball(2, 1)]
+SINGLE: Any = [nw.Box([2]), nw.Disjoint([2]), nw.Sparse(1, [2]), nw.Replace([2]), nw.L1Ball(2, 1), nw.L2Ball(2, 1)]
 
 
 @pytest.mark.parametrize(("several", "scalar"), UTILITIES, ids=lambda u: u.label)
@@ -47,7 +48,7 @@ def test_one_number_counts_its_weight():
 
 
 def test_a_zero_sensitivity_needs_no_noise_and_the_report_says_so():
-    report = nw.design(nw.Vector(nw.Box([1, 0, 2])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    report: Any = nw.design(nw.Vector(nw.Box([1, 0, 2])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
     without = nw.design(nw.Vector(nw.Box([1, 2])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
     assert [c.value for c in report.candidates] == [c.value for c in without.candidates]
     assert any("number 2" in note and "without noise" in note for note in report.notes)
@@ -128,7 +129,7 @@ def test_the_covariance_programme_finds_the_closed_form_for_axes():
 
 def test_weights_move_noise_away_from_heavy_numbers():
     query, privacy = nw.Vector(nw.Box([1, 1, 1, 1])), nw.PureDP(1)
-    heavy = nw.design(query, privacy=privacy, utility=nw.TotalSquaredError([100, 1, 1, 1]))
+    heavy: Any = nw.design(query, privacy=privacy, utility=nw.TotalSquaredError([100, 1, 1, 1]))
     for errors in (heavy.errors[[c.name for c in heavy.candidates].index("non-identical Laplace")],):
         assert errors[0] < errors[1] == pytest.approx(errors[2])
 
