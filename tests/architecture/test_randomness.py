@@ -49,9 +49,14 @@ def _rooms_but_sample() -> list[Path]:
     return [path for path in modules() if path.relative_to(PACKAGE).parts[0] != "sample"]
 
 
+def _allowed(path: Path, name: str) -> bool:
+    """The lab makes data up and splits data sets; its noise comes from certified mechanisms like everyone's."""
+    return path.relative_to(PACKAGE).parts[0] == "lab" and name.startswith("numpy.random")
+
+
 @pytest.mark.parametrize("path", _rooms_but_sample(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_randomness_outside_the_sample_room(path: Path):
-    assert list(randomness(parse(path))) == []
+    assert [(name, line) for name, line in randomness(parse(path)) if not _allowed(path, name)] == []
 
 
 def test_the_sample_room_draws_from_the_operating_system_alone():

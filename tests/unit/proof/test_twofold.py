@@ -87,9 +87,7 @@ def test_renyi_values_of_the_issue():
     enclosed = renyi_ball(TwoFold(fold), Fraction(1), Fraction(5, 2))
     assert 0.6505 < float(enclosed.lower()) <= 0.6513 <= float(enclosed.upper()) < 0.6519
     assert paper_bound(fold, Fraction(5, 2)) is None  # infinite
-    assert bound_of(fold, Fraction(3, 2)) > float(
-        renyi_ball(TwoFold(fold), Fraction(1), Fraction(3, 2)).upper()
-    )
+    assert bound_of(fold, Fraction(3, 2)) > float(renyi_ball(TwoFold(fold), Fraction(1), Fraction(3, 2)).upper())
 
 
 @pytest.mark.parametrize("alpha", [Fraction(2), Fraction(5, 2), Fraction(10)])
