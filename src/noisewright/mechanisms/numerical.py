@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.divergences import HistogramEntropy, HistogramMetric, KullbackLeibler, Mallows, Renyi
 
@@ -126,8 +127,14 @@ class Quantiles:
             last = jumps[-1]
             repeated = [b + n * period for n in range(1, turns) for b in jumps if b > last - period]
             edges = np.union1d(edges, np.array(jumps + repeated))
+        tail_of = density.sf
+        if isinstance(density, Smoothed):
+            # At the edges of its cells a smoothed law has the tails of the law itself, which are quicker to get.
+            step = float(density.step)
+            edges = np.unique(np.rint(edges / step)) * step
+            tail_of = density.law.sf
         self.edges = edges
-        self.tails = np.array([float(density.sf(float(x), FLOATS)) for x in edges])
+        self.tails = np.array([float(tail_of(float(x), FLOATS)) for x in edges])
 
     def __call__(self, uniform: Floats) -> Floats:
         """The error at each uniform number: the magnitude from its distance to 1/2, the sign from its side."""
