@@ -39,8 +39,8 @@ class Vector:
         moving = [extent for extent in sensitivity.extents if extent]
         if max(moving) > _LARGEST_RATIO * min(moving):
             raise InvalidQueryError(
-                f"the sensitivities differ by a factor of {float(max(moving) / min(moving)):.3g}; at most 1e40 is allowed."
-                " Measure the numbers in other units, or ask for them separately.",
+                f"the sensitivities differ by a factor of {float(max(moving) / min(moving)):.3g}; at most 1e40 is"
+                " allowed. Measure the numbers in other units, or ask for them separately.",
             )
         object.__setattr__(self, "sensitivity", sensitivity)
 
