@@ -9,23 +9,27 @@ from noisewright.app.options import (
     Alpha,
     AnyEpsilon,
     AnySensitivity,
+    Bias,
     Compose,
     Confidence,
     Delta,
     Explore,
+    Inputs,
     Integer,
     Json,
     Notion,
+    Outputs,
     Plot,
     Power,
     Rho,
     Save,
+    Unbiased,
     UtilityChoice,
     Within,
 )
 from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json, writing
 from noisewright.app.promises import Promise, make_count, make_privacy
-from noisewright.app.questions import Parameters, make_utility
+from noisewright.app.questions import Limits, Parameters, make_any_utility
 from noisewright.app.vectors import (
     Changes,
     Dimension,
@@ -56,6 +60,10 @@ def design(
     within: Within = None,
     confidence: Confidence = None,
     integer: Integer = False,
+    inputs: Inputs = None,
+    outputs: Outputs = None,
+    unbiased: Unbiased = False,
+    bias: Bias = None,
     explore: Explore = None,
     sensitivities: Sensitivities = None,
     sensitivities_file: SensitivitiesFile = None,
@@ -72,7 +80,7 @@ def design(
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
     several = Several(sensitivities, sensitivities_file, chosen_set, changes, dimension, weights)
-    query = make_query(sensitivity, several, integer=integer)
+    query = make_query(sensitivity, several, Limits(inputs, outputs, unbiased, bias), integer=integer)
     privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
     releases = make_count(compose)
     parameters = Parameters(power, within, confidence)
@@ -80,7 +88,7 @@ def design(
     if isinstance(query, Vector):
         wanted = make_vector_utility(utility, parameters, weights)
     else:
-        wanted = make_utility(utility, parameters)
+        wanted = make_any_utility(utility, parameters)
     check_place(save, "--save")
     check_picture(plot)
     from noisewright.search.design import design as find_best

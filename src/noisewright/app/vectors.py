@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from noisewright.app.questions import Parameters, make_utility
+from noisewright.app.questions import Limits, Parameters, make_scalar, make_utility
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, SensitivitySet, Sparse
@@ -61,7 +61,7 @@ class Several:
         return any(v is not None for v in (self.sensitivities, self.file, self.chosen, self.changes, self.weights))
 
 
-def make_query(sensitivity: str | None, several: Several, *, integer: bool) -> Scalar | Vector:
+def make_query(sensitivity: str | None, several: Several, limits: Limits, *, integer: bool) -> Scalar | Vector:
     """One number, or several with the set of differences that one person can make."""
     if not several.asked:
         if sensitivity is None:
@@ -69,9 +69,11 @@ def make_query(sensitivity: str | None, several: Several, *, integer: bool) -> S
                 "nothing says how much one person can change; give --sensitivity 1 for one number, or --sensitivities"
                 " 1,2,3 --set box for several. See: noisewright design --help"
             )
-        return Scalar(sensitivity, integer=integer)
+        return make_scalar(sensitivity, limits, integer=integer)
     if integer:
         raise InvalidInputError("--integer is for one number; several are released on a fine lattice.")
+    if limits != Limits():
+        raise InvalidInputError("--inputs, --outputs, --unbiased and --bias are for one number; design each by itself.")
     return Vector(_make_set(sensitivity, several))
 
 

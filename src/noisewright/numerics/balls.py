@@ -60,6 +60,16 @@ def hull(low: Ball, high: Ball) -> Ball:
     return low.union(high)
 
 
+def pi_ball() -> Ball:
+    """Pi at the working precision."""
+    return arb.pi()
+
+
+def lower_gamma(order: Fraction | int, x: Ball) -> Ball:
+    """The lower incomplete gamma function."""
+    return x.gamma_lower(ball(order))
+
+
 def upper_gamma(order: Fraction | int, x: Ball) -> Ball:
     """The upper incomplete gamma function."""
     return x.gamma_upper(ball(order))
@@ -161,3 +171,8 @@ def mass_product(factors: list[list[int]], bits: int) -> list[int]:
         product = (rest[0] * rest[1]).coeffs()
         rest = [*rest[2:], fmpz_poly([-(-int(c) >> bits) for c in product])]
     return [int(c) for c in rest[0].coeffs()]
+
+
+def angle(sine: Ball, cosine: Ball) -> Ball:
+    """The angle whose sine and cosine have these proportions."""
+    return arb.atan2(sine, cosine)
