@@ -20,6 +20,8 @@ from noisewright.problem.sensitivity import (
     Sparse,
 )
 
+_LARGEST_RATIO = 10**40
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class Vector:
@@ -33,6 +35,12 @@ class Vector:
                 f"sensitivity is {sensitivity!r}; give the set of differences one person can make: Box([...]) if all"
                 " numbers may move at once, Disjoint([...]) for a histogram, Sparse, Replace, L1Ball, L2Ball, Points.",
                 sensitivity=sensitivity,
+            )
+        moving = [extent for extent in sensitivity.extents if extent]
+        if max(moving) > _LARGEST_RATIO * min(moving):
+            raise InvalidQueryError(
+                f"the sensitivities differ by a factor of {float(max(moving) / min(moving)):.3g}; at most 1e40 is"
+                " allowed. Measure the numbers in other units, or ask for them separately.",
             )
         object.__setattr__(self, "sensitivity", sensitivity)
 

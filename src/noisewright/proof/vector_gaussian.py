@@ -35,7 +35,7 @@ def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) 
         return _accepted(gaussian_delta(requirement.epsilon, squared), requirement, "approximate/gaussian-vector")
     refuse_uncovered(mechanism.query, [part is not None for part in mechanism.parts])
     plain = counted(mechanism.query)
-    if plain is not None and plain.together == 1:
+    if plain is not None and (plain.together == 1 or sum(map(bool, plain.each)) == 1):
         delta = _one_at_a_time(mechanism, plain.each, requirement.epsilon)
         return _accepted(delta, requirement, "approximate/one-at-a-time")
     if any(isinstance(law, Gaussian) for law in laws):

@@ -169,8 +169,8 @@ def exact_shares(shares: Floats, budget: Fraction, together: int, power: int = 1
     They have one common denominator, so that sums of thousands stay short. With power 2 it is the squares
     that add up to at most the square of the budget.
     """
-    units = [round(float(s) * _UNIT) for s in shares]
+    units = [max(1, round(float(s) * _UNIT)) for s in shares]
     while sum(n**power for n in sorted(units, reverse=True)[:together]) > _UNIT**power:
         # Ten times the accumulated rounding; a share of the whole budget stays whole.
         units = [max(1, n - 1 - int(n * 1e-13 * together)) for n in units]
-    return [budget * max(1, n) / _UNIT for n in units]
+    return [budget * n / _UNIT for n in units]

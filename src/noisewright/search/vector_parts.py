@@ -32,6 +32,7 @@ ScalarUtility = PowerError | Usefulness
 _STEPS_PER_SCALE = 160
 _LARGEST_ALIGNED = 20_000
 _MANY = 200
+_MOST_SHELLS = 200_000
 _ROUND_RATE = Fraction(1, 4000)
 _HAIR = 1 + Fraction(1, 2**60)
 
@@ -163,9 +164,18 @@ def round_blocks(query: Vector, epsilon: Fraction) -> NormShaped:
 def cube_block(query: Vector, epsilon: Fraction) -> NormShaped:
     """One block shaped by the largest coordinate, for an l2 ball; rounding may cross one more edge everywhere."""
     count, radius = query.dimension, query.extents[0]
-    steps = round_number(max(500, math.ceil(1000 * epsilon / count)))
+    steps = _cube_steps(count, epsilon)
     block = NormBlock(tuple(range(count)), (radius / steps,) * count, epsilon / (steps + 1))
     return NormShaped(query, (block,))
+
+
+def cube_block_fits(query: Vector, epsilon: Fraction) -> bool:
+    """Whether the shells of such a block are few enough to be summed up."""
+    return query.dimension * (_cube_steps(query.dimension, epsilon) + 1) / epsilon <= _MOST_SHELLS
+
+
+def _cube_steps(count: int, epsilon: Fraction) -> int:
+    return round_number(max(100, math.ceil(1000 * epsilon / count)))
 
 
 def round_blocks_fit(query: Vector, epsilon: Fraction) -> bool:

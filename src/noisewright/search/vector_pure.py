@@ -32,6 +32,7 @@ from noisewright.search.vector_parts import (
     ball_laplace,
     blocks_from,
     cube_block,
+    cube_block_fits,
     identical_laplace,
     laplace_parts,
     round_blocks,
@@ -53,7 +54,7 @@ def pure_mechanisms(query: Vector, epsilon: Fraction, utility: VectorUtility) ->
         measurable = isinstance(utility, TotalSquaredError | TotalAbsoluteError)
         if isinstance(chosen, L2Ball) and measurable and round_blocks_fit(query, epsilon):
             found["round noise"] = round_blocks(query, epsilon)
-        if isinstance(chosen, L2Ball) and not measurable and query.dimension > 1:
+        if isinstance(chosen, L2Ball) and not measurable and query.dimension > 1 and cube_block_fits(query, epsilon):
             found["norm-shaped blocks"] = cube_block(query, epsilon)
         return found
     if isinstance(chosen, Points):

@@ -61,6 +61,19 @@ def test_points_need_equal_rows_that_move_something(matrix, words):
         nw.Points(matrix)
 
 
+def test_sensitivities_of_wildly_different_size_are_refused():
+    with pytest.raises(nw.InvalidQueryError, match="other units"):
+        nw.Vector(nw.Box([1e-90, 1e90]))
+    report = nw.design(nw.Vector(nw.Box([1e-20, 1e20])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    assert all(c.certified.certificate.bound <= 1 for c in report.candidates)
+
+
+@pytest.mark.parametrize("chosen", [nw.Box([1, 0]), nw.Sparse(2, [0, 3, 0])], ids=["box", "sparse"])
+def test_a_single_number_that_moves_among_still_ones_is_certified_under_delta(chosen):
+    report = nw.design(nw.Vector(chosen), privacy=nw.ApproxDP(1, 1e-6), utility=nw.TotalSquaredError())
+    assert "truncated Laplace" in [c.name for c in report.candidates]
+
+
 def test_a_number_is_no_set():
     with pytest.raises(nw.InvalidQueryError, match="Disjoint"):
         nw.Vector(1)  # type: ignore[arg-type]
