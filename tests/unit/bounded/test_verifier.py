@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import exp, log
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -24,7 +25,7 @@ ONE = Fraction(1)
 
 def _all_kinds(sensitivity: str) -> list:
     query = question(sensitivity, "60")
-    kinds = [
+    kinds: list[Any] = [
         composite(query, ONE, make(Fraction(3, 10)), base)
         for make in ACTIVATIONS.values()
         for base in (FLAT, quartic_for(ONE, Fraction(9, 10)))
