@@ -25,7 +25,7 @@ ACTIVATIONS: dict[str, Callable[[Fraction], Part]] = {"A1": Box, "A2": Sine, "A3
 """The paper's activations by name, made from half their width."""
 
 _CELLS = 1024
-_MOST_CELLS = 1 << 14
+_MOST_CELLS = 1 << 12
 _SCAN = 400
 _DENOMINATOR = 10**9
 _TRUNCATION_STEPS = 40
