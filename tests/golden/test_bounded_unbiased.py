@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.laws.bumps import FLAT, Box
+from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.search.bounded.central import central, closed_variance, default_core, tuned_core
 from noisewright.search.bounded.paper import Setting
 from noisewright.search.bounded.shapes import composite, hybrid, piecewise_half, tuned_half, two_point
@@ -31,11 +31,13 @@ def _worst_and_middle(profile: Profile) -> tuple[float, float]:
 def test_piecewise_and_a1b1_for_sensitivity_equal_to_the_range(epsilon: str):
     piecewise_worst, piecewise_middle, centre, minimax = CLOSED[epsilon]
     query, budget = question(margin="200"), Fraction(epsilon)
-    worst, middle = _worst_and_middle(profile_of(composite(query, budget, Box(piecewise_half(budget)))))
+    worst, middle = _worst_and_middle(profile_of(composite(query, budget, Plateau(piecewise_half(budget)))))
     assert worst == pytest.approx(piecewise_worst, rel=1e-6)
     assert middle == pytest.approx(piecewise_middle, rel=1e-6)
     halves = [tuned_half(query, budget, "A1", FLAT, goal) for goal in ("centre", "worst")]
-    best_centre, best_worst = (profile_of(composite(query, budget, Box(half))) for half in halves if half is not None)
+    best_centre, best_worst = (
+        profile_of(composite(query, budget, Plateau(half))) for half in halves if half is not None
+    )
     assert _worst_and_middle(best_centre)[1] == pytest.approx(centre, rel=1e-6)
     assert _worst_and_middle(best_worst)[0] == pytest.approx(minimax, rel=1e-6)
 
@@ -44,7 +46,7 @@ def test_the_known_points_at_epsilon_one():
     query, one = question(margin="200"), Fraction(1)
     half = tuned_half(query, one, "A1", FLAT, "centre")
     assert half is not None
-    assert float(profile_of(composite(query, one, Box(half))).worst(0)) == pytest.approx(1.2856, abs=5e-5)
+    assert float(profile_of(composite(query, one, Plateau(half))).worst(0)) == pytest.approx(1.2856, abs=5e-5)
     assert float(profile_of(two_point(query, one)).worst(0)) == pytest.approx(1.1707, abs=5e-5)
     assert float(profile_of(hybrid(query, one, "worst")).worst(0)) == pytest.approx(1.0723, abs=1e-4)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.laws.bumps import Box
+from noisewright.laws.bumps import Plateau
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.certified import make_certified
 from noisewright.search.bounded.central import central
@@ -29,7 +29,7 @@ def _kinds() -> dict:
     query, narrow = question(margin="4"), question("1/4", "4")
     one = nw.PureDP(1)
     return {
-        "composite": make_certified(composite(query, Fraction(1), Box(Fraction(3, 10))), one),
+        "composite": make_certified(composite(query, Fraction(1), Plateau(Fraction(3, 10))), one),
         "two-point": make_certified(two_point(query, Fraction(1)), one),
         "hybrid": make_certified(hybrid(query, Fraction(1), "worst"), one),
         "central": make_certified(central(narrow, Fraction(1), Fraction(1, 10)), one),

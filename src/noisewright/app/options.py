@@ -34,6 +34,12 @@ Compose = Annotated[
 Sensitivity = Annotated[
     str, typer.Option(metavar="NUMBER", help="The most that one person can change the answer; 1 for a count.")
 ]
+AnySensitivity = Annotated[
+    str | None,
+    typer.Option(
+        "--sensitivity", metavar="NUMBER", help="The most that one person can change the answer; 1 for a count."
+    ),
+]
 Integer = Annotated[bool, typer.Option("--integer", help="The answer is a whole number, and so is what is released.")]
 
 

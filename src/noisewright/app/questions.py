@@ -104,17 +104,25 @@ def make_any_utility(typed: str, parameters: Parameters) -> AnyUtility:
     return maker(given[wanted])
 
 
-def make_query(
-    sensitivity: str, integer: bool, inputs: str | None, outputs: str | None, unbiased: bool, bias: str | None
-) -> Scalar:
-    """The question, with bounds where they were typed as LOW,HIGH."""
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What was typed about where answers lie and how far off they may be on average."""
+
+    inputs: str | None = None
+    outputs: str | None = None
+    unbiased: bool = False
+    bias: str | None = None
+
+
+def make_scalar(sensitivity: str, limits: Limits, *, integer: bool) -> Scalar:
+    """One number, with bounds where they were typed as LOW,HIGH."""
     return Scalar(
         sensitivity,
         integer=integer,
-        inputs=_pair(inputs, "--inputs"),
-        outputs=_pair(outputs, "--outputs"),
-        unbiased=unbiased,
-        bias=bias,
+        inputs=_pair(limits.inputs, "--inputs"),
+        outputs=_pair(limits.outputs, "--outputs"),
+        unbiased=limits.unbiased,
+        bias=limits.bias,
     )
 
 

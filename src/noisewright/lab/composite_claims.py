@@ -9,7 +9,7 @@ from fractions import Fraction
 from noisewright.lab.claims import Claim
 from noisewright.lab.composite_errors import COMPOSITES, Errors, bounded_question, composite_of
 from noisewright.lab.composite_tables import POINT, TABLE_2, printed_a1b1
-from noisewright.laws.bumps import FLAT, Box, Quartic
+from noisewright.laws.bumps import FLAT, Plateau, Quartic
 from noisewright.mechanisms.composite import Composite
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import PureDP
@@ -104,7 +104,7 @@ def _corollary() -> Claim:
     ratio = ratio_below(Fraction(1))
     peak, top = 1 / (2 * half), base.top
     share = (ratio - 1) * top / (peak + (ratio - 1) * top)
-    refused = _refused(Composite(query, Box(half), base, share, query.inputs), Fraction(1))
+    refused = _refused(Composite(query, Plateau(half), base, share, query.inputs), Fraction(1))
     return Claim(
         "Corollary 3.1",
         "with base B2 the infimum of the density is y",
@@ -188,7 +188,7 @@ def _constraints() -> Claim:
 
 def _first() -> Claim:
     one = Fraction(1)
-    piecewise = composite(bounded_question(), one, Box(piecewise_half(one)))
+    piecewise = composite(bounded_question(), one, Plateau(piecewise_half(one)))
     ours = float(profile_of(piecewise).at(Fraction(1, 2), 0))
     root = math.exp(0.5)
     published = (root + 3) / (3 * (root - 1) ** 2) / 4

@@ -61,14 +61,14 @@ def _made_up(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     return rows
 
 
-def accuracies(people: People, repeats: int) -> list[list[Any]]:
+def accuracies(people: People, repeats: int, epsilons: tuple[Fraction, ...]) -> list[list[Any]]:
     """Accuracy of a linear support vector machine on the test set, trained with the released counts as weights."""
     features, labels = _encoded(people.rows, people.rows)
     test_features, truth = _encoded(people.test, people.rows)
     rows: list[list[Any]] = [
         ["original counts", None, None, _accuracy(features, labels, people.counts, test_features, truth), 0.0]
     ]
-    for epsilon in (Fraction(1, 2), Fraction(2)):
+    for epsilon in epsilons:
         for name, certified in mechanisms(epsilon, Fraction(1, 100), cubic=False).items():
             released = sanitised(people.counts, certified, repeats)
             scores = [_accuracy(features, labels, weights, test_features, truth) for weights in released]

@@ -31,6 +31,7 @@ EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))
 DELTAS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _PRIOR = 0.5
 _STEPS = 40
+_BATCH = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +101,30 @@ def distances(counts: NDArray[np.float64], released: NDArray[np.float64]) -> tup
 
 
 def experiment(
-    data: str, counts: NDArray[np.float64], repeats: int, *, cubic: bool
+    data: str,
+    counts: NDArray[np.float64],
+    repeats: int,
+    *,
+    cubic: bool,
+    epsilons: tuple[Fraction, ...] = EPSILONS,
+    deltas: tuple[Fraction, ...] = DELTAS,
 ) -> tuple[list[Outcome], dict[str, NDArray[np.float64]]]:
     """Every mechanism at every setting, and one noisy table each at epsilon = 1, delta = 0.1 for the scatter plot."""
     outcomes, examples = [], {}
-    for epsilon in EPSILONS:
-        for delta in DELTAS:
+    for epsilon in epsilons:
+        for delta in deltas:
             for name, certified in mechanisms(epsilon, delta, cubic=cubic).items():
                 pure = "pure" in name
-                if pure and delta != DELTAS[0]:
+                if pure and delta != deltas[0]:
                     continue
-                released = sanitised(counts, certified, repeats)
+                batches = [min(_BATCH, repeats - i) for i in range(0, repeats, _BATCH)]
+                parts = []
+                for size in batches:
+                    released = sanitised(counts, certified, size)
+                    parts.append(distances(counts, released))
                 if epsilon == 1 and (delta == DELTAS[2] or pure):
                     examples[name] = released[0]
-                l1, kl = distances(counts, released)
+                l1, kl = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
                 outcomes.append(
                     Outcome(
                         data,
@@ -147,11 +158,12 @@ def write(
     save(figure, scatter)
     figure = new_figure(10, 4)
     for axis, field in zip(figure.subplots(1, 2), ("l1_mean", "kl_mean"), strict=True):
+        smallest = min(o.delta for o in outcomes if o.delta is not None)
         for name in dict.fromkeys(o.mechanism for o in outcomes):
-            mine = [o for o in outcomes if o.mechanism == name and o.delta in (None, 0.01)]
+            mine = [o for o in outcomes if o.mechanism == name and o.delta in (None, smallest)]
             axis.plot([o.epsilon for o in mine], [getattr(o, field) for o in mine], "o-", label=name)
         axis.set(xlabel="ε", ylabel="l₁ distance" if field == "l1_mean" else "KL divergence", yscale="log")
-        axis.set_title("δ = 0.01 where there is one", fontsize=8)
+        axis.set_title(f"δ = {smallest:g} where there is one", fontsize=8)
     axis.legend(frameon=False, fontsize=6)
     save(figure, lines)
     header = ["data", "mechanism", "epsilon", "delta", "l1 mean", "l1 std", "KL mean", "KL std"]

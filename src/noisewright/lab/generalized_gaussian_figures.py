@@ -17,6 +17,7 @@ from noisewright.search.named_rules import gaussian_classical_std, gaussian_prin
 from noisewright.search.plots import new_figure, save
 
 DELTAS = (0.01, 0.05, 0.1, 0.2)
+POWERS = (2, 3, 4, 5, 6)
 _SENSITIVITIES = (1.0, 0.1, 0.05)
 
 
@@ -42,7 +43,7 @@ def densities(out: Path) -> list[Path]:
     return [path, write_table(out / "figure-01.csv", ["power", "scale", "x", "density"], rows)]
 
 
-def scale_bounds(out: Path, powers: tuple[int, ...] = (2, 3, 4, 5, 6)) -> tuple[list[Path], list[list[float]]]:
+def scale_bounds(out: Path, powers: tuple[int, ...]) -> tuple[list[Path], list[list[float]]]:
     """Figure 2: Proposition 8's scale for sensitivities 1, 0.1, 0.05, beside the exact one for the first alone."""
     rows: list[list[float]] = []
     figure = new_figure(9, 3.5)

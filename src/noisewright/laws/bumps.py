@@ -78,7 +78,7 @@ class Symmetric:
 
 
 @dataclass(frozen=True, slots=True)
-class Box(Symmetric):
+class Plateau(Symmetric):
     """Activation A1: constant on [-half, half]. With half = 1 it is base B1."""
 
     def density(self, z: Point, field: Field) -> Value:
@@ -313,7 +313,7 @@ class Steps:
         return {"kind": "steps", "edges": [str(e) for e in self.edges], "heights": [str(h) for h in self.heights]}
 
 
-FLAT = Box(Fraction(1))
+FLAT = Plateau(Fraction(1))
 """Base B1."""
 
 
@@ -324,5 +324,5 @@ def part_from_dict(data: Mapping[str, Any]) -> Part:
         return Steps(tuple(exact(e) for e in data["edges"]), tuple(exact(h) for h in data["heights"]))
     if kind == "quartic":
         return Quartic(exact(data["ratio"]))
-    kinds: dict[str, Callable[[Fraction], Part]] = {"box": Box, "sine": Sine, "tent": Tent}
+    kinds: dict[str, Callable[[Fraction], Part]] = {"box": Plateau, "sine": Sine, "tent": Tent}
     return kinds[kind](exact(data["half"]))

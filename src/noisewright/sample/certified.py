@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import noisewright.sample.everything  # noqa: F401  # loads every sampler, which registers it
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.digest import digest
 from noisewright.mechanisms.registry import mechanism_from_dict
@@ -24,11 +25,6 @@ from noisewright.problem.errors import (
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import Requirement, requirement_from_dict
 from noisewright.proof.certify import Certificate, certificate_matches, certify
-from noisewright.sample import (
-    choice as _choice,  # noqa: F401  # registers the sampler of choices
-    conditional as _conditional,  # noqa: F401  # registers the sampler of bounded mechanisms
-    selection as _selection,  # noqa: F401  # registers its samplers when loaded
-)
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, SystemEntropy
 

@@ -185,5 +185,5 @@ def _gain(winner: Candidate, usual: Candidate, utility: Utility) -> str:
 def wins_text(count: int | None) -> str:
     """From how many releases on Gaussian noise is the better choice, in words."""
     if count is None:
-        return "Gaussian noise does not win for any plan of up to 4096 equal releases under the same total."
-    return f"Gaussian noise wins from {count} equal releases on, composed to the same total."
+        return "Gaussian noise beats Laplace and staircase noise in no plan of up to 4096 equal releases of this total."
+    return f"Gaussian noise beats Laplace and staircase noise from {count} equal releases on, composed to this total."

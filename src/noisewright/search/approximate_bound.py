@@ -51,11 +51,11 @@ def find_dual(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness
     per = _points_per_sensitivity(query, privacy, utility)
     reach = support(privacy, 1.0 + 3.0 / min(1.0, float(privacy.epsilon)))
     count = math.ceil(reach * per) + 1
-    shifts = range(1, per + 1)
+    # Dropping shifts only loosens the bound; shorter ones than half a sensitivity carry next to nothing of it.
+    shifts = range((per + 1) // 2, per + 1)
     if count > MOST_CELLS:
         return None
-    if count * per > _MOST_ROWS:
-        # Dropping shifts only loosens the bound; the longest ones carry it.
+    if count * len(shifts) > _MOST_ROWS:
         shifts = range(max(1, per - _MOST_ROWS // count), per + 1)
     grid = Grid(per, count, _edge(query, utility))
     cost = [float(c) for c in _costs_from_below(query, utility, per, count)]

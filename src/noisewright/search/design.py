@@ -6,26 +6,34 @@ from collections.abc import Callable
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError
+from noisewright.problem.linear import Linear
+from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Bounded, Scalar
+from noisewright.problem.vector import Vector
 from noisewright.search.approximate import design_scalar_approximate
 from noisewright.search.bounded.designer import design_bounded_pure
 from noisewright.search.composition import check_count
 from noisewright.search.concentrated import design_scalar_renyi
+from noisewright.search.metric import design_linear_metric
 from noisewright.search.plan import design_plan
 from noisewright.search.progress import Advance, progress_bar
 from noisewright.search.report import Report
 from noisewright.search.scalar import design_scalar_pure
 from noisewright.search.twofold_design import explore_two_fold
+from noisewright.search.vector import design_vector_approximate, design_vector_pure
 
 Designer = Callable[[Any, Any, Any, Advance], Report]
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): design_scalar_pure,
+    (Linear, MetricPrivacy): design_linear_metric,
     (Scalar, ApproxDP): design_scalar_approximate,
     (Scalar, ProbabilisticDP): design_scalar_approximate,
     (Scalar, RenyiDP): design_scalar_renyi,
     (Scalar, ZeroConcentratedDP): design_scalar_renyi,
+    (Vector, PureDP): design_vector_pure,
+    (Vector, ApproxDP): design_vector_approximate,
     (Bounded, PureDP): design_bounded_pure,
 }
 """Who designs for which kind of question under which kind of requirement."""

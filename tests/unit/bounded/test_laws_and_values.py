@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from noisewright.laws.bumps import FLAT, Box, Part, Quartic, Sine, Steps, Tent, part_from_dict
+from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Sine, Steps, Tent, part_from_dict
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision
@@ -20,7 +20,7 @@ from tests.bounded import question
 
 HALF = Fraction(3, 10)
 STEPS = Steps((Fraction(-1, 2), Fraction(-1, 5), Fraction(0), Fraction(2, 5)), (Fraction(1), Fraction(4), Fraction(2)))
-PARTS: list[Part] = [Box(HALF), Sine(HALF), Tent(HALF), Quartic(Fraction(1, 2)), FLAT, STEPS]
+PARTS: list[Part] = [Plateau(HALF), Sine(HALF), Tent(HALF), Quartic(Fraction(1, 2)), FLAT, STEPS]
 CELLS = 20_000
 
 
@@ -63,7 +63,7 @@ def test_extremes_enclose_the_density_and_files_keep_a_part(part: Part):
 @pytest.mark.parametrize("half", ["0", "-1", "2"])
 def test_impossible_widths_are_refused(half: str):
     with pytest.raises(InvalidLawError):
-        Box(Fraction(half))
+        Plateau(Fraction(half))
 
 
 def _moments_of_row(mechanism, i: int) -> tuple[float, float]:
@@ -78,7 +78,7 @@ def _moments_of_row(mechanism, i: int) -> tuple[float, float]:
     return first, sum(m * e * e for m, e in zip(masses, errors, strict=True))
 
 
-@pytest.mark.parametrize("activation", [Box(HALF), Sine(HALF), Tent(HALF), STEPS], ids=lambda p: type(p).__name__)
+@pytest.mark.parametrize("activation", [Plateau(HALF), Sine(HALF), Tent(HALF), STEPS], ids=lambda p: type(p).__name__)
 @pytest.mark.parametrize("base", [FLAT, Quartic(Fraction(7, 10))], ids=["B1", "B2"])
 def test_the_drawn_row_has_the_stated_error(activation: Part, base: Part):
     whole = composite(question(margin="50"), Fraction(1), activation, base)
@@ -115,4 +115,4 @@ def test_the_error_between_grid_inputs_includes_mixing():
 
 def test_outputs_beyond_the_bounds_are_refused():
     with pytest.raises(InvalidMechanismError, match="beyond the bounds"):
-        composite(question(margin="1"), Fraction(1), Box(HALF))
+        composite(question(margin="1"), Fraction(1), Plateau(HALF))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
-from noisewright.laws.bumps import FLAT, Box, Quartic, Steps
+from noisewright.laws.bumps import FLAT, Plateau, Quartic, Steps
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.rows import Rows
@@ -63,16 +63,16 @@ def test_b2_with_its_top_taken_for_its_infimum_is_refused():
     # (1 - s) top + s peak = e (1 - s) top: the paper's Corollary 3.1, with y where t belongs.
     share = (ratio - 1) * top / (peak + (ratio - 1) * top) * Fraction(999, 1000)
     query = question(margin="60")
-    wrong = Composite(query, Box(Fraction(3, 10)), base, share, query.inputs)
+    wrong = Composite(query, Plateau(Fraction(3, 10)), base, share, query.inputs)
     with pytest.raises(nw.UncertifiedError, match="likelihood ratio"):
         nw.certify(wrong, nw.PureDP(1))
-    right = composite(query, ONE, Box(Fraction(3, 10)), base)
+    right = composite(query, ONE, Plateau(Fraction(3, 10)), base)
     assert nw.certify(right, nw.PureDP(1)).bound <= 1
 
 
 def test_a_window_other_than_the_input_range_is_refused():
     query = question("1/4", "60")
-    whole = composite(query, ONE, Box(Fraction(3, 10)))
+    whole = composite(query, ONE, Plateau(Fraction(3, 10)))
     near = replace(whole, window=(Fraction(1, 4), Fraction(1, 2)))
     with pytest.raises(nw.UncertifiedError, match="window"):
         nw.certify(near, nw.PureDP(1))

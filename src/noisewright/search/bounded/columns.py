@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.laws.bumps import FLAT, Box
+from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
 from noisewright.problem.privacy import PureDP
@@ -88,7 +88,7 @@ def _closed_value(query: Bounded, epsilon: Fraction, utility: Any) -> float:
     found: list[Conditional] = [two_point(query, epsilon)]
     half = tuned_half(query, epsilon, "A1", FLAT, goal)
     if half is not None:
-        found.append(replace(composite(query, epsilon, Box(half)), cells=_CELLS))
+        found.append(replace(composite(query, epsilon, Plateau(half)), cells=_CELLS))
     core = tuned_core(query, epsilon, goal) if query.sensitivity < query.width else None
     if core is not None:
         found.append(replace(central(query, epsilon, core), cells=_CELLS))

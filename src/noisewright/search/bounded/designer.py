@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from noisewright.laws.bumps import FLAT, Box
+from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, SolverError
@@ -145,7 +145,7 @@ def closed_forms(query: Bounded, epsilon: Fraction, utility: Any) -> tuple[dict[
 
     makers: dict[str, Callable[[], Conditional | None]] = {
         "two-point": lambda: two_point(query, epsilon),
-        "piecewise": lambda: composite(query, epsilon, Box(piecewise_half(epsilon))),
+        "piecewise": lambda: composite(query, epsilon, Plateau(piecewise_half(epsilon))),
         "A1B1": lambda: tuned("A1"),
         "A2B1": lambda: tuned("A2"),
         "A3B1": lambda: tuned("A3"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from noisewright.laws.bumps import FLAT, Box, Part, Quartic, Sine, Tent
+from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Sine, Tent
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Grid, uniform_grid
@@ -21,7 +21,7 @@ from noisewright.problem.utilities import AverageVariance
 from noisewright.proof.bounded import bounded_ratio
 from noisewright.search.bounded.feasible import ratio_below, smallest_margin
 
-ACTIVATIONS: dict[str, Callable[[Fraction], Part]] = {"A1": Box, "A2": Sine, "A3": Tent}
+ACTIVATIONS: dict[str, Callable[[Fraction], Part]] = {"A1": Plateau, "A2": Sine, "A3": Tent}
 """The paper's activations by name, made from half their width."""
 
 _CELLS = 1024
@@ -132,7 +132,7 @@ def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Ro
 
 def hybrid(query: Bounded, epsilon: Fraction, goal: str) -> Blend:
     """The piecewise mechanism or the two-point one, by the coin that makes the worst (or average) error least."""
-    first = composite(query, epsilon, Box(piecewise_half(epsilon)))
+    first = composite(query, epsilon, Plateau(piecewise_half(epsilon)))
     second = two_point(query, epsilon, first.grid)
     picks = (0, first.cells // 4, first.cells // 2)
     ours, theirs = ([m.moments(i, FLOATS)[1] for i in picks] for m in (first, second))
