@@ -62,7 +62,15 @@ def test_the_version(cli: Cli):
         ("noisewright ", set(COMMANDS)),
         (
             "noisewright design --utility ",
-            {"squared-error", "absolute-error", "power-error", "usefulness", "error-quantile"},
+            {
+                "squared-error",
+                "absolute-error",
+                "power-error",
+                "usefulness",
+                "error-quantile",
+                "worst-variance",
+                "average-variance",
+            },
         ),
         ("noisewright budget --utility us", {"usefulness"}),
     ],

@@ -129,6 +129,16 @@ def test_a_sensitivity_that_does_not_divide_the_range():
     assert report.bound >= floor * (1 - Fraction(1, 10**12))
 
 
+def test_a_sensitivity_that_is_tiny_beside_the_range_is_answered_or_refused_quickly():
+    small = nw.Scalar("0.0101", inputs=(0, 1), outputs=(-1, 2), unbiased=True)
+    report = nw.design_bounded(small, privacy=nw.PureDP(2), utility=nw.WorstVariance(), inputs=8, outputs=30)
+    assert report.best.certificate.bound <= 2
+    assert report.candidates[0].value < 0.01
+    tiny = nw.Scalar("0.0001", inputs=(0, 1), outputs=(-1, 2), unbiased=True)
+    with pytest.raises(nw.InvalidQueryError, match="times the sensitivity"):
+        nw.design(tiny, privacy=nw.PureDP(1), utility=nw.WorstVariance())
+
+
 def test_bounds_that_are_not_symmetric_are_used_on_both_sides():
     query = nw.Scalar(1, inputs=(0, 1), outputs=("-0.65", 4), unbiased=True)
     wide = nw.design_bounded(query, privacy=nw.PureDP(1), utility=nw.WorstVariance(), **SMALL)

@@ -10,7 +10,8 @@ from typing import Any
 from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.truncated import Truncated
-from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError
+from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, SolverError
+from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import AverageVariance, SquaredError, WorstVariance
@@ -39,6 +40,9 @@ from noisewright.search.report import Candidate
 PROGRAMME = "linear programme"
 SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
 _LARGEST_SIDE = 2000
+_LARGEST_RATIO = 2000
+_MOST_SHELLS = 400
+_STEEPEST = 600
 
 
 def design_bounded_pure(query: Bounded, privacy: PureDP, utility: Any, step: Advance) -> BoundedReport:
@@ -87,6 +91,12 @@ def _designed(
 def _fresh(
     query: Bounded, privacy: PureDP, goal: WorstVariance | AverageVariance, size: Size, step: Advance, memory: Memory
 ) -> BoundedReport:
+    if query.width > _LARGEST_RATIO * query.sensitivity:
+        raise InvalidQueryError(
+            f"the input range is {show(query.width / query.sensitivity)} times the sensitivity; at most"
+            f" {_LARGEST_RATIO} times is allowed. Clamp the answer to a narrower range, or use noise without bounds.",
+            sensitivity=query.sensitivity,
+        )
     step("tuning the closed forms")
     check_feasible(query, privacy.epsilon)
     mechanisms, notes = closed_forms(query, privacy.epsilon, goal)
@@ -94,9 +104,13 @@ def _fresh(
     if best.mechanism is not None:
         mechanisms[PROGRAMME] = best.mechanism
     else:
-        notes.append("The linear programme found nothing beside the two-point mechanism: the bounds leave no room.")
+        notes.append("The linear programme found nothing on its grid: the bounds leave little room beside two points.")
     step("certifying")
     candidates = [_candidate(name, _promised(m, query), privacy, goal, best.bound) for name, m in mechanisms.items()]
+    if not any(c.certified.mechanism.query == query for c in candidates):
+        raise SolverError(
+            "these bounds are met in theory, but no mechanism on a grid fits them; widen the outputs by one per cent."
+        )
     order = _promise_first(query, candidates, goal)
     if best.mechanism is not None and order[0].name != PROGRAMME and any(c.name == PROGRAMME for c in order):
         notes.append(f"{order[0].name}, a closed form, does better here than the linear programme on its grid.")
@@ -139,7 +153,8 @@ def closed_forms(query: Bounded, epsilon: Fraction, utility: Any) -> tuple[dict[
         "truncated Laplace": lambda: truncated(query, epsilon, Fraction(1)),
         "truncated Gaussian": lambda: truncated(query, epsilon, Fraction(2)),
     }
-    if query.sensitivity < query.width:
+    ratio = query.width / query.sensitivity
+    if 1 < ratio <= _MOST_SHELLS and ratio * epsilon <= _STEEPEST:
         makers["central piecewise"] = nested
     found: dict[str, Conditional] = {}
     wide = []

@@ -34,10 +34,15 @@ def default_size(query: Bounded, epsilon: Fraction) -> Size:
 
 
 def input_grid(query: Bounded, cells: int) -> Grid:
-    """Equal cells of which the sensitivity is a whole number, the last one shorter if it must be."""
+    """Equal cells of which the sensitivity is a whole number, the last one shorter if it must be.
+
+    A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best.
+    """
     whole = (query.width / query.sensitivity).numerator
     if whole <= _MOST_MULTIPLE * cells:
         return uniform_grid(*query.inputs, whole * max(1, round(cells / whole)))
+    if query.width > 2 * cells * query.sensitivity:
+        return uniform_grid(*query.inputs, cells)
     low, high = query.inputs
     step = query.sensitivity / max(1, round(query.sensitivity * cells / query.width))
     points = [low + i * step for i in range(math.ceil((high - low) / step))]

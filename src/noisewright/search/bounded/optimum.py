@@ -57,6 +57,9 @@ def _bound(programme: Programme, found: Found | None, utility: Any) -> Fraction 
         return None
     floor = variance_floor(programme.query, programme.epsilon, utility)
     relaxed, spare = bound_programme(programme, utility)
+    if all(end == i for i, end in enumerate(relaxed.reach)):
+        # No two inputs of the grid are within the sensitivity: it says nothing about privacy.
+        return floor
     same = found is not None and (relaxed.grid, relaxed.reach, relaxed.weights) == (
         programme.grid,
         programme.reach,

@@ -25,16 +25,18 @@ ACTIVATIONS: dict[str, Callable[[Fraction], Part]] = {"A1": Plateau, "A2": Sine,
 """The paper's activations by name, made from half their width."""
 
 _CELLS = 1024
-_MOST_CELLS = 1 << 14
+_MOST_CELLS = 1 << 12
 _SCAN = 400
 _DENOMINATOR = 10**9
 _TRUNCATION_STEPS = 40
 
 
 def fitting_cells(query: Bounded, near: int) -> int:
-    """A number of grid cells, at least `near` where possible, of which the sensitivity is a whole number."""
+    """A number of grid cells, at least `near`, of which the sensitivity is a whole number where that is possible."""
     whole = (query.width / query.sensitivity).numerator
-    return whole * max(1, -(-near // whole)) if whole <= _MOST_CELLS else near
+    if whole <= _MOST_CELLS:
+        return whole * max(1, -(-near // whole))
+    return max(near, min(_MOST_CELLS, 8 * math.ceil(query.width / query.sensitivity)))
 
 
 def activation_share(activation: Part, base: Part, ratio: Fraction) -> Fraction:
