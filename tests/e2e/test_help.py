@@ -36,6 +36,8 @@ def test_the_example_in_every_help_works(cli: Cli, mechanism: Path, command: str
     help_text = cli(*words, "--help")
     assert_succeeded(help_text)
     program, *example = _example(help_text.plain)
+    Path("queries.csv").write_text("0,1,2\n1,0,4\n", encoding="utf-8")
+    Path("points.csv").write_text("0,0\n1,0\n3,4\n", encoding="utf-8")
     assert program == "noisewright"
     assert example[0] == (command or "design")
     assert_succeeded(cli(*example))

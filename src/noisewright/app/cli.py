@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import noisewright
-from noisewright.app import budgeting, designing, reproducing, saved, sweeping
+from noisewright.app import budgeting, designing, linear, reproducing, saved, sweeping
 from noisewright.app.outcome import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
 
 app = typer.Typer(
@@ -41,6 +41,7 @@ def start(
 
 for command, function, example in (
     ("design", designing.design, "noisewright design --epsilon 1 --sensitivity 1 --utility squared-error"),
+    ("linear", linear.linear, "noisewright linear --queries queries.csv --points points.csv"),
     ("verify", saved.verify, "noisewright verify mechanism.json"),
     ("describe", saved.describe, "noisewright describe mechanism.json"),
     ("answer", saved.answer, "noisewright answer mechanism.json --value 42"),

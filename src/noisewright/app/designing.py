@@ -3,38 +3,53 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noisewright.app.options import (
     Alpha,
     AnyEpsilon,
+    AnySensitivity,
+    Bias,
     Compose,
     Confidence,
     Delta,
     Explore,
+    Inputs,
     Integer,
     Json,
     Notion,
+    Outputs,
     Plot,
     Power,
     Rho,
     Save,
-    Sensitivity,
+    Unbiased,
     UtilityChoice,
     Within,
 )
 from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json, writing
 from noisewright.app.promises import Promise, make_count, make_privacy
-from noisewright.app.questions import Parameters, make_utility
-from noisewright.problem.queries import Scalar
+from noisewright.app.questions import Limits, Parameters, make_any_utility
+from noisewright.app.vectors import (
+    Changes,
+    Dimension,
+    Sensitivities,
+    SensitivitiesFile,
+    SetChoice,
+    Several,
+    Weights,
+    make_query,
+    make_vector_utility,
+)
+from noisewright.problem.vector import Vector
 
 if TYPE_CHECKING:
     from noisewright.sample.certified import Certified
 
 
 def design(
-    sensitivity: Sensitivity,
     utility: UtilityChoice,
+    sensitivity: AnySensitivity = None,
     epsilon: AnyEpsilon = None,
     delta: Delta = None,
     notion: Notion = None,
@@ -45,7 +60,17 @@ def design(
     within: Within = None,
     confidence: Confidence = None,
     integer: Integer = False,
+    inputs: Inputs = None,
+    outputs: Outputs = None,
+    unbiased: Unbiased = False,
+    bias: Bias = None,
     explore: Explore = None,
+    sensitivities: Sensitivities = None,
+    sensitivities_file: SensitivitiesFile = None,
+    chosen_set: SetChoice = None,
+    changes: Changes = None,
+    dimension: Dimension = None,
+    weights: Weights = None,
     json: Json = False,
     plot: Plot = None,
     save: Save = None,
@@ -54,10 +79,16 @@ def design(
 
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
-    query = Scalar(sensitivity, integer=integer)
+    several = Several(sensitivities, sensitivities_file, chosen_set, changes, dimension, weights)
+    query = make_query(sensitivity, several, Limits(inputs, outputs, unbiased, bias), integer=integer)
     privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
     releases = make_count(compose)
-    wanted = make_utility(utility, Parameters(power, within, confidence))
+    parameters = Parameters(power, within, confidence)
+    wanted: Any
+    if isinstance(query, Vector):
+        wanted = make_vector_utility(utility, parameters, weights)
+    else:
+        wanted = make_any_utility(utility, parameters)
     check_place(save, "--save")
     check_picture(plot)
     from noisewright.search.design import design as find_best

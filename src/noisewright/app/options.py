@@ -34,7 +34,23 @@ Compose = Annotated[
 Sensitivity = Annotated[
     str, typer.Option(metavar="NUMBER", help="The most that one person can change the answer; 1 for a count.")
 ]
+AnySensitivity = Annotated[
+    str | None,
+    typer.Option(
+        "--sensitivity", metavar="NUMBER", help="The most that one person can change the answer; 1 for a count."
+    ),
+]
 Integer = Annotated[bool, typer.Option("--integer", help="The answer is a whole number, and so is what is released.")]
+
+
+Inputs = Annotated[
+    str | None, typer.Option(metavar="LOW,HIGH", help="Where the true answer lies, for answers that stay in bounds.")
+]
+Outputs = Annotated[
+    str | None, typer.Option(metavar="LOW,HIGH", help="What released answers must stay within: --outputs=-70,190.")
+]
+Unbiased = Annotated[bool, typer.Option("--unbiased", help="Released answers are right on average.")]
+Bias = Annotated[str | None, typer.Option(metavar="NUMBER", help="How far off the average may be, instead.")]
 
 
 def utility_names(incomplete: str) -> list[str]:

@@ -8,14 +8,19 @@ from enum import StrEnum
 
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
+from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import (
     AbsoluteError,
+    AverageVariance,
     ErrorQuantile,
     PowerError,
     SquaredError,
     Usefulness,
     Utility,
+    WorstVariance,
 )
+
+AnyUtility = Utility | WorstVariance | AverageVariance
 
 
 class UtilityName(StrEnum):
@@ -26,6 +31,8 @@ class UtilityName(StrEnum):
     POWER_ERROR = "power-error"
     USEFULNESS = "usefulness"
     ERROR_QUANTILE = "error-quantile"
+    WORST_VARIANCE = "worst-variance"
+    AVERAGE_VARIANCE = "average-variance"
 
     @classmethod
     def of(cls, text: str) -> UtilityName:
@@ -58,9 +65,11 @@ class Goal:
     target: str
 
 
-_WITHOUT: dict[UtilityName, Callable[[], Utility]] = {
+_WITHOUT: dict[UtilityName, Callable[[], AnyUtility]] = {
     UtilityName.SQUARED_ERROR: SquaredError,
     UtilityName.ABSOLUTE_ERROR: AbsoluteError,
+    UtilityName.WORST_VARIANCE: WorstVariance,
+    UtilityName.AVERAGE_VARIANCE: AverageVariance,
 }
 _WITH: dict[UtilityName, tuple[str, str, Callable[[str], Utility]]] = {
     UtilityName.POWER_ERROR: ("power", "3", PowerError),
@@ -70,6 +79,16 @@ _WITH: dict[UtilityName, tuple[str, str, Callable[[str], Utility]]] = {
 
 
 def make_utility(typed: str, parameters: Parameters) -> Utility:
+    """The utility of that name for a question without bounds, with exactly the parameter it takes."""
+    found = make_any_utility(typed, parameters)
+    if isinstance(found, WorstVariance | AverageVariance):
+        raise InvalidInputError(
+            f"--utility {typed} is for questions with --inputs and --outputs, which `design` knows; give another."
+        )
+    return found
+
+
+def make_any_utility(typed: str, parameters: Parameters) -> AnyUtility:
     """The utility of that name, with exactly the parameter it takes."""
     name = UtilityName.of(typed)
     given = parameters.given()
@@ -83,6 +102,37 @@ def make_utility(typed: str, parameters: Parameters) -> Utility:
     if wanted not in given:
         raise InvalidInputError(f"--utility {name} needs --{wanted}; for example --{wanted} {example}.")
     return maker(given[wanted])
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What was typed about where answers lie and how far off they may be on average."""
+
+    inputs: str | None = None
+    outputs: str | None = None
+    unbiased: bool = False
+    bias: str | None = None
+
+
+def make_scalar(sensitivity: str, limits: Limits, *, integer: bool) -> Scalar:
+    """One number, with bounds where they were typed as LOW,HIGH."""
+    return Scalar(
+        sensitivity,
+        integer=integer,
+        inputs=_pair(limits.inputs, "--inputs"),
+        outputs=_pair(limits.outputs, "--outputs"),
+        unbiased=limits.unbiased,
+        bias=limits.bias,
+    )
+
+
+def _pair(text: str | None, option: str) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    parts = text.split(",")
+    if len(parts) != 2:
+        raise InvalidInputError(f"{option} is {text!r}; give two numbers with a comma, such as {option}=-70,190.")
+    return parts[0], parts[1]
 
 
 def make_goal(name: str | None, parameters: Parameters, target: str | None, half_width: str | None) -> Goal:

@@ -42,7 +42,11 @@ def describe(file: MechanismFile) -> None:
 def answer(
     file: MechanismFile,
     value: Annotated[
-        str, typer.Option(metavar="NUMBER", help="The true answer; - reads it from standard input instead.")
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="The true answer (several numbers with commas between); - reads it from standard input instead.",
+        ),
     ],
 ) -> None:
     """Print one private answer. Every call spends the mechanism's epsilon; keeping the sum is up to you.
@@ -54,7 +58,12 @@ def answer(
     truth = _from_input() if value == "-" else value
     from noisewright.sample.certified import Certified
 
-    say(str(Certified.load(file).release(truth)))
+    certified = Certified.load(file)
+    if certified.mechanism.query.to_dict()["kind"] == "vector":
+        released = certified.release([part.strip() for part in truth.split(",")])
+        say(",".join(repr(float(number)) for number in released))
+    else:
+        say(str(certified.release(truth)))
 
 
 def _from_input() -> str:

@@ -5,24 +5,34 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+
 from noisewright.lab.claims import Claim
-from noisewright.lab.r2dp_curves import laplace_renyi, response_renyi
+from noisewright.lab.r2dp_curves import (
+    FIRST,
+    LAPLACE,
+    SECOND,
+    TUNED,
+    TWO_FOLD,
+    laplace_renyi,
+    response_renyi,
+    usefulness_panel,
+)
 from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.divergences import ErrorEntropy
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import AbsoluteError, SquaredError, Usefulness
+from noisewright.problem.utilities import AbsoluteError, SquaredError
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.twofold import paper_bound, renyi_ball
-from noisewright.search.bounds import usefulness_optimum
 from noisewright.search.design import design
 from noisewright.search.twofold import smallest_epsilon_that_helps, two_fold_optimum
 from noisewright.search.twofold_families import calibrated
 
 EPSILONS = ("0.5", "1", "2", "3", "6", "10")
-WIDTHS = ("0.1", "0.4", "0.6", "0.9")
+WIDTHS = (0.1, 0.4, 0.6, 0.9)
 
 
 def claims() -> list[Claim]:
@@ -40,7 +50,7 @@ def claims() -> list[Claim]:
         _renyi_tighter(),
         Claim(
             "Section 5.1",
-            "motion sensors of MERL",
+            "results on the motion sensors of MERL",
             "the data are not to be had; other sensors stand in",
             "not reproducible",
         ),
@@ -70,14 +80,19 @@ def _bernoulli() -> Claim:
 
 
 def _never_beats_staircase() -> Claim:
-    better = settings = 0
-    for epsilon in EPSILONS:
-        for within in WIDTHS:
-            settings += 1
-            best = float(usefulness_optimum(Fraction(within), Fraction(epsilon)).mid())
-            better += 1 - two_fold_optimum(Usefulness(within), Fraction(epsilon)).cost > best * (1 + 1e-9)
-    text = f"the best of all second folds beats the staircase tuned for the metric in {better} of {settings} settings"
-    verdict = "holds" if better == settings else "fails"
+    """Against the paper's own rivals, and against the staircase tuned for usefulness."""
+    ahead = ahead_of_tuned = 0
+    panels = [usefulness_panel(d, w, np.array([float(e) for e in EPSILONS])) for d in (0.5, 1.0) for w in WIDTHS]
+    for panel in panels:
+        for i, value in enumerate(panel.curves[TWO_FOLD]):
+            ahead += value > max(panel.curves[name][i] for name in (LAPLACE, FIRST, SECOND)) * (1 + 1e-6)
+            ahead_of_tuned += value > panel.curves[TUNED][i] * (1 + 1e-6)
+    settings = len(panels) * len(EPSILONS)
+    text = (
+        f"the best second fold beats Laplace and the staircases for l1 and l2 in {ahead} of {settings} settings,"
+        f" and the staircase tuned for usefulness in {ahead_of_tuned}"
+    )
+    verdict = "holds" if ahead == settings else "fails"
     return Claim("Section 5.2.1, Figure 3", "strictly better usefulness than Laplace and staircase", text, verdict)
 
 

@@ -26,9 +26,12 @@ class Entry:
 
 
 REPRODUCTIONS: dict[str, Entry] = {
+    "composite": Entry("noisewright.lab.composite", "Bounded and unbiased composite differential privacy", 4),
+    "dx": Entry("noisewright.lab.dx", "Metric privacy for linear queries (d_X)", 4),
     "generalized-gaussian": Entry(
         "noisewright.lab.generalized_gaussian", "Generalized Gaussian mechanism (Liu 2019)", 6
     ),
     "r2dp": Entry("noisewright.lab.r2dp", "Two-fold noise: R2DP (Mohammady et al., CCS 2020)", 10),
+    "non-identical-noise": Entry("noisewright.lab.non_identical_noise", "Non-identical additive noise", 4),
 }
 """Name -> entry; a reproduction is known to the command line by being listed here."""

@@ -52,6 +52,8 @@ class Additive:
     lattice: Lattice
 
     def __post_init__(self) -> None:
+        if self.query.bounded is not None:
+            raise InvalidMechanismError("additive noise does not stay inside output bounds; use a bounded mechanism.")
         steps = self.query.sensitivity / self.lattice.step
         if steps.denominator != 1 or steps > _LARGEST_STEPS:
             raise InvalidMechanismError(

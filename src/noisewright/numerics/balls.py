@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from flint import acb, arb, ctx, fmpq, fmpz
+from flint import acb, arb, ctx, fmpq, fmpz, fmpz_poly
 
 Ball: TypeAlias = Any
 """A flint.arb; the library ships no types that strict checking could use."""
@@ -58,6 +58,16 @@ def around(value: float, slack: float) -> Ball:
 def hull(low: Ball, high: Ball) -> Ball:
     """A ball around everything between two balls."""
     return low.union(high)
+
+
+def pi_ball() -> Ball:
+    """Pi at the working precision."""
+    return arb.pi()
+
+
+def lower_gamma(order: Fraction | int, x: Ball) -> Ball:
+    """The lower incomplete gamma function."""
+    return x.gamma_lower(ball(order))
 
 
 def upper_gamma(order: Fraction | int, x: Ball) -> Ball:
@@ -151,3 +161,18 @@ def _exact(end: Ball) -> Fraction:
     mantissa, exponent = end.man_exp()
     m, e = int(mantissa), int(exponent)
     return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
+
+
+def mass_product(factors: list[list[int]], bits: int) -> list[int]:
+    """Product of polynomials whose coefficients are masses in units of 2^-bits, each rounded up to that unit."""
+    rest = [fmpz_poly(factor) for factor in factors]
+    while len(rest) > 1:
+        rest.sort(key=len)
+        product = (rest[0] * rest[1]).coeffs()
+        rest = [*rest[2:], fmpz_poly([-(-int(c) >> bits) for c in product])]
+    return [int(c) for c in rest[0].coeffs()]
+
+
+def angle(sine: Ball, cosine: Ball) -> Ball:
+    """The angle whose sine and cosine have these proportions."""
+    return arb.atan2(sine, cosine)

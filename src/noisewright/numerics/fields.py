@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
-from noisewright.numerics.balls import Ball, ball, hull, upper_gamma_share
+from noisewright.numerics.balls import Ball, ball, hull, pi_ball, upper_gamma_share
 
 Value: TypeAlias = Any
 """A float or a ball, whichever the field gives."""
@@ -31,6 +31,11 @@ class Field(Protocol):
     def log(self, value: Value) -> Value: ...
     def power(self, base: Value, exponent: Exact) -> Value: ...
     def gamma(self, value: Exact) -> Value: ...
+    def pi(self) -> Value: ...
+    def sin_pi(self, value: Value) -> Value:
+        """sin(pi value)."""
+        ...
+
     def sqrt(self, value: Value) -> Value: ...
     def erfc(self, value: Value) -> Value: ...
     def gamma_tail(self, order: Exact, value: Value) -> Value:
@@ -62,6 +67,12 @@ class _Floats:
 
     def gamma(self, value: Exact) -> float:
         return math.gamma(value)
+
+    def pi(self) -> float:
+        return math.pi
+
+    def sin_pi(self, value: float) -> float:
+        return math.sin(math.pi * value)
 
     def sqrt(self, value: float) -> float:
         return math.sqrt(value)
@@ -104,6 +115,12 @@ class _Balls:
 
     def gamma(self, value: Exact) -> Ball:
         return ball(value).gamma()
+
+    def pi(self) -> Ball:
+        return pi_ball()
+
+    def sin_pi(self, value: Ball) -> Ball:
+        return value.sin_pi()
 
     def sqrt(self, value: Ball) -> Ball:
         return value.sqrt()

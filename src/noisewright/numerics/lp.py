@@ -23,6 +23,17 @@ class Solution:
     duals: NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class SparseRows:
+    """low <= row·x <= high for rows in compressed form: row r has entries starts[r] … starts[r + 1]."""
+
+    starts: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    values: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
 def minimise(
     cost: NDArray[np.float64],
     rows: list[tuple[NDArray[np.int32], NDArray[np.float64], float, float]],
@@ -32,33 +43,59 @@ def minimise(
     Raises SolverError unless the solver reports an optimum: HiGHS returns an objective even when it
     says "infeasible".
     """
+    lengths = [len(row[0]) for row in rows]
+    matrix = SparseRows(
+        starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
+        columns=np.concatenate([row[0] for row in rows]),
+        values=np.concatenate([row[1] for row in rows]),
+        low=np.array([row[2] for row in rows]),
+        high=np.array([row[3] for row in rows]),
+    )
+    return minimise_sparse(cost, matrix)
+
+
+def minimise_sparse(
+    cost: NDArray[np.float64],
+    matrix: SparseRows,
+    *,
+    solver: str = "choose",
+    crossover: bool = True,
+    tolerance: float = _TOLERANCE,
+) -> Solution:
+    """The same for rows that are already one sparse matrix, with a choice of algorithm.
+
+    `solver` is "choose", "simplex" or "ipm"; without `crossover` an interior solution is returned
+    as it is, which for large programmes saves most of the time.
+    """
     import highspy
 
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # the class has no annotations
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("primal_feasibility_tolerance", _TOLERANCE)
-    solver.setOptionValue("dual_feasibility_tolerance", _TOLERANCE)
-    solver.setOptionValue("small_matrix_value", _SMALLEST_COEFFICIENT)
+    handle: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # the class has no annotations
+    handle.setOptionValue("output_flag", False)
+    handle.setOptionValue("primal_feasibility_tolerance", tolerance)
+    handle.setOptionValue("dual_feasibility_tolerance", tolerance)
+    handle.setOptionValue("small_matrix_value", _SMALLEST_COEFFICIENT)
+    handle.setOptionValue("solver", solver)
+    handle.setOptionValue("run_crossover", "on" if crossover else "off")
+    infinite = highspy.kHighsInf
     model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = len(cost), len(rows)
+    model.num_col_, model.num_row_ = len(cost), len(matrix.low)
     model.col_cost_ = cost
     model.col_lower_ = np.zeros(len(cost))
-    model.col_upper_ = np.full(len(cost), highspy.kHighsInf)
-    infinite = highspy.kHighsInf
-    model.row_lower_ = np.array([max(row[2], -infinite) for row in rows])
-    model.row_upper_ = np.array([min(row[3], infinite) for row in rows])
+    model.col_upper_ = np.full(len(cost), infinite)
+    model.row_lower_ = np.maximum(matrix.low, -infinite)
+    model.row_upper_ = np.minimum(matrix.high, infinite)
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = np.concatenate([[0], np.cumsum([len(row[0]) for row in rows])]).astype(np.int32)
-    model.a_matrix_.index_ = np.concatenate([row[0] for row in rows])
-    model.a_matrix_.value_ = np.concatenate([row[1] for row in rows])
-    solver.passModel(model)
-    solver.run()
-    status = solver.getModelStatus()
+    model.a_matrix_.start_ = matrix.starts
+    model.a_matrix_.index_ = matrix.columns
+    model.a_matrix_.value_ = matrix.values
+    handle.passModel(model)
+    handle.run()
+    status = handle.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
         raise SolverError(
-            f"the linear programme ended with status {solver.modelStatusToString(status)}.", status=status
+            f"the linear programme ended with status {handle.modelStatusToString(status)}.", status=str(status)
         )
-    solution = solver.getSolution()
+    solution = handle.getSolution()
     return Solution(
-        np.array(solution.col_value), float(solver.getInfo().objective_function_value), np.array(solution.row_dual)
+        np.array(solution.col_value), float(handle.getInfo().objective_function_value), np.array(solution.row_dual)
     )

@@ -31,14 +31,14 @@ def geometric_power_sum(field: Field, decay: Fraction, start: Fraction, stride: 
 
 
 def _whole_power(field: Field, decay: Fraction, start: Fraction, stride: Fraction, power: int) -> Value:
-    plain = _index_moments(field, decay, power)
+    plain = index_moments(field, decay, power)
     total = field.real(0)
     for i in range(power + 1):
         total = total + field.real(math.comb(power, i) * start ** (power - i) * stride**i) * plain[i]
     return total
 
 
-def _index_moments(field: Field, decay: Fraction, highest: int) -> list[Value]:
+def index_moments(field: Field, decay: Fraction, highest: int) -> list[Value]:
     """Sum of n^i e^(-decay n) for i = 0 … highest; from E_i (1 - b) = b * sum_{l<i} C(i,l) E_l."""
     rest = -field.expm1(field.real(-decay))
     odds = field.exp(field.real(-decay)) / rest

@@ -12,6 +12,7 @@ NoisewrightError
 │   └── InvalidAnswerError              a true answer that cannot be released
 ├── UncertifiedError (ValueError)       the verifier could not prove the claim
 ├── MechanismFileError (ValueError)     a saved mechanism that cannot be read or was edited
+├── InfeasibleError (ValueError)        no mechanism whatever can do what was asked
 ├── UnreachableTargetError (ValueError) no epsilon in the allowed range reaches the target
 └── SolverError (RuntimeError)          a numerical solver gave no usable answer
 
@@ -87,6 +88,10 @@ class UncertifiedError(NoisewrightError, ValueError):
 
 class MechanismFileError(NoisewrightError, ValueError):
     """A saved mechanism that cannot be read, or whose content was changed."""
+
+
+class InfeasibleError(NoisewrightError, ValueError):
+    """No mechanism whatever can do what was asked; the nearest requests that can be met are named."""
 
 
 class UnreachableTargetError(NoisewrightError, ValueError):

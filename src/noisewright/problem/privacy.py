@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from noisewright.problem.errors import InvalidPrivacyError
+from noisewright.problem.metric_privacy import MetricPrivacy, metric_from_dict
 from noisewright.problem.numbers import Number, parameter, show
 
 
@@ -227,6 +228,7 @@ def _check_divergence(value: Fraction, name: str) -> None:
 
 REQUIREMENTS: dict[str, Callable[[Mapping[str, Any]], Requirement]] = {
     "pure": lambda data: PureDP(data["epsilon"]),
+    "metric": lambda data: MetricPrivacy(metric_from_dict(data["metric"])),
     "approximate": lambda data: ApproxDP(data["epsilon"], data["delta"]),
     "probabilistic": lambda data: ProbabilisticDP(data["epsilon"], data["delta"]),
     "renyi": lambda data: RenyiDP(data["alpha"], data["epsilon"]),

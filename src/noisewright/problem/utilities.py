@@ -6,7 +6,7 @@ Every utility but `Usefulness` is a cost (smaller is better); `Usefulness` is a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -182,6 +182,70 @@ class Expected:
 
     def __str__(self) -> str:
         return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class WorstVariance:
+    """Largest variance over all true answers in the input range, for bounded questions.
+
+    Where a bias is allowed it is the largest mean squared error, which is the same for no bias.
+    """
+
+    label: ClassVar[str] = "worst-variance"
+    larger_is_better: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return "worst-case variance"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kind": self.label}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class AverageVariance:
+    """Variance averaged over the true answer, for bounded questions.
+
+    `prior` is None for answers spread evenly over the input range, or pairs (answer, weight). Where
+    a bias is allowed it is the average mean squared error, which is the same for no bias.
+    """
+
+    prior: tuple[tuple[Fraction, Fraction], ...] | None
+    label: ClassVar[str] = "average-variance"
+    larger_is_better: ClassVar[bool] = False
+
+    def __init__(self, prior: Iterable[tuple[Number, Number]] | None = None) -> None:
+        object.__setattr__(self, "prior", None if prior is None else _prior(prior))
+
+    def __str__(self) -> str:
+        return "average variance" if self.prior is None else "average variance over the prior"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        pairs = None if self.prior is None else [[str(x), str(weight)] for x, weight in self.prior]
+        return {"kind": self.label, "prior": pairs}
+
+
+_MOST_PRIOR_POINTS = 60
+
+
+def _prior(pairs: Iterable[tuple[Number, Number]]) -> tuple[tuple[Fraction, Fraction], ...]:
+    """The prior with equal answers merged and weights that sum to one."""
+    found: dict[Fraction, Fraction] = {}
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InvalidUtilityError(f"the prior holds {pair!r}; give pairs (answer, weight).", given=pair)
+        answer, weight = parameter(pair[0], "an answer of the prior"), parameter(pair[1], "a weight of the prior")
+        if weight < 0:
+            raise InvalidUtilityError(f"a weight of the prior is {show(weight)}; give at least 0.", weight=weight)
+        found[answer] = found.get(answer, Fraction(0)) + weight
+    total = sum(found.values())
+    if not total or len(found) > _MOST_PRIOR_POINTS:
+        raise InvalidUtilityError(
+            f"the prior has {len(found)} answers of total weight {show(Fraction(total))}; give 1 to"
+            f" {_MOST_PRIOR_POINTS} answers and a positive weight."
+        )
+    return tuple((x, found[x] / total) for x in sorted(found) if found[x])
 
 
 Utility = PowerError | Usefulness | ErrorQuantile | Expected | Numerical

@@ -9,10 +9,20 @@ from typing import Any
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear_gaussian import LinearGaussian
+from noisewright.mechanisms.norm_shaped import NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.ranged import RangedNoise
+from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import (
     ApproxDP,
@@ -29,14 +39,33 @@ from noisewright.proof.additive import (
     pure_additive,
     renyi_additive,
 )
+from noisewright.proof.bounded import pure_bounded
 from noisewright.proof.choice import pure_choice
 from noisewright.proof.exponential import pure_exponential
+from noisewright.proof.metric import (
+    metric_elliptical,
+    metric_exponential,
+    metric_laplace,
+    metric_mwem,
+    metric_smalldb,
+)
 from noisewright.proof.ranged import pure_ranged
+from noisewright.proof.vector_gaussian import (
+    approximate_linear_gaussian,
+    approximate_norm_shaped,
+    approximate_per_coordinate,
+)
+from noisewright.proof.vectors import pure_norm_shaped, pure_per_coordinate
 
 _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, PureDP): pure_additive,
+    (LinearLaplace, MetricPrivacy): metric_laplace,
+    (LinearElliptical, MetricPrivacy): metric_elliptical,
+    (MetricExponential, MetricPrivacy): metric_exponential,
+    (MetricSmallDB, MetricPrivacy): metric_smalldb,
+    (MetricMWEM, MetricPrivacy): metric_mwem,
     (RandomExponential, PureDP): pure_choice,
     (Additive, ApproxDP): approximate_additive,
     (Additive, ProbabilisticDP): probabilistic_additive,
@@ -44,6 +73,15 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, ZeroConcentratedDP): concentrated_additive,
     (RangedNoise, PureDP): pure_ranged,
     (MinkowskiExponential, PureDP): pure_exponential,
+    (PerCoordinate, PureDP): pure_per_coordinate,
+    (NormShaped, PureDP): pure_norm_shaped,
+    (PerCoordinate, ApproxDP): approximate_per_coordinate,
+    (NormShaped, ApproxDP): approximate_norm_shaped,
+    (LinearGaussian, ApproxDP): approximate_linear_gaussian,
+    (Rows, PureDP): pure_bounded,
+    (Composite, PureDP): pure_bounded,
+    (Blend, PureDP): pure_bounded,
+    (Truncated, PureDP): pure_bounded,
 }
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 

@@ -75,6 +75,8 @@ class _Moment:
     def __init__(self, fold: Fold, shift: Fraction, alpha: Fraction) -> None:
         self._fold, self._shift, self._alpha = fold, shift, alpha
         self._numbers = count()
+        self._tails: dict[Fraction, Ball] = {}
+        self._heights: dict[tuple[str, Fraction], Ball] = {}
 
     def enclosed(self) -> Ball:
         cells = [self._cell(region, a, b) for region in "lmr" for a, b in self._first_cells(region)]
@@ -108,8 +110,7 @@ class _Moment:
 
     def _cell(self, region: str, a: Fraction, b: Fraction | None) -> Any:
         start = self._shift if region == "r" else Fraction(0)
-        tail = ball(0) if b is None else self._fold.transform(ball(b + start), BALLS)
-        mass = (self._fold.transform(ball(a + start), BALLS) - tail) / 2
+        mass = (self._tail(a + start) - (ball(0) if b is None else self._tail(b + start))) / 2
         # Far out the ratio lies between its value at the start of the cell and 1.
         ends = [self._height(region, a), self._limit() if b is None else self._height(region, b)]
         values = [mass * end for end in ends]
@@ -118,7 +119,19 @@ class _Moment:
     def _limit(self) -> Ball:
         return ball(0) if self._alpha == 1 else ball(1)
 
+    def _tail(self, x: Fraction) -> Ball:
+        if x not in self._tails:
+            self._tails[x] = self._fold.transform(ball(x), BALLS)
+        return self._tails[x]
+
     def _height(self, region: str, y: Fraction) -> Ball:
+        """h of the ratio at one end of a cell; neighbouring cells share it."""
+        key = (region, y)
+        if key not in self._heights:
+            self._heights[key] = self._fresh_height(region, y)
+        return self._heights[key]
+
+    def _fresh_height(self, region: str, y: Fraction) -> Ball:
         here, other = {
             "l": (y, y + self._shift),
             "m": (y, self._shift - y),

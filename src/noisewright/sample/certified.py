@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import noisewright.sample.everything  # noqa: F401  # loads every sampler, which registers it
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.digest import digest
 from noisewright.mechanisms.registry import mechanism_from_dict
@@ -24,10 +25,6 @@ from noisewright.problem.errors import (
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import Requirement, requirement_from_dict
 from noisewright.proof.certify import Certificate, certificate_matches, certify
-from noisewright.sample import (
-    choice as _choice,  # noqa: F401  # registers the sampler of choices
-    selection as _selection,  # noqa: F401  # registers its samplers when loaded
-)
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, SystemEntropy
 
@@ -61,6 +58,18 @@ class Certified:
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= _MOST_DRAWS:
             raise InvalidNumberError(f"n is {count!r}; give how many values to draw, 0 to 1e9.", given=count)
         return self._drawer().draw(int(count), entropy or SystemEntropy())
+
+    def release_many(self, answers: Any, *, entropy: Entropy | None = None) -> NDArray[Any]:
+        """One independent private answer for each of many answers, such as one for each person in the local model.
+
+        Each is a release of its own: answers that one person can change together add up their costs.
+        """
+        source, drawer = entropy or SystemEntropy(), self._drawer()
+        many = getattr(drawer, "release_many", None)
+        if many is None:
+            return np.array([drawer.release(answer, source) for answer in answers])
+        released: NDArray[Any] = many(answers, source)
+        return released
 
     def describe(self) -> str:
         """What is promised and how large the error will be, in words."""

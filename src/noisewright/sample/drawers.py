@@ -19,7 +19,7 @@ from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredE
 from noisewright.sample.entropy import Entropy
 from noisewright.sample.sampler import NoiseSampler
 
-_WITHOUT_TABLE = 400
+WITHOUT_TABLE = 400
 
 
 class Drawer(Protocol):

@@ -6,25 +6,35 @@ from collections.abc import Callable
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError
+from noisewright.problem.linear import Linear
+from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Bounded, Scalar
+from noisewright.problem.vector import Vector
 from noisewright.search.approximate import design_scalar_approximate
+from noisewright.search.bounded.designer import design_bounded_pure
 from noisewright.search.composition import check_count
 from noisewright.search.concentrated import design_scalar_renyi
+from noisewright.search.metric import design_linear_metric
 from noisewright.search.plan import design_plan
 from noisewright.search.progress import Advance, progress_bar
 from noisewright.search.report import Report
 from noisewright.search.scalar import design_scalar_pure
 from noisewright.search.twofold_design import explore_two_fold
+from noisewright.search.vector import design_vector_approximate, design_vector_pure
 
 Designer = Callable[[Any, Any, Any, Advance], Report]
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): design_scalar_pure,
+    (Linear, MetricPrivacy): design_linear_metric,
     (Scalar, ApproxDP): design_scalar_approximate,
     (Scalar, ProbabilisticDP): design_scalar_approximate,
     (Scalar, RenyiDP): design_scalar_renyi,
     (Scalar, ZeroConcentratedDP): design_scalar_renyi,
+    (Vector, PureDP): design_vector_pure,
+    (Vector, ApproxDP): design_vector_approximate,
+    (Bounded, PureDP): design_bounded_pure,
 }
 """Who designs for which kind of question under which kind of requirement."""
 
@@ -52,10 +62,13 @@ def design(
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
     law that it draws. `progress=True` shows a progress bar on standard error.
     """
+    query = _asked(query)
     designer = designer_for(query, privacy)
     check_count(compose)
     explorer, more = explorer_for(explore, query, privacy)
     if compose > 1:
+        if isinstance(query, Bounded):
+            raise InvalidInputError("answers in bounds are designed for a single release; leave out compose.")
         if explorer:
             raise InvalidInputError("explore works for a single release; leave out compose.", compose=compose)
         with progress_bar("design", 4, shown=progress) as step:
@@ -63,6 +76,11 @@ def design(
     with progress_bar("design", 4 + more, shown=progress) as step:
         report = designer(query, privacy, utility, step)
         return explorer(report, step) if explorer else report
+
+
+def _asked(query: Any) -> Any:
+    """The question as designers know it: a number with bounds is a kind of its own."""
+    return query.bounded if isinstance(query, Scalar) and query.bounded is not None else query
 
 
 def explorer_for(

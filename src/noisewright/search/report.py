@@ -100,7 +100,7 @@ class Report:
             f"Privacy:  {self.privacy}",
             f"Utility:  {self._goal()}",
             "",
-            text_table(self._header(), self._rows()),
+            self._table(),
             "",
             self.why,
         ]
@@ -109,6 +109,9 @@ class Report:
                 "The loss is not symmetric, so the best answers lean to the cheaper side; the bias column says how far."
             )
         return "\n".join([*lines, *self.notes])
+
+    def _table(self) -> str:
+        return text_table(self._header(), self._rows())
 
     def _repr_html_(self) -> str:
         caption = f"{self.query}; {self.privacy}; {self._goal()}"

@@ -32,6 +32,10 @@ def back_factor(utility: Utility, query: Scalar) -> tuple[Fraction, Fraction]:
 
 def check_problem(query: Scalar, utility: Utility) -> None:
     """Refuse combinations that cannot be meant, before any work."""
+    if query.bounded is not None:
+        raise InvalidQueryError(
+            "this question has bounds for its answers, which this tool does not know; use design for it."
+        )
     if not isinstance(utility, PowerError | Usefulness | ErrorQuantile | Expected | Numerical):
         raise InvalidUtilityError(
             f"utility is {utility!r}; give one of SquaredError(), AbsoluteError(), PowerError(p), Usefulness(within),"

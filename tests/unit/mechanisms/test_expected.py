@@ -119,3 +119,12 @@ def test_absolute_error_of_two_sided_geometric_noise():
 def test_a_utility_without_a_rule_is_an_error():
     with pytest.raises(TypeError, match="no rule"):
         expected_under(REAL["laplace"].error_density, object(), FLOATS, integer=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("confidence", ["0.3", "0.95"])
+def test_the_upper_end_of_a_half_width_suffices_even_if_few_bits_are_used(name, confidence):
+    with precision(16):
+        wide = upper(REAL[name].expected(ErrorQuantile(confidence), BALLS))
+    with precision(128):
+        assert lower(REAL[name].expected(Usefulness(wide), BALLS)) >= Fraction(confidence)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
 
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import FLOATS
+from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
-from noisewright.search.bounds import _tail_bound, best_possible, power_bound, quantile_optimum, usefulness_optimum
+from noisewright.search import bounds
+from noisewright.search.bounds import (
+    _tail_bound,
+    _wide_bound,
+    best_possible,
+    power_bound,
+    quantile_optimum,
+    usefulness_optimum,
+)
 from noisewright.search.families import integer_staircase, tuned_staircase
 
 EPSILONS = [Fraction(1, 20), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(10)]
@@ -90,3 +100,15 @@ def test_large_or_nearly_flat_integer_problems_have_a_bound_too(per, epsilon, po
 def test_a_limit_that_is_never_passed_is_useful_with_probability_one(within):
     assert best_possible(Scalar(1, integer=True), Fraction(1), Usefulness(within)) >= 1 - Fraction(1, 10**30)
     assert best_possible(Scalar(1), Fraction(1), Usefulness(within)) <= 1
+
+
+@pytest.mark.parametrize("half", [0, 100, 600, 999])
+@pytest.mark.parametrize("utility", [AbsoluteError(), SquaredError()], ids=str)
+def test_a_search_that_is_off_never_raises_the_bound(half, utility, monkeypatch):
+    """The best top step lies near 300; from any other nothing is proven, or a bound that holds."""
+    query, epsilon = Scalar(1000, integer=True), Fraction(1)
+    best = best_possible(query, epsilon, utility)
+    monkeypatch.setattr(bounds, "best_half", lambda *given: half)
+    for found in (lambda: _wide_bound(query, epsilon, utility, half), lambda: best_possible(query, epsilon, utility)):
+        with precision(), suppress(SolverError):
+            assert found() <= best

@@ -88,3 +88,13 @@ def test_a_table_of_absurd_size_is_refused():
 def test_promises_are_checked_on_the_grid():
     with pytest.raises(InvalidLossError, match="flat"):
         LossGrid(REAL, Fraction(1), Expected(lambda x: max(x, 0.0), growth=1))
+
+
+@pytest.mark.parametrize("query", [REAL, COUNT], ids=str)
+def test_a_guess_that_is_too_high_is_not_proven(query, monkeypatch):
+    """The floats only propose; whoever proposes too much gets no bound."""
+    grid = LossGrid(query, Fraction(1), LOPSIDED, cells_per_scale=60)
+    honest = LossGrid._smallest_ratio
+    monkeypatch.setattr(LossGrid, "_smallest_ratio", lambda *given: 1.01 * honest(*given))
+    with pytest.raises(SolverError, match="could not be proven"):
+        grid.lower_bound()

@@ -93,7 +93,7 @@ def test_infinite_errors_are_said():
     report = nw.design(query, privacy=privacy, utility=utility)
     fold = calibrated(nw.RayleighFold(Fraction(1)), Fraction(1))
     mechanism = two_fold_mechanism(query, fold, Fraction(1), utility)
-    rayleigh = additive_candidate("Rayleigh fold", mechanism, privacy, utility, Fraction(report.bound))
+    rayleigh = additive_candidate("Rayleigh fold", mechanism, privacy, utility, Fraction(str(report.bound)))
     shown = replace(report, candidates=(*report.candidates, rayleigh))
     assert "infinite" in str(shown)
     assert "unbounded" in str(shown)

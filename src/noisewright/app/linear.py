@@ -1,0 +1,102 @@
+"""`noisewright linear`: linear questions under metric privacy, from tables of numbers."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from noisewright.app.designing import keep
+from noisewright.app.options import Json, Plot, Save
+from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json
+from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
+from noisewright.problem.geometry import Euclidean
+from noisewright.problem.linear import Linear
+from noisewright.problem.metric_privacy import MetricPrivacy
+from noisewright.problem.metrics import Hamming, Matrix
+from noisewright.problem.vector_utilities import TotalSquaredError
+
+_LARGEST_FILE = 256 * 2**20
+
+Queries = Annotated[
+    Path,
+    typer.Option(metavar="FILE", help="The queries: one line for each, one number for each element."),
+]
+Points = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Coordinates, one line for each element: Euclidean distances.")
+]
+Distances = Annotated[Path | None, typer.Option(metavar="FILE", help="Any distances: a square of numbers.")]
+Scale = Annotated[str, typer.Option(metavar="NUMBER", help="Budget of one unit of length, with --points.")]
+Same = Annotated[
+    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The same budget for every pair: ordinary privacy.")
+]
+People = Annotated[int | None, typer.Option(metavar="COUNT", help="How many people there are, if that is public.")]
+Histogram = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="How many people have each element: also print private answers."),
+]
+
+
+def linear(
+    queries: Queries,
+    points: Points = None,
+    distances: Distances = None,
+    epsilon: Same = None,
+    scale: Scale = "1",
+    people: People = None,
+    histogram: Histogram = None,
+    json: Json = False,
+    plot: Plot = None,
+    save: Save = None,
+) -> None:
+    """Find the best noise for weighted sums over people, with a budget of its own for each pair of elements.
+
+    Tables are comma-separated numbers without a header, read exactly.
+    """
+    query = Linear(_numbers(queries, "--queries"), people=people)
+    privacy = MetricPrivacy(_metric(query.size, points, distances, epsilon, scale))
+    counts = None if histogram is None else [v for row in _numbers(histogram, "--histogram") for v in row]
+    if counts is not None:
+        query.answers(counts)
+    check_place(save, "--save")
+    check_picture(plot)
+    from noisewright.search.design import design
+
+    report = design(query, privacy=privacy, utility=TotalSquaredError(), progress=on_a_terminal())
+    released = None if counts is None else [float(v) for v in report.best.release(counts)]
+    if json:
+        say_json({**report.to_dict(), "released": released})
+    else:
+        say(str(report))
+        if released is not None:
+            say("\nPrivate answers (this spent the budget once):")
+            say("\n".join(f"{name}: {value}" for name, value in zip(query.names, released, strict=True)))
+    if save is not None:
+        keep(report.best, save, report.candidates[0].name)
+    if plot is not None:
+        report.plot(plot)
+        remark(f"The picture is in {plot}.")
+
+
+def _metric(size: int, points: Path | None, distances: Path | None, epsilon: str | None, scale: str) -> Any:
+    if sum(choice is not None for choice in (points, distances, epsilon)) != 1:
+        raise InvalidPrivacyError("say how far apart elements are by one of --points, --distances and --epsilon.")
+    if points is not None:
+        return Euclidean(_numbers(points, "--points"), scale)
+    if distances is not None:
+        return Matrix(_numbers(distances, "--distances"))
+    assert epsilon is not None
+    return Hamming(size, epsilon)
+
+
+def _numbers(path: Path, option: str) -> list[list[str]]:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise InvalidInputError(f"{option} is {path}, which is larger than 256 MiB.")
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInputError(f"{option} is {path}, which cannot be read: {error}.") from None
+    return rows

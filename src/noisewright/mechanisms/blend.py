@@ -1,0 +1,104 @@
+"""A coin chooses which of two bounded mechanisms answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.registry import exact
+from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.conditional import Conditional, FiniteLaw, Grid
+from noisewright.mechanisms.digest import digest
+from noisewright.mechanisms.rows import Rows
+from noisewright.numerics.fields import Field, Value
+from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.queries import Bounded
+
+
+@dataclass(frozen=True, slots=True)
+class BlendedRow:
+    """The indices of the first law, then those of the second."""
+
+    share: Fraction
+    first: FiniteLaw
+    second: FiniteLaw
+    last_of_first: int
+
+    def cdf(self, k: int, field: Field) -> Value:
+        share = field.real(self.share)
+        if k <= self.last_of_first:
+            return share * self.first.cdf(k, field)
+        return share + (1 - share) * self.second.cdf(k - self.last_of_first - 1, field)
+
+    def sf(self, k: int, field: Field) -> Value:
+        return 1 - self.cdf(k, field)
+
+
+@dataclass(frozen=True, slots=True)
+class Blend:
+    """With probability `share` the first mechanism answers, else the second; the hybrid mechanism is one."""
+
+    first: Composite
+    second: Rows
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise InvalidMechanismError("the share of the first mechanism must lie between 0 and 1.")
+        if self.first.query != self.second.query or self.first.grid.points != self.second.grid.points:
+            raise InvalidMechanismError("both mechanisms of a blend must answer one question on one grid of inputs.")
+
+    @property
+    def parts(self) -> tuple[Conditional, Conditional]:
+        """The two mechanisms."""
+        return self.first, self.second
+
+    @property
+    def query(self) -> Bounded:
+        """The question it answers."""
+        return self.first.query
+
+    @property
+    def grid(self) -> Grid:
+        """The inputs that have a law of their own."""
+        return self.first.grid
+
+    @property
+    def last(self) -> int:
+        """The largest output index."""
+        return self.first.last + 1 + self.second.last
+
+    def value(self, k: int) -> Fraction:
+        """The released number with index k."""
+        return self.first.value(k) if k <= self.first.last else self.second.value(k - self.first.last - 1)
+
+    def row(self, i: int) -> BlendedRow:
+        """The law of the output index at the i-th grid input."""
+        return BlendedRow(self.share, self.first.row(i), self.second.row(i), self.first.last)
+
+    def moments(self, i: int, field: Field) -> tuple[Value, Value]:
+        """Bias and mean squared error of the i-th row at its own input: both are linear in the law."""
+        share = field.real(self.share)
+        ours, theirs = self.first.moments(i, field), self.second.moments(i, field)
+        return share * ours[0] + (1 - share) * theirs[0], share * ours[1] + (1 - share) * theirs[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "blend",
+            "first": self.first.to_dict(),
+            "second": self.second.to_dict(),
+            "share": str(self.share),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Blend:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        return cls(Composite.from_dict(data["first"]), Rows.from_dict(data["second"]), exact(data["share"]))
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())

@@ -1,0 +1,170 @@
+"""Composite densities: a bump that moves with the answer on a base that stays.
+
+The answer's window is mapped linearly to where the bump stands inside [-1, 1]; the density of what
+is drawn there is (1 - share) * base + share * bump. The mean is then linear in the answer, and the
+inverse map is the line that makes it equal to the answer. All of this is in exact rationals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.bumps import Part, part_from_dict
+from noisewright.laws.registry import exact, whole
+from noisewright.mechanisms.conditional import Grid, check_values, uniform_grid
+from noisewright.mechanisms.digest import digest
+from noisewright.numerics.fields import BALLS, Field, Point, Value
+from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.queries import Bounded, bounded_from_dict
+
+_LARGEST_CELLS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class RoundedRow:
+    """A density on [-1, 1], rounded at random (up with the fractional part) to -1 + 2 k / points."""
+
+    mechanism: Composite
+    shift: Fraction
+
+    def cdf(self, k: int, field: Field) -> Value:
+        points = self.mechanism.points
+        if k < 0:
+            return field.real(0)
+        if k >= points:
+            return field.real(1)
+        ends = [self.mechanism.spread(self.shift, Fraction(2 * (k + e) - points, points), field) for e in (0, 1)]
+        return (ends[1] - ends[0]) * field.real(Fraction(points, 2))
+
+    def sf(self, k: int, field: Field) -> Value:
+        return 1 - self.cdf(k, field)
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """Activation, base and the activation's share of the mass, for answers in `window`.
+
+    `cells` is the number of cells of the input grid, `points` that of the output lattice. The
+    verifier accepts no window but the whole input range: one that follows the data would leak.
+    """
+
+    query: Bounded
+    activation: Part
+    base: Part
+    share: Fraction
+    window: tuple[Fraction, Fraction]
+    cells: int = 2048
+    points: int = 8192
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise InvalidMechanismError("the activation's share of the mass must lie strictly between 0 and 1.")
+        if self.base.low != -1 or self.base.high != 1:
+            raise InvalidMechanismError("a base must span [-1, 1].")
+        if self.activation.high - self.activation.low >= 2:
+            raise InvalidMechanismError("an activation must be narrower than the base, so that it can move.")
+        if not (1 <= self.cells <= _LARGEST_CELLS and 2 <= self.points <= _LARGEST_CELLS):
+            raise InvalidMechanismError("cells and points must lie between 2 and 65536.")
+        if not self.window[0] < self.window[1]:
+            raise InvalidMechanismError("the window must be (lowest, highest).")
+        check_values(self.query, self.value(0), self.value(self.points))
+
+    @property
+    def grid(self) -> Grid:
+        """The inputs that have a law of their own."""
+        return uniform_grid(*self.query.inputs, self.cells)
+
+    @property
+    def last(self) -> int:
+        """The largest output index."""
+        return self.points
+
+    @property
+    def scale(self) -> Fraction:
+        """Half the length of the outputs: one unit of [-1, 1]."""
+        free = 2 - (self.activation.high - self.activation.low)
+        return (self.window[1] - self.window[0]) / (self.share * free)
+
+    @property
+    def offset(self) -> Fraction:
+        """The output that the middle of [-1, 1] stands for."""
+        return self.window[0] - self.scale * self.mean(self.shift(self.window[0]))
+
+    def shift(self, answer: Fraction) -> Fraction:
+        """How far the activation is moved for an answer: its support goes from one end to the other."""
+        start, end = -1 - self.activation.low, 1 - self.activation.high
+        return start + (end - start) * (answer - self.window[0]) / (self.window[1] - self.window[0])
+
+    def mean(self, shift: Fraction) -> Fraction:
+        """Mean on [-1, 1]."""
+        return self.share * (self.activation.centre + shift) + (1 - self.share) * self.base.centre
+
+    def value(self, k: int) -> Fraction:
+        """The released number with index k."""
+        return self.offset + self.scale * Fraction(2 * k - self.points, self.points)
+
+    def row(self, i: int) -> RoundedRow:
+        """The law of the output index at the i-th grid input."""
+        return RoundedRow(self, self.shift(self.grid.points[i]))
+
+    def spread(self, shift: Fraction, z: Point, field: Field) -> Value:
+        """Second antiderivative of the density at z."""
+        moving = self.activation.spread(z - shift, field)
+        return field.real(self.share) * moving + field.real(1 - self.share) * self.base.spread(z, field)
+
+    def density(self, answer: Fraction, z: Point, field: Field) -> Value:
+        """Density on [-1, 1]."""
+        moving = self.activation.density(z - self.shift(answer), field)
+        return field.real(self.share) * moving + field.real(1 - self.share) * self.base.density(z, field)
+
+    def plain_variance(self, shift: Fraction, field: Field) -> Value:
+        """Variance on [-1, 1], before anything is rounded."""
+        moved = field.real(2 * shift * self.activation.centre + shift**2)
+        square = field.real(self.share) * (self.activation.second_moment(field) + moved)
+        square = square + field.real(1 - self.share) * self.base.second_moment(field)
+        return square - field.real(self.mean(shift) ** 2)
+
+    def moments(self, i: int, field: Field) -> tuple[Value, Value]:
+        """Bias and mean squared error of the i-th row; rounding adds at most a quarter of a squared lattice step."""
+        answer = self.grid.points[i]
+        shift = self.shift(answer)
+        bias = self.offset + self.scale * self.mean(shift) - answer
+        exact_error = field.real(self.scale**2) * self.plain_variance(shift, field) + field.real(bias**2)
+        if field is not BALLS:
+            return field.real(bias), exact_error
+        return field.real(bias), field.between(exact_error, exact_error + field.real((self.scale / self.points) ** 2))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "composite",
+            "query": self.query.to_dict(),
+            "activation": self.activation.to_dict(),
+            "base": self.base.to_dict(),
+            "share": str(self.share),
+            "window": [str(x) for x in self.window],
+            "cells": self.cells,
+            "points": self.points,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Composite:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        low, high = data["window"]
+        return cls(
+            bounded_from_dict(data["query"]),
+            part_from_dict(data["activation"]),
+            part_from_dict(data["base"]),
+            exact(data["share"]),
+            (exact(low), exact(high)),
+            whole(data["cells"]),
+            whole(data["points"]),
+        )
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())

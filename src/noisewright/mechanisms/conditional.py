@@ -1,0 +1,120 @@
+"""What bounded mechanisms share: a grid of inputs, one finite law of outputs for each, and mixing between them.
+
+An answer between two grid inputs is first rounded at random to one of them, up with the fractional
+part, so the mean of the release is linear in between and an unbiased grid gives an unbiased release.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Protocol, runtime_checkable
+
+from noisewright.numerics.fields import Field, Value
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
+from noisewright.problem.numbers import Number, data_value, show
+from noisewright.problem.queries import Bounded
+
+
+class FiniteLaw(Protocol):
+    """A law on the indices 0 … last of the outputs."""
+
+    def cdf(self, k: int, field: Field) -> Value:
+        """P(K <= k); 0 below the first index and 1 from the last one on."""
+        ...
+
+    def sf(self, k: int, field: Field) -> Value:
+        """P(K > k)."""
+        ...
+
+
+@runtime_checkable
+class Conditional(Protocol):
+    """A mechanism given by one finite law for every grid input."""
+
+    @property
+    def query(self) -> Bounded: ...
+    @property
+    def grid(self) -> Grid: ...
+    @property
+    def last(self) -> int:
+        """The largest output index."""
+        ...
+
+    @property
+    def digest(self) -> str: ...
+    def value(self, k: int) -> Fraction:
+        """The released number with index k, inside the output bounds."""
+        ...
+
+    def row(self, i: int) -> FiniteLaw:
+        """The law of the output index when the answer is the i-th grid input."""
+        ...
+
+    def moments(self, i: int, field: Field) -> tuple[Value, Value]:
+        """Mean of the i-th row minus its input, and mean squared distance to its input."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Increasing inputs from the lowest to the highest answer."""
+
+    points: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.points) < 2 or any(b <= a for a, b in pairwise(self.points)):
+            raise InvalidMechanismError("a grid of inputs needs at least two increasing points.")
+
+    @property
+    def last(self) -> int:
+        """The index of the highest input."""
+        return len(self.points) - 1
+
+    def locate(self, answer: Number) -> tuple[int, Fraction]:
+        """The grid input at or below an answer, and the probability of rounding up to the next one."""
+        exact = data_value(answer, "answer")
+        if not self.points[0] <= exact <= self.points[-1]:
+            raise InvalidAnswerError(
+                f"the answer lies outside the stated inputs, {show(self.points[0])} to {show(self.points[-1])}; clamp"
+                " the data before computing it, or design for a wider range."
+            )
+        i = min(bisect_right(self.points, exact), self.last) - 1
+        return i, (exact - self.points[i]) / (self.points[i + 1] - self.points[i])
+
+    def reach(self, sensitivity: Fraction) -> list[int]:
+        """For every row the last row that one person can turn it into, mixing included.
+
+        Rule: with one uniform U an answer goes to row floor(t + U), t its place on the grid. Rows
+        i < j are met by answers within the sensitivity, for some U, exactly if x_j - x_(i+1) or
+        x_(j-1) - x_i is below it: the distance is linear in U between these two ends.
+        """
+        x, result, j = self.points, [], 0
+        for i in range(len(x)):
+            j = max(j, i)
+            while j < self.last and (x[j + 1] - x[min(i + 1, self.last)] < sensitivity or x[j] - x[i] < sensitivity):
+                j += 1
+            result.append(j)
+        return result
+
+
+@lru_cache(maxsize=64)
+def uniform_grid(low: Fraction, high: Fraction, cells: int) -> Grid:
+    """`cells` equal cells between two answers."""
+    return Grid(tuple(low + (high - low) * Fraction(i, cells) for i in range(cells + 1)))
+
+
+def check_values(query: Bounded, lowest: Fraction, highest: Fraction) -> None:
+    """Refuse a mechanism whose outputs leave the bounds of its question."""
+    if lowest < query.outputs[0] or highest > query.outputs[1]:
+        raise InvalidMechanismError(
+            f"the outputs reach from {show(lowest)} to {show(highest)}, beyond the bounds {show(query.outputs[0])} to"
+            f" {show(query.outputs[1])}.",
+            lowest=lowest,
+            highest=highest,
+        )

@@ -1,0 +1,247 @@
+"""Noise for linear questions: integer columns instead of the query's, and integer noise on their sums.
+
+Rounding an answer could move two close elements apart by a whole step. Here the *columns* of the
+query matrix are rounded once, to integers, and privacy is a statement about their differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.registry import exact, whole
+from noisewright.mechanisms.digest import digest
+from noisewright.numerics.balls import Ball
+from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.numerics.pairs import LARGEST_COLUMN
+from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.linear import Linear, checked_histogram
+from noisewright.problem.numbers import Number
+
+Columns = tuple[tuple[int, ...], ...]
+MOST_TOGETHER = 20
+
+
+def checked_columns(columns: Sequence[Sequence[int]], rows: int, size: int) -> Columns:
+    """Integer columns below 2^52 in size, so that floats hold their differences exactly."""
+    result = tuple(tuple(int(v) for v in row) for row in columns)
+    if len(result) != rows or any(len(row) != size for row in result):
+        raise InvalidMechanismError(f"the columns must be {rows} rows of {size} integers.")
+    if any(abs(v) >= LARGEST_COLUMN for row in result for v in row):
+        raise InvalidMechanismError("the columns must stay below 2^52; use a larger step.")
+    return result
+
+
+def sums(columns: Columns, counts: list[int]) -> list[int]:
+    """The integer sums W x."""
+    return [sum(w * c for w, c in zip(row, counts, strict=True) if c) for row in columns]
+
+
+def columns_text(columns: Columns) -> list[str]:
+    """Rows of integers as text."""
+    return [" ".join(map(str, row)) for row in columns]
+
+
+def columns_from(texts: Iterable[str]) -> list[list[int]]:
+    """Inverse of `columns_text`."""
+    return [[int(v) for v in row.split()] for row in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class LinearLaplace:
+    """Independent noise: released is steps[k] (W_k x + discrete Laplace noise of scale scales[k] / steps[k])."""
+
+    query: Linear
+    columns: Columns
+    steps: tuple[Fraction, ...]
+    scales: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", checked_columns(self.columns, self.query.dimension, self.query.size))
+        for values, name in ((self.steps, "step"), (self.scales, "scale")):
+            if len(values) != self.query.dimension or any(v <= 0 for v in values):
+                raise InvalidMechanismError(f"every query needs a positive {name}.")
+
+    @property
+    def rates(self) -> tuple[Fraction, ...]:
+        """What one integer step of each row costs: the decay of its noise."""
+        return tuple(h / c for h, c in zip(self.steps, self.scales, strict=True))
+
+    def sums(self, histogram: Iterable[Number]) -> list[int]:
+        """The exact integer sums to which noise is added; they are private."""
+        return sums(self.columns, checked_histogram(histogram, self.query.size))
+
+    def variances(self, field: Field) -> list[Value]:
+        """Variance of the noise of each query."""
+        result = []
+        for step, rate in zip(self.steps, self.rates, strict=True):
+            gone = -field.expm1(-field.real(rate))
+            result.append(field.real(step) ** 2 * 2 * field.exp(-field.real(rate)) / gone**2)
+        return result
+
+    def absolute(self, field: Field) -> list[Value]:
+        """Mean absolute noise of each query."""
+        result = []
+        for step, rate in zip(self.steps, self.rates, strict=True):
+            fade = field.exp(-field.real(rate))
+            result.append(field.real(step) * 2 * fade / ((1 + fade) * -field.expm1(-field.real(rate))))
+        return result
+
+    def biases(self) -> list[Fraction]:
+        """The most that one person's contribution to each answer is off, in exact rationals."""
+        rows = zip(self.columns, self.steps, self.query.numerators, self.query.denominators, strict=True)
+        result = []
+        for row, step, wanted, denominator in rows:
+            top, bottom = step.numerator * denominator, step.denominator
+            worst = max(abs(w * top - v * bottom) for w, v in zip(row, wanted, strict=True))
+            result.append(Fraction(worst, bottom * denominator))
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "linear-laplace",
+            "query": self.query.to_dict(),
+            "columns": columns_text(self.columns),
+            "steps": [str(v) for v in self.steps],
+            "scales": [str(v) for v in self.scales],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LinearLaplace:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        columns = checked_columns(
+            columns_from(data["columns"]), len(data["columns"]), Linear.from_dict(data["query"]).size
+        )
+        steps, scales = (tuple(exact(v) for v in data[name]) for name in ("steps", "scales"))
+        return cls(Linear.from_dict(data["query"]), columns, steps, scales)
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some of the queries answered together: integer columns, round noise of mass e^(-rate |w|), and the way back.
+
+    `decode` maps the noisy integers to the answers of the queries `rows`; `share` is the part of
+    every budget that this block may use.
+    """
+
+    rows: tuple[int, ...]
+    columns: Columns
+    rate: Fraction
+    decode: tuple[tuple[Fraction, ...], ...]
+    share: Fraction
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "rows": list(self.rows),
+            "columns": columns_text(self.columns),
+            "rate": str(self.rate),
+            "decode": [[str(v) for v in row] for row in self.decode],
+            "share": str(self.share),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LinearElliptical:
+    """Elliptical noise: each block of queries is seen in coordinates in which its noise is round."""
+
+    query: Linear
+    blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        covered = sorted(k for block in self.blocks for k in block.rows)
+        if covered != list(range(self.query.dimension)):
+            raise InvalidMechanismError("every query belongs to exactly one block.")
+        for block in self.blocks:
+            size = len(block.rows)
+            checked_columns(block.columns, size, self.query.size)
+            if size > MOST_TOGETHER:
+                raise InvalidMechanismError(f"a block holds at most {MOST_TOGETHER} queries.")
+            if block.rate <= 0 or block.share <= 0 or [len(row) for row in block.decode] != [size] * size:
+                raise InvalidMechanismError("a block needs a positive rate and share and a square way back.")
+        if sum((block.share for block in self.blocks), Fraction(0)) > 1:
+            raise InvalidMechanismError("the shares of the blocks exceed the budget.")
+
+    def sums(self, histogram: Iterable[Number]) -> list[list[int]]:
+        """The exact integer sums of each block; they are private."""
+        counts = checked_histogram(histogram, self.query.size)
+        return [sums(block.columns, counts) for block in self.blocks]
+
+    def variances(self, field: Field) -> list[Value]:
+        """Variance of the noise of each query."""
+        result: list[Value] = [field.real(0)] * self.query.dimension
+        for block in self.blocks:
+            one = round_variance(block.rate, len(block.rows), field)
+            for k, row in zip(block.rows, block.decode, strict=True):
+                result[k] = one * field.real(sum((v * v for v in row), Fraction(0)))
+        return result
+
+    def biases(self) -> list[Fraction]:
+        """At least the most that one person's contribution to each answer is off, in exact rationals."""
+        result = [Fraction(0)] * self.query.dimension
+        for block in self.blocks:
+            for k, row in zip(block.rows, block.decode, strict=True):
+                denominator = max(v.denominator for v in row)
+                if any(denominator % v.denominator for v in row):
+                    raise InvalidMechanismError("the way back must be given in binary fractions.")
+                weights = [int(v * denominator) for v in row]
+                wanted, below = self.query.numerators[k], self.query.denominators[k]
+                columns = zip(*block.columns, strict=True)
+                worst = max(
+                    abs(sum(a * b for a, b in zip(weights, column, strict=True)) * below - v * denominator)
+                    for column, v in zip(columns, wanted, strict=True)
+                )
+                result[k] = Fraction(worst, denominator * below)
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        blocks = [block.to_dict() for block in self.blocks]
+        return {"kind": "linear-elliptical", "query": self.query.to_dict(), "blocks": blocks}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LinearElliptical:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        query = Linear.from_dict(data["query"])
+        blocks = tuple(
+            Block(
+                tuple(whole(k) for k in item["rows"]),
+                checked_columns(columns_from(item["columns"]), len(item["rows"]), query.size),
+                exact(item["rate"]),
+                tuple(tuple(exact(v) for v in row) for row in item["decode"]),
+                exact(item["share"]),
+            )
+            for item in data["blocks"]
+        )
+        return cls(query, blocks)
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())
+
+
+def round_variance(rate: Fraction, dimension: int, field: Field) -> Value:
+    """Variance of one coordinate of integer noise with mass proportional to e^(-rate |w|).
+
+    Rule: every point of the unit cube around w is within sqrt(K)/2 of w, so sums over integers are
+    between integrals times e^(-+rate sqrt(K)/2); the integrals are those of a radius with a Gamma(K)
+    law, E r = K/rate and E r^2 = K(K+1)/rate^2. The coordinates are alike by symmetry.
+    """
+    h, k = field.real(rate), field.real(dimension)
+    centre = k * (k + 1) / h**2
+    if field is not BALLS:
+        return centre / dimension
+    corner: Ball = k.sqrt() / 2
+    sway = field.exp(2 * h * corner)
+    low = (centre - 2 * corner * k / h) / sway
+    high = (centre + 2 * corner * k / h + corner**2) * sway
+    return field.between(low, high) / dimension

@@ -1,0 +1,118 @@
+"""Gaussian noise with correlations: independent noise in another frame, mapped back.
+
+With y = matrix * answer, each y_j is put on a lattice and gets independent rounded Gaussian noise; what
+is released is the inverse image, a function of the noisy y alone. The covariance of the released
+answer is std^2 (matrix^T matrix)^-1, and every draw is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field as dataclass_field
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.lattice import Lattice, Rounded
+from noisewright.laws.registry import exact
+from noisewright.mechanisms.digest import digest
+from noisewright.mechanisms.per_coordinate import check_length
+from noisewright.mechanisms.smoothed import Smoothed
+from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.numbers import Number, data_value
+from noisewright.problem.vector import Vector
+
+Matrix = tuple[tuple[Fraction, ...], ...]
+LARGEST_FRAME = 32
+
+
+@dataclass(frozen=True)
+class LinearGaussian:
+    """Gaussian noise of deviation `std`, on cells of `step`, added to matrix * answer and mapped back."""
+
+    query: Vector
+    matrix: Matrix
+    std: Fraction
+    step: Fraction
+    _memo: dict[str, Any] = dataclass_field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        count = self.query.dimension
+        if count > LARGEST_FRAME:
+            raise InvalidMechanismError(f"correlated noise is for at most {LARGEST_FRAME} numbers; there are {count}.")
+        if len(self.matrix) != count or any(len(row) != count for row in self.matrix):
+            raise InvalidMechanismError(f"the frame of {count} numbers is a matrix of {count} rows and columns.")
+        if self.std <= 0 or self.step <= 0:
+            raise InvalidMechanismError("the standard deviation and the step must be positive.")
+        self._memo["inverse"] = inverse(self.matrix)
+
+    @property
+    def inverse(self) -> Matrix:
+        """The exact inverse of the frame."""
+        found: Matrix = self._memo["inverse"]
+        return found
+
+    @property
+    def lattice(self) -> Lattice:
+        """Cells of each coordinate of the frame."""
+        return Lattice.cells(self.step)
+
+    @property
+    def noise(self) -> Rounded:
+        """The integer-valued law drawn for each coordinate of the frame."""
+        return Rounded(Gaussian(self.std), self.lattice)
+
+    @property
+    def error_density(self) -> Smoothed:
+        """Density of the error of one coordinate of the frame."""
+        return Smoothed(Gaussian(self.std), self.step)
+
+    def law_given(self, answer: Sequence[Number]) -> tuple[int, ...]:
+        """The lattice cells of the frame that the true answer falls into."""
+        check_length(answer, self.query)
+        values = [data_value(x, "answer") for x in answer]
+        return tuple(self.lattice.index(y) for y in apply(self.matrix, values))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with exact numbers as text."""
+        return {
+            "kind": "linear-gaussian",
+            "query": self.query.to_dict(),
+            "matrix": [[str(v) for v in row] for row in self.matrix],
+            "std": str(self.std),
+            "step": str(self.step),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LinearGaussian:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        matrix = tuple(tuple(exact(v) for v in row) for row in data["matrix"])
+        return cls(Vector.from_dict(data["query"]), matrix, exact(data["std"]), exact(data["step"]))
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())
+
+
+def apply(matrix: Matrix, values: Sequence[Fraction]) -> list[Fraction]:
+    """matrix * values, exactly."""
+    return [sum((a * x for a, x in zip(row, values, strict=True)), Fraction(0)) for row in matrix]
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """The exact inverse by elimination with rationals; refuses a singular matrix."""
+    count = len(matrix)
+    rows = [[*row, *(Fraction(int(i == j)) for j in range(count))] for i, row in enumerate(matrix)]
+    for j in range(count):
+        pivot = next((i for i in range(j, count) if rows[i][j]), None)
+        if pivot is None:
+            raise InvalidMechanismError("the frame of a correlated mechanism must be invertible.")
+        rows[j], rows[pivot] = rows[pivot], rows[j]
+        head = rows[j][j]
+        rows[j] = [v / head for v in rows[j]]
+        for i in range(count):
+            if i != j and rows[i][j]:
+                factor = rows[i][j]
+                rows[i] = [v - factor * w for v, w in zip(rows[i], rows[j], strict=True)]
+    return tuple(tuple(row[count:]) for row in rows)

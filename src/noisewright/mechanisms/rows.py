@@ -1,0 +1,119 @@
+"""Conditional laws as integer weights: what the linear programme finds, and the two-point mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field as dataclass_field
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import Any
+
+from noisewright.laws.registry import exact, whole
+from noisewright.mechanisms.conditional import Grid, check_values
+from noisewright.mechanisms.digest import digest
+from noisewright.numerics.fields import Field, Value
+from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.queries import Bounded, bounded_from_dict
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedRow:
+    """Probabilities cumulative[k] / total: rational, so that every draw from them is exact."""
+
+    cumulative: tuple[int, ...]
+
+    def cdf(self, k: int, field: Field) -> Value:
+        return field.real(self._share(k))
+
+    def sf(self, k: int, field: Field) -> Value:
+        return field.real(1 - self._share(k))
+
+    def _share(self, k: int) -> Fraction:
+        if k < 0:
+            return Fraction(0)
+        return Fraction(self.cumulative[min(k, len(self.cumulative) - 1)], self.cumulative[-1])
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Output values[k] with probability weights[i][k] / total when the answer is the i-th grid input.
+
+    All rows have the same total, so ratios of probabilities are ratios of integers.
+    """
+
+    query: Bounded
+    grid: Grid
+    values: tuple[Fraction, ...]
+    weights: tuple[tuple[int, ...], ...]
+    _memo: dict[int, WeightedRow] = dataclass_field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if (self.grid.points[0], self.grid.points[-1]) != self.query.inputs:
+            raise InvalidMechanismError("the grid of inputs must span exactly the inputs of the question.")
+        if len(self.values) < 2 or any(b <= a for a, b in pairwise(self.values)):
+            raise InvalidMechanismError("the output values must increase, and be at least two.")
+        check_values(self.query, self.values[0], self.values[-1])
+        if len(self.weights) != len(self.grid.points) or any(len(row) != len(self.values) for row in self.weights):
+            raise InvalidMechanismError("there must be one row of weights for each input, one weight for each output.")
+        if any(min(row) < 0 for row in self.weights) or len({sum(row) for row in self.weights}) != 1:
+            raise InvalidMechanismError("weights must be at least 0 and sum to the same total in every row.")
+        if not self.total:
+            raise InvalidMechanismError("the weights of a row must not all be 0.")
+
+    @property
+    def total(self) -> int:
+        """What the weights of each row sum to."""
+        return sum(self.weights[0])
+
+    @property
+    def last(self) -> int:
+        """The largest output index."""
+        return len(self.values) - 1
+
+    def value(self, k: int) -> Fraction:
+        """The released number with index k."""
+        return self.values[k]
+
+    def row(self, i: int) -> WeightedRow:
+        """The law of the output index at the i-th grid input."""
+        if i not in self._memo:
+            self._memo[i] = WeightedRow(tuple(accumulate(self.weights[i])))
+        return self._memo[i]
+
+    def exact_moments(self, i: int) -> tuple[Fraction, Fraction]:
+        """Bias and mean squared error of the i-th row at its own input, as rationals."""
+        x, total = self.grid.points[i], self.total
+        distances = [v - x for v in self.values]
+        first = sum((w * d for w, d in zip(self.weights[i], distances, strict=True)), Fraction(0))
+        second = sum((w * d * d for w, d in zip(self.weights[i], distances, strict=True)), Fraction(0))
+        return first / total, second / total
+
+    def moments(self, i: int, field: Field) -> tuple[Value, Value]:
+        """Bias and mean squared error of the i-th row at its own input."""
+        bias, error = self.exact_moments(i)
+        return field.real(bias), field.real(error)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "rows",
+            "query": self.query.to_dict(),
+            "inputs": [str(x) for x in self.grid.points],
+            "values": [str(v) for v in self.values],
+            "weights": [[str(w) for w in row] for row in self.weights],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Rows:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        return cls(
+            bounded_from_dict(data["query"]),
+            Grid(tuple(exact(x) for x in data["inputs"])),
+            tuple(exact(v) for v in data["values"]),
+            tuple(tuple(whole(int(exact(w))) for w in row) for row in data["weights"]),
+        )
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that determines what is drawn."""
+        return digest(self.to_dict())

@@ -1,0 +1,299 @@
+"""Distances of a metric in two number systems: exact lower bounds pair by pair, fast floats by rows.
+
+`lower_squared` never exceeds the true squared distance (and equals it wherever it is rational).
+`float_view` gives rows of floats whose relative error is at most its `margin`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.numerics.balls import angle, ball, lower, pi, precision, upper
+from noisewright.problem.errors import InvalidPrivacyError
+from noisewright.problem.geometry import (
+    EARTH_RADIUS_KM,
+    Coordinates,
+    Euclidean,
+    GreatCircle,
+    SmoothThreshold,
+    TimeSeries,
+)
+from noisewright.problem.metrics import Attributes, Hamming, Matrix, Scaled, Sum, WithAbsent, triangle_error
+
+Floats = NDArray[np.float64]
+Rows = Callable[[int, int], Floats]
+
+MARGIN = 2.0**-44
+"""Relative error of float distances: a few operations, each within 2^-52, on exact differences."""
+CIRCLE_MARGIN = 2.0**-20
+"""The haversine formula loses half its digits near the antipodes."""
+_LIMB = 32
+_ROOT_BITS = 160
+_CIRCLE_BITS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class FloatView:
+    """Rows [start, stop) of the distance matrix, columns from `start` on, within a relative `margin`."""
+
+    size: int
+    margin: float
+    rows: Rows
+
+
+@singledispatch
+def lower_squared(metric: Any, i: int, j: int) -> Fraction:
+    """An exact rational at or below the squared distance."""
+    raise InvalidPrivacyError(f"there are no distances for metrics of type {type(metric).__name__}.")
+
+
+@lower_squared.register(Euclidean)
+@lower_squared.register(TimeSeries)
+@lower_squared.register(SmoothThreshold)
+def _(metric: Any, i: int, j: int) -> Fraction:
+    return Fraction(metric.squared(i, j))
+
+
+@lower_squared.register
+def _(metric: Matrix, i: int, j: int) -> Fraction:
+    return (metric.unit * metric.entries[i][j]) ** 2
+
+
+@lower_squared.register
+def _(metric: Hamming, i: int, j: int) -> Fraction:
+    return metric.epsilon**2 if i != j else Fraction(0)
+
+
+@lower_squared.register
+def _(metric: Attributes, i: int, j: int) -> Fraction:
+    codes = zip(metric.tables, metric.codes[i], metric.codes[j], strict=True)
+    return sum((table[a][b] for table, a, b in codes), Fraction(0)) ** 2
+
+
+@lower_squared.register
+def _(metric: Scaled, i: int, j: int) -> Fraction:
+    return metric.factor**2 * lower_squared(metric.metric, i, j)
+
+
+@lower_squared.register
+def _(metric: WithAbsent, i: int, j: int) -> Fraction:
+    last = metric.size - 1
+    if i == j:
+        return Fraction(0)
+    if last in (i, j):
+        return metric.budget**2
+    return min(lower_squared(metric.metric, i, j), (2 * metric.budget) ** 2)
+
+
+@lower_squared.register
+def _(metric: Sum, i: int, j: int) -> Fraction:
+    return sum((root_below(lower_squared(part, i, j)) for part in metric.parts), Fraction(0)) ** 2
+
+
+@lower_squared.register
+def _(metric: GreatCircle, i: int, j: int) -> Fraction:
+    if metric.points[i] == metric.points[j]:
+        return Fraction(0)
+    with precision(_CIRCLE_BITS):
+        return max(Fraction(0), lower(_circle(metric, i, j))) ** 2
+
+
+def _circle(metric: GreatCircle, i: int, j: int) -> Any:
+    half = pi() / 360
+    (lat, lon), (other_lat, other_lon) = (tuple(metric.unit * v for v in metric.points[k]) for k in (i, j))
+    across = (ball(lat - other_lat) * half).sin() ** 2
+    along = (ball(lon - other_lon) * half).sin() ** 2
+    haversine = across + (ball(lat) * 2 * half).cos() * (ball(other_lat) * 2 * half).cos() * along
+    # The angle from both sine and cosine of its half, so that neither end of the range loses digits.
+    sine, cosine = haversine.nonnegative_part().sqrt(), (1 - haversine).nonnegative_part().sqrt()
+    return ball(metric.rate * EARTH_RADIUS_KM) * 2 * angle(sine, cosine)
+
+
+def upper_distance(metric: Any, i: int, j: int) -> Fraction:
+    """An exact rational at or above the distance, within 2^-150 of it."""
+    if isinstance(metric, Sum):
+        return sum((upper_distance(part, i, j) for part in metric.parts), Fraction(0))
+    if isinstance(metric, Scaled):
+        return metric.factor * upper_distance(metric.metric, i, j)
+    if isinstance(metric, GreatCircle):
+        with precision(_CIRCLE_BITS):
+            return upper(_circle(metric, i, j))
+    below = root_below(lower_squared(metric, i, j))
+    return below if below**2 == lower_squared(metric, i, j) else below * (1 + Fraction(1, 2**150))
+
+
+def group_budget(metric: Any, changes: Iterable[tuple[int, int]]) -> Fraction:
+    """The budget spent when several people change at once: at least the sum of their distances."""
+    return sum((upper_distance(metric, i, j) for i, j in changes), Fraction(0))
+
+
+def root_below(square: Fraction) -> Fraction:
+    """A rational at or below the square root, exact if it is rational, else within 2^-150 of it."""
+    numerator, denominator = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if numerator**2 == square.numerator and denominator**2 == square.denominator:
+        return Fraction(numerator, denominator)
+    shift = max(0, _ROOT_BITS - (square.numerator.bit_length() - square.denominator.bit_length()) // 2)
+    return Fraction(math.isqrt((square.numerator << 2 * shift) // square.denominator), 1 << shift)
+
+
+@singledispatch
+def float_view(metric: Any) -> FloatView:
+    """The metric as rows of floats."""
+    raise InvalidPrivacyError(f"there are no distances for metrics of type {type(metric).__name__}.")
+
+
+@float_view.register
+def _(metric: Euclidean) -> FloatView:
+    differences = _differences(metric)
+    unit = float(metric.unit)
+
+    def rows(start: int, stop: int) -> Floats:
+        total = None
+        for axis in differences:
+            apart = axis(start, stop)
+            apart *= apart
+            total = apart if total is None else np.add(total, apart, out=total)
+        assert total is not None
+        return np.multiply(np.sqrt(total, out=total), unit, out=total)
+
+    return FloatView(metric.size, MARGIN, rows)
+
+
+@float_view.register
+def _(metric: TimeSeries) -> FloatView:
+    differences = _differences(metric)
+    unit = float(metric.unit)
+
+    def rows(start: int, stop: int) -> Floats:
+        total = np.abs(differences[0](start, stop))
+        for axis in differences[1:]:
+            total = np.maximum(total, np.abs(axis(start, stop)))
+        return total * unit
+
+    return FloatView(metric.size, MARGIN, rows)
+
+
+@float_view.register
+def _(metric: SmoothThreshold) -> FloatView:
+    flat = float_view(Euclidean(metric.rationals()))
+    factor, floor = float(metric.epsilon / metric.within), float(metric.epsilon)
+    return FloatView(metric.size, 2 * MARGIN, lambda start, stop: np.maximum(flat.rows(start, stop) * factor, floor))
+
+
+@float_view.register
+def _(metric: GreatCircle) -> FloatView:
+    across, along = _differences(metric)
+    half = float(metric.unit) * math.pi / 360
+    cosines = np.cos(np.array([float(metric.unit * p[0]) for p in metric.points]) * (math.pi / 180))
+    radius = 2 * float(metric.rate * EARTH_RADIUS_KM)
+
+    def rows(start: int, stop: int) -> Floats:
+        products = cosines[start:stop, None] * cosines[None, start:]
+        value = np.sin(across(start, stop) * half) ** 2 + products * np.sin(along(start, stop) * half) ** 2
+        return np.asarray(radius * np.arcsin(np.sqrt(np.minimum(value, 1.0))))
+
+    return FloatView(metric.size, CIRCLE_MARGIN, rows)
+
+
+@float_view.register
+def _(metric: Matrix) -> FloatView:
+    unit = float(metric.unit)
+    table = np.array([[float(v) for v in row] for row in metric.entries]) * unit
+    return FloatView(metric.size, MARGIN, lambda start, stop: table[start:stop, start:])
+
+
+@float_view.register
+def _(metric: Hamming) -> FloatView:
+    value = float(metric.epsilon)
+    return FloatView(metric.size, MARGIN, lambda start, stop: np.full((stop - start, metric.size - start), value))
+
+
+@float_view.register
+def _(metric: Attributes) -> FloatView:
+    codes = np.array(metric.codes, dtype=np.intp).T
+    tables = [np.array([[float(v) for v in row] for row in table]) for table in metric.tables]
+
+    def rows(start: int, stop: int) -> Floats:
+        total = np.zeros((stop - start, metric.size - start))
+        for column, table in zip(codes, tables, strict=True):
+            total += table[column[start:stop, None], column[None, start:]]
+        return total
+
+    return FloatView(metric.size, MARGIN, rows)
+
+
+@float_view.register
+def _(metric: Scaled) -> FloatView:
+    inner, factor = float_view(metric.metric), float(metric.factor)
+    return FloatView(metric.size, 2 * inner.margin, lambda start, stop: inner.rows(start, stop) * factor)
+
+
+@float_view.register
+def _(metric: Sum) -> FloatView:
+    parts = [float_view(part) for part in metric.parts]
+
+    def rows(start: int, stop: int) -> Floats:
+        total = parts[0].rows(start, stop).copy()
+        for part in parts[1:]:
+            total += part.rows(start, stop)
+        return total
+
+    return FloatView(metric.size, 2 * max(p.margin for p in parts), rows)
+
+
+@float_view.register
+def _(metric: WithAbsent) -> FloatView:
+    inner, away = float_view(metric.metric), float(metric.budget)
+    last = metric.size - 1
+
+    def rows(start: int, stop: int) -> Floats:
+        result = np.full((stop - start, metric.size - start), away)
+        if start < last:
+            end = min(stop, last)
+            result[: end - start, :-1] = np.minimum(inner.rows(start, end), 2 * away)
+        return result
+
+    return FloatView(metric.size, 2 * inner.margin, rows)
+
+
+def check_metric(metric: Any) -> None:
+    """The triangle inequality of a matrix of any allowed size; other metrics hold by construction."""
+    if not isinstance(metric, Matrix):
+        return
+    table = float_view(metric).rows(0, metric.size)
+    slack = 1 + 2.0**-40
+    for j in range(metric.size):
+        through = table[j]
+        excess = table > (through[:, None] + through[None, :]) * slack
+        if excess.any():
+            i, k = (int(v) for v in np.argwhere(excess)[0])
+            unit, entries = metric.unit, metric.entries
+            raise triangle_error(i, j, k, unit * entries[i][k], unit * entries[i][j], unit * entries[j][k])
+
+
+def _differences(metric: Coordinates) -> list[Rows]:
+    """For each axis, the differences of whole coordinates as floats: exact parts, one rounding."""
+    result: list[Rows] = []
+    for axis in zip(*metric.points, strict=True):
+        high = np.array([v >> _LIMB for v in axis], dtype=np.float64)
+        low = np.array([v & ((1 << _LIMB) - 1) for v in axis], dtype=np.float64)
+        if not high.any():
+            result.append(lambda start, stop, low=low: low[start:stop, None] - low[None, start:])  # type: ignore[misc]
+            continue
+
+        def rows(start: int, stop: int, high: Floats = high, low: Floats = low) -> Floats:
+            apart = high[start:stop, None] - high[None, start:]
+            apart *= 2.0**_LIMB
+            apart += low[start:stop, None] - low[None, start:]
+            return apart
+
+        result.append(rows)
+    return result

@@ -1,0 +1,227 @@
+"""Metrics from coordinates: Euclidean, along the globe, between dates, between time series, by thresholds."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from noisewright.problem.errors import InvalidPrivacyError
+from noisewright.problem.metrics import LARGEST_MATRIX, Matrix, budget, common_unit, require_size
+from noisewright.problem.numbers import Number, parameter, show
+
+LARGEST_COORDINATE_BITS = 84
+EARTH_RADIUS_KM = Fraction("6371.0088")
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Coordinates:
+    """Points on a grid of rational unit; subclasses say how far two of them are."""
+
+    unit: Fraction
+    points: tuple[tuple[int, ...], ...]
+
+    def _set(self, rows: list[list[Fraction]]) -> None:
+        require_size(len(rows), 100_000)
+        widths = {len(row) for row in rows}
+        if len(widths) > 1 or widths == {0}:
+            raise InvalidPrivacyError("every point needs the same number of coordinates, at least one.")
+        unit, points = common_unit(rows)
+        if max(abs(v).bit_length() for row in points for v in row) > LARGEST_COORDINATE_BITS:
+            raise InvalidPrivacyError(
+                "these coordinates have too many digits for their range; round them, for instance to 12 decimals."
+            )
+        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "points", points)
+
+    @property
+    def size(self) -> int:
+        """How many elements the universe has."""
+        return len(self.points)
+
+    def rationals(self) -> list[list[Fraction]]:
+        """The coordinates as they were given, scale included."""
+        return [[self.unit * v for v in row] for row in self.points]
+
+    def _plain(self, kind: str) -> dict[str, Any]:
+        return {"kind": kind, "unit": str(self.unit), "points": [" ".join(map(str, row)) for row in self.points]}
+
+
+class Euclidean(Coordinates):
+    """Straight-line distance times `scale`: the budget for one unit of length, or one for each coordinate."""
+
+    __slots__ = ()
+    kind: ClassVar[str] = "euclidean"
+
+    def __init__(self, points: Iterable[Iterable[Number]], scale: Number | Iterable[Number] = 1) -> None:
+        self._set(_scaled(_numbers(points), scale))
+
+    def __str__(self) -> str:
+        return f"Euclidean distance between {self.size} points in {len(self.points[0])} dimensions"
+
+    def squared(self, i: int, j: int) -> Fraction:
+        """The exact square of the distance."""
+        return self.unit**2 * sum((a - b) ** 2 for a, b in zip(self.points[i], self.points[j], strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return self._plain("euclidean")
+
+
+class Dates(Euclidean):
+    """Days between two dates; `days` apart costs `epsilon`."""
+
+    __slots__ = ()
+
+    def __init__(self, dates: Iterable[date], days: Number, epsilon: Number = 1) -> None:
+        given = list(dates)
+        if wrong := [d for d in given if not isinstance(d, date)]:
+            raise InvalidPrivacyError(f"{wrong[0]!r} is not a date; give datetime.date values.", given=wrong[0])
+        rate = budget(epsilon, "epsilon") / budget(days, "days")
+        self._set([[rate * d.toordinal()] for d in given])
+
+    def __str__(self) -> str:
+        return f"days between {self.size} dates"
+
+
+class TimeSeries(Coordinates):
+    """The largest difference between two series at any time, times `scale`."""
+
+    __slots__ = ()
+    kind: ClassVar[str] = "time-series"
+
+    def __init__(self, series: Iterable[Iterable[Number]], scale: Number = 1) -> None:
+        self._set(_scaled(_numbers(series), scale))
+
+    def __str__(self) -> str:
+        return f"largest difference between {self.size} time series"
+
+    def squared(self, i: int, j: int) -> Fraction:
+        """The exact square of the distance."""
+        largest = max(abs(a - b) for a, b in zip(self.points[i], self.points[j], strict=True))
+        return (self.unit * largest) ** 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return self._plain("time-series")
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class GreatCircle(Coordinates):
+    """Distance along the globe between (latitude, longitude) in degrees; `per_kilometre` is the budget of one."""
+
+    rate: Fraction
+    kind: ClassVar[str] = "great-circle"
+
+    def __init__(self, points: Iterable[Iterable[Number]], per_kilometre: Number = 1) -> None:
+        rows = _numbers(points)
+        for i, row in enumerate(rows):
+            if len(row) != 2 or abs(row[0]) > 90 or abs(row[1]) > 360:
+                raise InvalidPrivacyError(f"point {i} is no (latitude, longitude) in degrees.", point=i)
+        self._set(rows)
+        object.__setattr__(self, "rate", budget(per_kilometre, "per_kilometre"))
+
+    def __str__(self) -> str:
+        return f"great-circle distance between {self.size} places, {show(self.rate)} per kilometre"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {**self._plain("great-circle"), "rate": str(self.rate)}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class SmoothThreshold(Coordinates):
+    """Budget epsilon up to the Euclidean distance `within`, then epsilon distance / within: growing in proportion."""
+
+    within: Fraction
+    epsilon: Fraction
+    kind: ClassVar[str] = "smooth-threshold"
+
+    def __init__(self, points: Iterable[Iterable[Number]], within: Number, epsilon: Number) -> None:
+        self._set(_numbers(points))
+        object.__setattr__(self, "within", budget(within, "within"))
+        object.__setattr__(self, "epsilon", budget(epsilon, "epsilon"))
+
+    def __str__(self) -> str:
+        return f"budget {show(self.epsilon)} within {show(self.within)}, growing beyond, for {self.size} points"
+
+    def squared(self, i: int, j: int) -> Fraction:
+        """The exact square of the distance."""
+        if i == j:
+            return Fraction(0)
+        apart = self.unit**2 * sum((a - b) ** 2 for a, b in zip(self.points[i], self.points[j], strict=True))
+        return self.epsilon**2 * max(Fraction(1), apart / self.within**2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {**self._plain("smooth-threshold"), "within": str(self.within), "epsilon": str(self.epsilon)}
+
+
+class Threshold(Matrix):
+    """Budget epsilon for points within a Euclidean distance of each other, nothing promised beyond: closed to a metric.
+
+    A policy that stops protecting at a distance is no metric: what is protected step by step is
+    protected over the whole way. The closure counts the steps of the shortest way; points that no
+    way joins get 100 epsilon or the largest number of steps, which promises next to nothing. `note`
+    says how many pairs changed.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, points: Iterable[Iterable[Number]], within: Number, epsilon: Number) -> None:
+        rows = _numbers(points)
+        require_size(len(rows), LARGEST_MATRIX)
+        limit, unit = budget(within, "within"), budget(epsilon, "epsilon")
+        grid = Euclidean(rows)
+        reach = limit**2
+        near = [[j for j in range(grid.size) if j != i and grid.squared(i, j) <= reach] for i in range(grid.size)]
+        steps = [_steps(near, i) for i in range(grid.size)]
+        farthest = max(max(s for s in row if s is not None) for row in steps)
+        apart = max(100, farthest)
+        entries = tuple(tuple(apart if s is None else s for s in row) for row in steps)
+        joined = sum(s is not None and s > 1 for row in steps for s in row) // 2
+        parted = sum(s is None for row in steps for s in row) // 2
+        note = (
+            f"closed to shortest paths: {joined} pairs beyond the threshold get a finite budget through points between"
+            f" them, {parted} unjoined pairs get {apart} times epsilon"
+        )
+        self._set(unit, entries, note)
+
+
+def _steps(near: list[list[int]], start: int) -> list[int | None]:
+    found: list[int | None] = [None] * len(near)
+    found[start] = 0
+    queue = deque([start])
+    while queue:
+        here = queue.popleft()
+        for there in near[here]:
+            if found[there] is None:
+                found[there] = (found[here] or 0) + 1
+                queue.append(there)
+    return found
+
+
+def _numbers(points: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
+    if isinstance(points, str | bytes | Mapping) or not isinstance(points, Iterable):
+        raise InvalidPrivacyError(
+            f"points is of type {type(points).__name__}; give a list of coordinates for each element."
+        )
+    rows = []
+    for i, row in enumerate(points):
+        if isinstance(row, str) or not isinstance(row, Iterable):
+            raise InvalidPrivacyError(f"point {i} is {row!r}; give a list of coordinates.", point=i)
+        rows.append([parameter(v, f"a coordinate of point {i}") for v in row])
+    return rows
+
+
+def _scaled(rows: list[list[Fraction]], scale: Number | Iterable[Number]) -> list[list[Fraction]]:
+    if isinstance(scale, Iterable) and not isinstance(scale, str):
+        factors = [budget(s, f"scale {k}") for k, s in enumerate(scale)]
+        if any(len(row) != len(factors) for row in rows):
+            raise InvalidPrivacyError(f"there are {len(factors)} scales; give one, or one for each coordinate.")
+        return [[v * f for v, f in zip(row, factors, strict=True)] for row in rows]
+    factor = budget(scale, "scale")
+    return [[v * factor for v in row] for row in rows]

@@ -1,0 +1,255 @@
+"""Linear questions about a histogram, and the universes they are asked over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError, InvalidQueryError
+from noisewright.problem.numbers import Number, parameter
+
+MOST_QUERIES = 1_000
+_MOST_ENTRIES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Universe:
+    """Everything that a person's row can be: distinct elements with named attributes."""
+
+    attributes: tuple[str, ...]
+    elements: tuple[tuple[Any, ...], ...]
+
+    def __init__(self, attributes: Iterable[str], elements: Iterable[Sequence[Hashable]]) -> None:
+        names, rows = tuple(attributes), tuple(tuple(e) for e in elements)
+        if not rows:
+            raise InvalidQueryError("the universe is empty; it needs at least one element.")
+        if any(len(row) != len(names) for row in rows):
+            raise InvalidQueryError(f"every element needs one value for each of {', '.join(names)}.")
+        if len(set(rows)) != len(rows):
+            raise InvalidQueryError("the universe lists an element twice; list each once.")
+        object.__setattr__(self, "attributes", names)
+        object.__setattr__(self, "elements", rows)
+
+    @classmethod
+    def product(cls, **values: Iterable[Hashable]) -> Universe:
+        """All combinations of the listed values of each attribute."""
+        rows: list[tuple[Any, ...]] = [()]
+        for known in values.values():
+            rows = [(*row, value) for row in rows for value in list(known)]
+        return cls(values, rows)
+
+    @classmethod
+    def of_table(cls, table: Mapping[str, Sequence[Any]], attributes: Sequence[str]) -> Universe:
+        """The distinct rows of a *public* table, in order of appearance.
+
+        A universe must not be read off private data: that an element is present would be revealed.
+        """
+        return cls(attributes, dict.fromkeys(_columns(table, attributes)))
+
+    def histogram(self, table: Mapping[str, Sequence[Any]]) -> list[int]:
+        """How often each element occurs among the rows of a table (columns by name)."""
+        place = {element: i for i, element in enumerate(self.elements)}
+        counts = [0] * len(self.elements)
+        for row in _columns(table, self.attributes):
+            if row not in place:
+                raise InvalidAnswerError("a row of the table is not in the universe; add its values or clean it first.")
+            counts[place[row]] += 1
+        return counts
+
+    def column(self, attribute: str) -> list[Any]:
+        """The value of one attribute for each element."""
+        if attribute not in self.attributes:
+            raise InvalidQueryError(f"there is no attribute {attribute!r}; there are {', '.join(self.attributes)}.")
+        k = self.attributes.index(attribute)
+        return [element[k] for element in self.elements]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Linear:
+    """K weighted sums over a histogram of N elements: the rows of `matrix` are the weights.
+
+    `people`, where it is known, is the number of people in the histogram; it lets a design trade a
+    little bias for less noise. Entries are exact: row k is `numerators[k]` over `denominators[k]`.
+    """
+
+    numerators: tuple[tuple[int, ...], ...]
+    denominators: tuple[int, ...]
+    names: tuple[str, ...]
+    people: int | None
+
+    def __init__(
+        self,
+        matrix: Iterable[Iterable[Number]],
+        *,
+        names: Iterable[str] | None = None,
+        universe: Universe | None = None,
+        people: int | None = None,
+    ) -> None:
+        rows = _matrix(matrix)
+        if universe is not None and len(universe.elements) != len(rows[0]):
+            raise InvalidQueryError(
+                f"matrix has {len(rows[0])} columns for a universe of {len(universe.elements)} elements; give one"
+                " column for each element.",
+                width=len(rows[0]),
+                size=len(universe.elements),
+            )
+        labels = tuple(names) if names is not None else tuple(f"query {k}" for k in range(len(rows)))
+        if len(labels) != len(rows):
+            raise InvalidQueryError(f"there are {len(labels)} names for {len(rows)} queries.")
+        if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
+            raise InvalidQueryError(f"people is {people!r}; give how many people there are, or leave it out.")
+        denominators = tuple(math.lcm(*{v.denominator for v in row}) for row in rows)
+        numerators = tuple(
+            tuple(v.numerator * (d // v.denominator) for v in row) for row, d in zip(rows, denominators, strict=True)
+        )
+        object.__setattr__(self, "numerators", numerators)
+        object.__setattr__(self, "denominators", denominators)
+        object.__setattr__(self, "names", labels)
+        object.__setattr__(self, "people", people)
+
+    @classmethod
+    def predicates(cls, universe: Universe, tests: Mapping[str, Callable[[Mapping[str, Any]], bool]]) -> Linear:
+        """Counts of the people for whom each test of their attributes is true."""
+        rows = [dict(zip(universe.attributes, e, strict=True)) for e in universe.elements]
+        return cls([[int(bool(test(row))) for row in rows] for test in tests.values()], names=tests, universe=universe)
+
+    @classmethod
+    def ranges(cls, universe: Universe, attribute: str, limits: Iterable[tuple[Any, Any]]) -> Linear:
+        """Counts of the people whose attribute lies in [low, high], for each pair of limits."""
+        values, pairs = universe.column(attribute), list(limits)
+        matrix = [[int(low <= v <= high) for v in values] for low, high in pairs]
+        return cls(matrix, names=[f"{low} <= {attribute} <= {high}" for low, high in pairs], universe=universe)
+
+    @classmethod
+    def marginals(cls, universe: Universe, attributes: Sequence[str]) -> Linear:
+        """One count for each combination of values of the named attributes."""
+        cells = list(zip(*(universe.column(a) for a in attributes), strict=True))
+        known = list(dict.fromkeys(cells))
+        names = [", ".join(f"{a} = {v}" for a, v in zip(attributes, cell, strict=True)) for cell in known]
+        return cls([[int(c == cell) for c in cells] for cell in known], names=names, universe=universe)
+
+    @classmethod
+    def weighted(cls, universe: Universe, **weights: Callable[[Mapping[str, Any]], Number]) -> Linear:
+        """Sums over people of a number computed from their attributes, such as the elevation of their town."""
+        rows = [dict(zip(universe.attributes, e, strict=True)) for e in universe.elements]
+        return cls([[f(row) for row in rows] for f in weights.values()], names=weights, universe=universe)
+
+    @classmethod
+    def statistical(cls, matrix: Iterable[Iterable[Number]], people: int) -> Linear:
+        """Averages over a public number of people instead of sums: the matrix divided by `people`."""
+        if isinstance(people, bool) or not isinstance(people, int) or people < 1:
+            raise InvalidQueryError(f"people is {people!r}; an average needs a positive number of people.")
+        return cls([[v / people for v in row] for row in _matrix(matrix)], people=people)
+
+    def with_absent(self, *, count: bool = False) -> Linear:
+        """With a last element "absent", which adds nothing; `count=True` also asks for the number of people."""
+        rows = [[*row, Fraction(0)] for row in self.rationals()]
+        names = list(self.names)
+        if count:
+            rows.append([Fraction(1)] * self.size + [Fraction(0)])
+            names.append("number of people")
+        return Linear(rows, names=names)
+
+    def __str__(self) -> str:
+        count = len(self.numerators)
+        return f"{count} linear quer{'ies' if count > 1 else 'y'} over a universe of {self.size} elements"
+
+    @property
+    def size(self) -> int:
+        """How many elements the universe has."""
+        return len(self.numerators[0])
+
+    @property
+    def dimension(self) -> int:
+        """How many queries there are."""
+        return len(self.numerators)
+
+    def rationals(self) -> list[list[Fraction]]:
+        """The matrix."""
+        return [[Fraction(v, d) for v in row] for row, d in zip(self.numerators, self.denominators, strict=True)]
+
+    def answers(self, histogram: Iterable[Number]) -> list[Fraction]:
+        """The true answers, exactly; they are private."""
+        counts = checked_histogram(histogram, self.size)
+        return [
+            Fraction(sum(map(int.__mul__, row, counts)), d)
+            for row, d in zip(self.numerators, self.denominators, strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {
+            "kind": "linear",
+            "denominators": [str(d) for d in self.denominators],
+            "numerators": [" ".join(map(str, row)) for row in self.numerators],
+            "names": list(self.names),
+            "people": self.people,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Linear:
+        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
+        if data["kind"] != "linear":
+            raise ValueError("this is not a linear question")
+        rows = [
+            [Fraction(int(v), int(d)) for v in row.split()]
+            for row, d in zip(data["numerators"], data["denominators"], strict=True)
+        ]
+        return cls(rows, names=data["names"], people=data["people"])
+
+
+def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
+    """Whole counts, one for each element of the universe."""
+    if isinstance(histogram, str | bytes | Mapping) or not isinstance(histogram, Iterable):
+        raise InvalidAnswerError("give the histogram: how many people have each element of the universe.")
+    counts = [_count(v, i) for i, v in enumerate(histogram)]
+    if len(counts) != size:
+        raise InvalidAnswerError(
+            f"the histogram has {len(counts)} counts for a universe of {size} elements; give one for each.",
+            given=len(counts),
+            size=size,
+        )
+    for i, value in enumerate(counts):
+        if value.denominator != 1 or not 0 <= value < 2**62:
+            raise InvalidAnswerError(f"count {i} is not a whole number of people, 0 or more.", place=i)
+    return [int(v) for v in counts]
+
+
+def _count(value: Number, place: int) -> Fraction:
+    """A count as it is; an error does not repeat it, since it is private."""
+    try:
+        return parameter(value, "count")
+    except InvalidNumberError:
+        raise InvalidAnswerError(f"count {place} is not a finite number.", place=place) from None
+
+
+def _columns(table: Mapping[str, Sequence[Any]], attributes: Sequence[str]) -> list[tuple[Any, ...]]:
+    if missing := [a for a in attributes if a not in table]:
+        raise InvalidQueryError(f"the table has no column {missing[0]!r}.", column=missing[0])
+    columns = [list(table[a]) for a in attributes]
+    if len({len(c) for c in columns}) > 1:
+        raise InvalidQueryError("the columns of the table differ in length.")
+    return list(zip(*columns, strict=True))
+
+
+def _matrix(matrix: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
+    if isinstance(matrix, str | bytes | Mapping) or not isinstance(matrix, Iterable):
+        raise InvalidQueryError(f"matrix is of type {type(matrix).__name__}; give one row of weights for each query.")
+    rows = []
+    for k, row in enumerate(matrix):
+        if isinstance(row, str | bytes | Mapping) or not isinstance(row, Iterable):
+            raise InvalidQueryError(f"row {k} of matrix is no list; give one row of weights for each query.", row=k)
+        rows.append([parameter(v, f"entry {j} of query {k}") for j, v in enumerate(row)])
+    if not rows or not rows[0]:
+        raise InvalidQueryError("matrix is empty; give at least one query over at least one element.")
+    for k, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise InvalidQueryError(
+                f"query {k} has {len(row)} weights, query 0 has {len(rows[0])}; make them equal.", row=k
+            )
+    if len(rows) > MOST_QUERIES or len(rows) * len(rows[0]) > _MOST_ENTRIES:
+        raise InvalidQueryError(f"matrix is too large; at most {MOST_QUERIES} queries and {_MOST_ENTRIES} entries.")
+    return rows

@@ -1,0 +1,400 @@
+"""How hard it must be to tell one element of a finite universe from another: metrics as frozen data.
+
+The distance d(i, j) is the budget for telling i from j: if one person's element changes from i to
+j, no outcome becomes more than e^d(i, j) times likelier. Entries are exact: whole numbers times one
+rational unit, or the square root of such a number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from noisewright.problem.errors import InvalidPrivacyError
+from noisewright.problem.numbers import Number, parameter, show
+
+LARGEST_MATRIX = 2_000
+_CHECKED_AT_BIRTH = 128
+_ROUNDING = Fraction(1, 2**40)
+_LARGEST_DENOMINATOR_BITS = 900
+"""Floats reach a little farther than 2^1000; distances times this stay below."""
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """A budget for each pair of a finite universe."""
+
+    kind: ClassVar[str]
+
+    @property
+    def size(self) -> int:
+        """How many elements the universe has."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Matrix:
+    """Any distances, as a square of numbers; distance(i, j) = unit * entries[i][j].
+
+    Valid for: up to 2,000 elements. Refuses what is no metric and names the points at fault; a
+    triangle may be off by the rounding of floats (2^-40 of its long side), since proofs use the
+    entries as they are. Above 128 elements triangles are checked when a design starts.
+    """
+
+    unit: Fraction
+    entries: tuple[tuple[int, ...], ...]
+    note: str
+    kind: ClassVar[str] = "matrix"
+
+    def __init__(self, distances: Iterable[Iterable[Number]], *, note: str = "") -> None:
+        rows = [[_distance(v, i, j) for j, v in enumerate(row)] for i, row in enumerate(_rows(distances, "distances"))]
+        require_size(len(rows), LARGEST_MATRIX)
+        for i, row in enumerate(rows):
+            if len(row) != len(rows):
+                raise InvalidPrivacyError(
+                    f"distances has {len(rows)} rows, but row {i} has {len(row)} entries; give a square matrix.",
+                    row=i,
+                )
+        self._set(*common_unit(rows), note)
+        check_entries(self.entries)
+        if len(rows) <= _CHECKED_AT_BIRTH:
+            check_triangles(self.entries, self.unit)
+
+    def _set(self, unit: Fraction, entries: tuple[tuple[int, ...], ...], note: str) -> None:
+        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "entries", entries)
+        object.__setattr__(self, "note", note)
+
+    @classmethod
+    def from_function(cls, universe: Sequence[Any], distance: Callable[[Any, Any], Number]) -> Matrix:
+        """The distances that a function gives for every ordered pair of a universe."""
+        return cls([[distance(u, v) for v in universe] for u in universe])
+
+    def __str__(self) -> str:
+        return f"distances of {self.size} elements{f' ({self.note})' if self.note else ''}"
+
+    @property
+    def size(self) -> int:
+        """How many elements the universe has."""
+        return len(self.entries)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        rows = [" ".join(map(str, row)) for row in self.entries]
+        return {"kind": "matrix", "unit": str(self.unit), "entries": rows, "note": self.note}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Matrix:
+        """Inverse of `to_dict`, with every check."""
+        unit = parameter(data["unit"], "unit")
+        rows = [[unit * int(v) for v in row.split()] for row in data["entries"]]
+        return cls(rows, note=str(data["note"]))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Hamming:
+    """The same budget for every pair: ordinary epsilon-differential privacy."""
+
+    count: int
+    epsilon: Fraction
+    kind: ClassVar[str] = "hamming"
+
+    def __init__(self, size: int, epsilon: Number) -> None:
+        require_size(size)
+        object.__setattr__(self, "count", int(size))
+        object.__setattr__(self, "epsilon", budget(epsilon, "epsilon"))
+
+    def __str__(self) -> str:
+        return f"the same budget {show(self.epsilon)} for every pair of {self.count} elements"
+
+    @property
+    def size(self) -> int:
+        """How many elements the universe has."""
+        return self.count
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": self.kind, "size": self.count, "epsilon": str(self.epsilon)}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Attributes:
+    """A sum over attributes of a small table: distance(u, v) = sum of tables[k][u_k][v_k]."""
+
+    codes: tuple[tuple[int, ...], ...]
+    tables: tuple[tuple[tuple[Fraction, ...], ...], ...]
+    note: str
+    kind: ClassVar[str] = "attributes"
+
+    def __init__(self, codes: Iterable[Iterable[int]], tables: Iterable[Iterable[Iterable[Number]]]) -> None:
+        self._set([tuple(int(c) for c in row) for row in codes], [Matrix(t) for t in tables], "")
+
+    def _set(self, codes: list[tuple[int, ...]], tables: Sequence[Matrix], note: str) -> None:
+        require_size(len(codes))
+        for row in codes:
+            if len(row) != len(tables) or any(not 0 <= c < t.size for c, t in zip(row, tables, strict=True)):
+                raise InvalidPrivacyError("every element needs one known value for each attribute.", element=row)
+        exact = tuple(tuple(tuple(t.unit * v for v in row) for row in t.entries) for t in tables)
+        object.__setattr__(self, "codes", tuple(codes))
+        object.__setattr__(self, "tables", exact)
+        object.__setattr__(self, "note", note)
+
+    def __str__(self) -> str:
+        return f"budgets for {len(self.tables)} attributes of {self.size} elements"
+
+    @property
+    def size(self) -> int:
+        """How many elements the universe has."""
+        return len(self.codes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        tables = [[[str(v) for v in row] for row in table] for table in self.tables]
+        return {"kind": "attributes", "codes": [list(row) for row in self.codes], "tables": tables}
+
+
+class PerAttribute(Attributes):
+    """A budget for each attribute: the sum of budgets[k] over the attributes in which two elements differ."""
+
+    __slots__ = ()
+
+    def __init__(self, universe: Iterable[Sequence[Hashable]], budgets: Iterable[Number]) -> None:
+        amounts = [budget(b, f"budget {k}") for k, b in enumerate(_rows(budgets, "budgets"))]
+        codes, values = encode(universe, len(amounts))
+        same = [
+            [[0 if a == b else amount for b in known] for a in known]
+            for amount, known in zip(amounts, values, strict=True)
+        ]
+        self._set(codes, [Matrix(t) for t in same], "")
+
+
+class PerValue(Attributes):
+    """A budget for each value: the smaller one of two differing values, summed over attributes.
+
+    With three or more values that is no metric (a detour through the most protected value is
+    shorter); the detour is then what counts, and `note` says so. `both=True` adds the two budgets
+    instead, which is always a metric.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        universe: Iterable[Sequence[Hashable]],
+        budgets: Sequence[Mapping[Any, Number]],
+        *,
+        both: bool = False,
+    ) -> None:
+        codes, values = encode(universe, len(budgets))
+        tables, changed = [], 0
+        for k, (known, given) in enumerate(zip(values, budgets, strict=True)):
+            if missing := [v for v in known if v not in given]:
+                raise InvalidPrivacyError(
+                    f"attribute {k} has no budget for the value {missing[0]!r}.", value=missing[0]
+                )
+            amounts = [budget(given[v], f"budget of {v!r}") for v in known]
+            detour = 2 * min(amounts)
+
+            def between(a: Fraction, b: Fraction, detour: Fraction = detour) -> Fraction:
+                return a + b if both else min(a, b, detour)
+
+            changed += sum(not both and min(a, b) > detour for i, a in enumerate(amounts) for b in amounts[:i])
+            tables.append(
+                Matrix([[0 if i == j else between(a, b) for j, b in enumerate(amounts)] for i, a in enumerate(amounts)])
+            )
+        note = (
+            f"{changed} pairs of values were brought closer by a detour through a more protected value"
+            if changed
+            else ""
+        )
+        self._set(codes, tables, note)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Sum:
+    """Budgets that are spent one after the other: the sum of metrics over the same universe."""
+
+    parts: tuple[Any, ...]
+    kind: ClassVar[str] = "sum"
+
+    def __init__(self, parts: Iterable[Metric]) -> None:
+        metrics = tuple(parts)
+        if not metrics or len({m.size for m in metrics}) > 1:
+            sizes = ", ".join(str(m.size) for m in metrics)
+            raise InvalidPrivacyError(
+                f"metrics over the same universe can be added; these have sizes {sizes or 'none'}."
+            )
+        object.__setattr__(self, "parts", metrics)
+
+    def __str__(self) -> str:
+        return "sum of " + " and ".join(str(p) for p in self.parts)
+
+    @property
+    def size(self) -> int:
+        """How many elements the universe has."""
+        return int(self.parts[0].size)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": self.kind, "parts": [p.to_dict() for p in self.parts]}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Scaled:
+    """A share, or a multiple, of another metric."""
+
+    metric: Any
+    factor: Fraction
+    kind: ClassVar[str] = "scaled"
+
+    def __init__(self, metric: Metric, factor: Number) -> None:
+        object.__setattr__(self, "metric", metric)
+        object.__setattr__(self, "factor", budget(factor, "factor"))
+
+    def __str__(self) -> str:
+        return f"{show(self.factor)} times {self.metric}"
+
+    @property
+    def size(self) -> int:
+        """How many elements the universe has."""
+        return int(self.metric.size)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": self.kind, "metric": self.metric.to_dict(), "factor": str(self.factor)}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class WithAbsent:
+    """A universe with one more, last element: not being there at all, `budget` away from everyone.
+
+    For neighbours that come and go instead of changing. Two elements are never farther apart than
+    leaving and coming back, twice the budget.
+    """
+
+    metric: Any
+    budget: Fraction
+    kind: ClassVar[str] = "with-absent"
+
+    def __init__(self, metric: Metric, budget: Number) -> None:
+        object.__setattr__(self, "metric", metric)
+        object.__setattr__(self, "budget", _budget(budget, "budget"))
+
+    def __str__(self) -> str:
+        return f"{self.metric}, or absent with budget {show(self.budget)}"
+
+    @property
+    def size(self) -> int:
+        """How many elements the universe has, absence included."""
+        return int(self.metric.size) + 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, numbers as exact text."""
+        return {"kind": self.kind, "metric": self.metric.to_dict(), "budget": str(self.budget)}
+
+
+def budget(value: Number, name: str) -> Fraction:
+    """A positive budget."""
+    amount = parameter(value, name)
+    if not Fraction(1, 10**30) <= amount <= 10**30:
+        raise InvalidPrivacyError(
+            f"{name} is {show(amount)}; a budget must be positive (1e-30 to 1e30).",
+            given=amount,
+        )
+    return amount
+
+
+_budget = budget
+
+
+def require_size(size: object, largest: int = 10**6) -> None:
+    """Refuse an empty or far too large universe."""
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise InvalidPrivacyError(f"the universe has {size!r} elements; it needs at least one.", size=size)
+    if size > largest:
+        raise InvalidPrivacyError(f"the universe has {size} elements; at most {largest} are allowed here.", size=size)
+
+
+def encode(universe: Iterable[Sequence[Hashable]], attributes: int) -> tuple[list[tuple[int, ...]], list[list[Any]]]:
+    """Values of each attribute as numbers, in order of appearance."""
+    rows = [tuple(row) for row in _rows(universe, "universe")]
+    require_size(len(rows))
+    for row in rows:
+        if len(row) != attributes:
+            raise InvalidPrivacyError(
+                f"the element {row!r} has {len(row)} values for {attributes} budgets; give one for each attribute.",
+                element=row,
+            )
+    values = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
+    places = [{v: c for c, v in enumerate(known)} for known in values]
+    return [tuple(p[v] for p, v in zip(places, row, strict=True)) for row in rows], values
+
+
+def common_unit(rows: list[list[Fraction]]) -> tuple[Fraction, tuple[tuple[int, ...], ...]]:
+    """Rationals as whole numbers times one unit."""
+    denominator = 1
+    for row in rows:
+        denominator = math.lcm(denominator, *{v.denominator for v in row})
+    if denominator.bit_length() > _LARGEST_DENOMINATOR_BITS:
+        raise InvalidPrivacyError("these numbers have no common denominator of reasonable size; round them first.")
+    whole = tuple(tuple(v.numerator * (denominator // v.denominator) for v in row) for row in rows)
+    return Fraction(1, denominator), whole
+
+
+def check_entries(entries: tuple[tuple[int, ...], ...]) -> None:
+    """Zero on the diagonal and symmetric, or an error that names the place."""
+    for i, row in enumerate(entries):
+        if row[i]:
+            raise InvalidPrivacyError(f"the distance of element {i} to itself is not 0.", pair=(i, i))
+        for j in range(i):
+            if row[j] != entries[j][i]:
+                raise InvalidPrivacyError(
+                    f"the distance from {j} to {i} differs from the one back; a metric is symmetric.", pair=(j, i)
+                )
+
+
+def check_triangles(entries: tuple[tuple[int, ...], ...], unit: Fraction) -> None:
+    """The triangle inequality for every three points, or an error that names them."""
+    size = len(entries)
+    slack = 1 + _ROUNDING
+    for j in range(size):
+        through = entries[j]
+        for i in range(size):
+            if i != j:
+                start, row = through[i], entries[i]
+                longest = max(range(size), key=lambda k: row[k] - through[k])
+                if row[longest] > (start + through[longest]) * slack:
+                    raise triangle_error(i, j, longest, *(unit * v for v in (row[longest], start, through[longest])))
+
+
+def triangle_error(i: int, j: int, k: int, long: Fraction, first: Fraction, second: Fraction) -> InvalidPrivacyError:
+    """Names the three points of a violated triangle."""
+    return InvalidPrivacyError(
+        f"the triangle inequality fails for the points {i}, {j}, {k}: d({i},{k}) = {show(long)} exceeds d({i},{j}) +"
+        f" d({j},{k}) = {show(first + second)}. Lower d({i},{k}), or use shortest paths (Graph).",
+        points=(i, j, k),
+    )
+
+
+def _rows(values: Any, name: str) -> list[Any]:
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InvalidPrivacyError(
+            f"{name} is of type {type(values).__name__}; give a list.", given=type(values).__name__
+        )
+    return list(values)
+
+
+def _distance(value: Number, i: int, j: int) -> Fraction:
+    exact = parameter(value, f"the distance from {i} to {j}")
+    if exact < 0:
+        raise InvalidPrivacyError(f"the distance from {i} to {j} is {show(exact)}; it cannot be negative.", pair=(i, j))
+    if exact:
+        budget(exact, f"the distance from {i} to {j}")
+    return exact

@@ -1,0 +1,226 @@
+"""Bounded mechanisms: every pair of rows that one person can turn into one another, and the promised mean.
+
+A release is a mixture over one uniform number of the rows that the answer is rounded to; for each
+value of it, answers within the sensitivity reach rows that `Grid.reach` names. So a bound for those
+pairs of rows is a bound for the release, answers between grid inputs and the ends included.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any
+
+from noisewright.laws.bumps import FLAT, Steps
+from noisewright.mechanisms.blend import Blend
+from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.conditional import Conditional
+from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.truncated import Truncated
+from noisewright.numerics.balls import ball, certainly_at_most, lower, precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.numbers import show
+from noisewright.problem.privacy import PureDP
+from noisewright.proof.additive import above
+
+_BITS = 192
+_TRILLIONTH = Fraction(1, 10**12)
+_SHOWN = 2**80
+
+
+def pure_bounded(mechanism: Any, requirement: PureDP) -> tuple[Fraction, str]:
+    """Bound of the likelihood ratio over all pairs, refused if it or the promised bias is exceeded."""
+    bound, rule = bounded_ratio(mechanism, requirement.epsilon)
+    if bound > requirement.epsilon:
+        raise UncertifiedError(
+            f"refused: the likelihood ratio of this mechanism reaches e^{above(bound)}, but epsilon ="
+            f" {show(requirement.epsilon)} was claimed (rule {rule}).",
+            bound=bound,
+            requirement=requirement,
+        )
+    allowed = mechanism.query.bias
+    if allowed is not None:
+        bias = largest_bias(mechanism)
+        if bias > allowed + _TRILLIONTH * mechanism.query.width:
+            raise UncertifiedError(
+                f"refused: the mean of the release is off by up to {show(bias)}, but the question allows"
+                f" {show(allowed)}.",
+                bias=bias,
+                allowed=allowed,
+            )
+        rule += ", mean"
+    return bound, rule
+
+
+def largest_bias(mechanism: Conditional) -> Fraction:
+    """An upper bound of |mean of the release - answer| over every answer in the input range.
+
+    Rule: the mean is linear between grid inputs, so the largest bias stands at one of them. The
+    mean of a row is read off the law that is drawn: value(last) minus the sum of the distribution
+    function over the outputs below, each times the step to the next.
+    """
+    with precision(_BITS):
+        return max(_biases(mechanism))
+
+
+@singledispatch
+def _biases(mechanism: Any) -> Iterator[Fraction]:
+    """Upper bounds of |mean - input|, one for each row."""
+    raise UncertifiedError(f"there is no rule for the mean of {type(mechanism).__name__} mechanisms.")
+
+
+@_biases.register
+def _(mechanism: Rows) -> Iterator[Fraction]:
+    for i in range(mechanism.grid.last + 1):
+        yield abs(mechanism.exact_moments(i)[0])
+
+
+@_biases.register
+def _(mechanism: Composite) -> Iterator[Fraction]:
+    # The distribution function is a difference quotient of `spread`, so its sum telescopes to the ends.
+    top, scale = ball(mechanism.value(mechanism.last)), ball(mechanism.scale)
+    for answer in mechanism.grid.points:
+        shift = mechanism.shift(answer)
+        area = mechanism.spread(shift, Fraction(1), BALLS) - mechanism.spread(shift, Fraction(-1), BALLS)
+        yield upper(abs(top - scale * area - ball(answer)))
+
+
+@_biases.register
+def _(mechanism: Truncated) -> Iterator[Fraction]:
+    low, high = mechanism.query.outputs
+    for answer in mechanism.grid.points:
+        area = mechanism.spread(answer, high, BALLS) - mechanism.spread(answer, low, BALLS)
+        yield upper(abs(ball(high - answer) - area))
+
+
+@_biases.register
+def _(mechanism: Blend) -> Iterator[Fraction]:
+    for part in mechanism.parts:
+        yield from _biases(part)
+
+
+@singledispatch
+def bounded_ratio(mechanism: Any, epsilon: Fraction) -> tuple[Fraction, str]:
+    """Least proven bound on the log-ratio over all pairs of rows, and the rule that shows it."""
+    raise UncertifiedError(f"there is no rule for mechanisms of type {type(mechanism).__name__}.")
+
+
+@bounded_ratio.register
+def _(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
+    """Ratios of integers in every column, over the window of rows that each row can be turned into."""
+    reach = mechanism.grid.reach(mechanism.query.sensitivity)
+    worst = Fraction(1)
+    for column in zip(*mechanism.weights, strict=True):
+        if not any(column):
+            continue
+        worst = max(worst, _window_ratio(column, reach))
+    return _log_of(worst, epsilon), "pure/rows-within-reach"
+
+
+def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:
+    """Largest ratio between two entries i <= j <= reach[i]: the extremes of a sliding window decide."""
+    highest: deque[int] = deque()
+    lowest: deque[int] = deque()
+    added, top, bottom = 0, 1, 1
+    for i, last in enumerate(reach):
+        while added <= last:
+            while highest and column[highest[-1]] <= column[added]:
+                highest.pop()
+            highest.append(added)
+            while lowest and column[lowest[-1]] >= column[added]:
+                lowest.pop()
+            lowest.append(added)
+            added += 1
+        while highest[0] < i:
+            highest.popleft()
+        while lowest[0] < i:
+            lowest.popleft()
+        high, low = column[highest[0]], column[lowest[0]]
+        if not low and high:
+            raise UncertifiedError("refused: an output is possible for one answer and impossible for its neighbour.")
+        if low and high * bottom > top * low:
+            top, bottom = high, low
+    return Fraction(top, bottom)
+
+
+@bounded_ratio.register
+def _(mechanism: Composite, epsilon: Fraction) -> tuple[Fraction, str]:
+    """Supremum over infimum of the densities; nested steps by how far one person moves them."""
+    if mechanism.window != mechanism.query.inputs:
+        raise UncertifiedError(
+            "refused: the window of a composite mechanism must be the whole input range. A window as wide as the"
+            " sensitivity that is placed near the data leaves outputs that only some data can produce, so its place"
+            " reveals the data. Give window=inputs, or use the central piecewise form for a smaller sensitivity.",
+            window=mechanism.window,
+        )
+    query = mechanism.query
+    if isinstance(mechanism.activation, Steps) and mechanism.base == FLAT and query.sensitivity < query.width:
+        return _nested_ratio(mechanism, mechanism.activation, epsilon)
+    with precision(_BITS):
+        share = ball(mechanism.share)
+        floor, top = mechanism.base.extremes(BALLS)
+        peak = mechanism.activation.extremes(BALLS)[1]
+        low, high = lower((1 - share) * floor), upper((1 - share) * top + share * peak)
+    if low <= 0:
+        raise UncertifiedError("refused: the base of a composite mechanism must be positive everywhere.")
+    return _log_of(high / low, epsilon), "pure/supremum-over-infimum"
+
+
+def _nested_ratio(mechanism: Composite, steps: Steps, epsilon: Fraction) -> tuple[Fraction, str]:
+    """Largest ratio of heights whose steps lie less than the largest move of the activation apart."""
+    grid = mechanism.grid
+    x, ends = grid.points, grid.reach(mechanism.query.sensitivity)
+    move = max(mechanism.shift(x[j]) - mechanism.shift(x[i]) for i, j in enumerate(ends))
+    floor = (1 - mechanism.share) / 2
+    heights = [floor, *(floor + mechanism.share * h / steps.total for h in steps.heights), floor]
+    starts = [None, *steps.edges]
+    worst = Fraction(1)
+    for a in range(len(heights)):
+        for b in range(a + 1, len(heights)):
+            end_of_a, start_of_b = starts[a + 1], starts[b]
+            assert end_of_a is not None
+            assert start_of_b is not None
+            if start_of_b - end_of_a >= move:
+                break
+            worst = max(worst, heights[a] / heights[b], heights[b] / heights[a])
+    return _log_of(worst, epsilon), "pure/nested-steps"
+
+
+@bounded_ratio.register
+def _(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
+    """For power >= 1 the difference of two exponents is largest at an end of the outputs, for every pair of rows."""
+    x, low, high = mechanism.grid.points, *mechanism.query.outputs
+    with precision(_BITS):
+        logs = [mechanism.total(answer, BALLS).log() for answer in x]
+        left = [BALLS.power(ball((a - low) / mechanism.scale), mechanism.power) for a in x]
+        right = [BALLS.power(ball((high - a) / mechanism.scale), mechanism.power) for a in x]
+        worst = Fraction(0)
+        for i, last in enumerate(mechanism.grid.reach(mechanism.query.sensitivity)):
+            for j in range(i + 1, last + 1):
+                at_low = left[j] - left[i] + logs[j] - logs[i]
+                at_high = right[i] - right[j] + logs[i] - logs[j]
+                worst = max(worst, upper(at_low), upper(at_high))
+    return _rounded_up(worst), "pure/truncated-at-ends"
+
+
+@bounded_ratio.register
+def _(mechanism: Blend, epsilon: Fraction) -> tuple[Fraction, str]:
+    """The coin does not depend on the data, so the larger of the two bounds holds for the blend."""
+    bounds = [bounded_ratio(part, epsilon)[0] for part in mechanism.parts]
+    return max(bounds), "pure/blend"
+
+
+def _log_of(ratio: Fraction, epsilon: Fraction) -> Fraction:
+    """A rational at or above ln(ratio), no larger than epsilon where the ball shows that it may be."""
+    with precision(_BITS):
+        value = ball(ratio).log()
+        bound = _rounded_up(upper(value))
+        return min(bound, epsilon) if certainly_at_most(value, ball(epsilon)) else bound
+
+
+def _rounded_up(bound: Fraction) -> Fraction:
+    """The bound with at most 80 binary places, for files."""
+    return Fraction(-(-bound.numerator * _SHOWN // bound.denominator), _SHOWN)

@@ -1,0 +1,88 @@
+"""Metric privacy of linear mechanisms: every pair of the universe is cleared or decided exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.numerics.pairs import Cost, violation
+from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.metric_privacy import MetricPrivacy
+from noisewright.problem.metrics import Scaled
+
+Proven = tuple[Fraction, str]
+
+
+def metric_laplace(mechanism: LinearLaplace, requirement: MetricPrivacy) -> Proven:
+    """Sum over k of |W_ki - W_kj| step_k / scale_k <= d(i, j) for every pair.
+
+    Rule: if one person's element changes from i to j, the integer sums move by the difference of two
+    columns; the mass of discrete Laplace noise falls by at most e^(rate |shift|), and masses multiply.
+    """
+    _check(mechanism, requirement.metric, [Cost.l1(mechanism.columns, mechanism.rates)])
+    return Fraction(1), "metric/laplace-every-pair"
+
+
+def metric_elliptical(mechanism: LinearElliptical, requirement: MetricPrivacy) -> Proven:
+    """rate |W_i - W_j| <= share d(i, j) for every block and pair, the shares adding up to at most one.
+
+    Rule: |w + s| <= |w| + |s| in Euclidean length, so the mass e^(-rate |w|) falls by at most
+    e^(rate |s|); the way back to answers is post-processing and blocks compose.
+    """
+    for block in mechanism.blocks:
+        metric = requirement.metric if block.share == 1 else Scaled(requirement.metric, block.share)
+        _check(mechanism, metric, [Cost.l2(block.columns, block.rate)])
+    return Fraction(1), "metric/elliptical-every-pair"
+
+
+def metric_exponential(mechanism: MetricExponential, requirement: MetricPrivacy) -> Proven:
+    """|W_ri - W_rj| step / scale <= d(i, j) for every choice r and pair.
+
+    Rule: each weight e^(score / (2 scale)) and the sum of all weights change by at most e^(d/2).
+    """
+    _check(mechanism, requirement.metric, Cost.largest(mechanism.columns, mechanism.rate))
+    return Fraction(1), "metric/exponential-every-pair"
+
+
+def metric_smalldb(mechanism: MetricSmallDB, requirement: MetricPrivacy) -> Proven:
+    """The largest distance to any answer moves by at most the largest move of an answer; then as the exponential.
+
+    Refuses where the small databases cannot be enumerated: nothing else draws them exactly.
+    """
+    if mechanism.candidates > MOST_CANDIDATES:
+        raise UncertifiedError(
+            f"refused: there are {mechanism.candidates} small databases, more than {MOST_CANDIDATES} cannot be drawn"
+            " exactly. Use fewer rows or a smaller universe, or `smalldb_by_metropolis`, which carries no guarantee.",
+            candidates=mechanism.candidates,
+        )
+    _check(mechanism, requirement.metric, Cost.largest(mechanism.columns, mechanism.rate))
+    return Fraction(1), "metric/smalldb-every-pair"
+
+
+def metric_mwem(mechanism: MetricMWEM, requirement: MetricPrivacy) -> Proven:
+    """|W_ki - W_kj| step / scale <= d(i, j) for every query and pair; each round spends d / rounds.
+
+    Rule: the score |W_k x - s| moves by at most |W_ki - W_kj|, a choice with weights e^(score / (4 rounds scale))
+    spends d / (2 rounds), and a measurement with noise of scale 2 rounds scale the same; rounds compose.
+    """
+    _check(mechanism, requirement.metric, Cost.largest(mechanism.columns, mechanism.rate))
+    return Fraction(1), "metric/mwem-every-pair"
+
+
+def _check(mechanism: Any, metric: Any, costs: Iterable[Cost]) -> None:
+    if metric.size != mechanism.query.size:
+        raise UncertifiedError(
+            f"refused: the metric has {metric.size} elements, the query {mechanism.query.size} columns.",
+            metric=metric.size,
+            query=mechanism.query.size,
+        )
+    for cost in costs:
+        if (pair := violation(metric, cost)) is not None:
+            raise UncertifiedError(
+                f"refused: telling elements {pair[0]} and {pair[1]} apart costs more than their distance. Use more"
+                " noise or a larger budget for this pair.",
+                pair=pair,
+            )

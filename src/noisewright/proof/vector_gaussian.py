@@ -1,0 +1,146 @@
+"""(epsilon, delta) for several numbers: Gaussian noise exactly, Laplace noise by composing privacy losses.
+
+The Gaussian rule: for independent or correlated Gaussian noise the privacy loss of a difference d is itself
+Gaussian and depends on d only through the length M of d in units of the noise, so
+delta = Q(epsilon/M - M/2) - e^epsilon Q(epsilon/M + M/2), which increases with M.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.laplace import Laplace
+from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.linear_gaussian import LinearGaussian, apply
+from noisewright.mechanisms.norm_shaped import NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.numerics.balls import Ball, ball, precision, upper
+from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.numbers import show
+from noisewright.problem.privacy import ApproxDP
+from noisewright.proof.approximate import approximate_delta
+from noisewright.proof.losses import composed_delta
+from noisewright.proof.vector_sets import counted, largest_sum, root_above, rows, whole_steps
+from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
+
+_BITS = 192
+
+
+def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) -> tuple[Fraction, str]:
+    """Gaussian parts by their exact rule, purely private ones with delta = 0, Laplace parts by composition."""
+    laws = [part.law for part in mechanism.parts if part is not None]
+    if laws and all(isinstance(law, Gaussian) for law in laws):
+        squared = gaussian_reach(mechanism)
+        return _accepted(gaussian_delta(requirement.epsilon, squared), requirement, "approximate/gaussian-vector")
+    refuse_uncovered(mechanism.query, [part is not None for part in mechanism.parts])
+    plain = counted(mechanism.query)
+    if plain is not None and plain.together == 1:
+        delta = _one_at_a_time(mechanism, plain.each, requirement.epsilon)
+        return _accepted(delta, requirement, "approximate/one-at-a-time")
+    if any(isinstance(law, Gaussian) for law in laws):
+        raise UncertifiedError("there is no rule that mixes Gaussian with other noise in one answer.")
+    bound, rule = per_coordinate_bound(mechanism)
+    if bound <= requirement.epsilon:
+        return Fraction(0), rule.replace("pure/", "approximate/pure-", 1)
+    if plain is None or not all(isinstance(law, Laplace) for law in laws):
+        raise UncertifiedError(
+            "refused: only Laplace noise is composed, for sets that say how many numbers move; this mechanism's pure"
+            f" bound {float(bound):.6g} exceeds epsilon = {show(requirement.epsilon)}."
+        )
+    shifts = []
+    for part, extent in zip(mechanism.parts, plain.each, strict=True):
+        if part is not None and extent:
+            assert isinstance(part.law, Laplace)
+            shifts.append(whole_steps(extent, part.lattice.step) * part.lattice.step / part.law.scale)
+    # A larger shift in units of the scale dominates a smaller one, so the largest ones are the worst to move.
+    worst = sorted(shifts, reverse=True)[: plain.together]
+    delta = composed_delta(worst, requirement.epsilon)
+    return _accepted(delta, requirement, "approximate/laplace-composed")
+
+
+def _one_at_a_time(mechanism: PerCoordinate, each: tuple[Fraction, ...], epsilon: Fraction) -> Fraction:
+    """Only one number moves, so the largest delta of a single part is that of all."""
+    memo: dict[tuple[Additive, Fraction], Fraction] = {}
+    for part, extent in zip(mechanism.parts, each, strict=True):
+        if part is not None and extent and (part, extent) not in memo:
+            step = part.lattice.step
+            memo[part, extent] = approximate_delta(part.law, epsilon, whole_steps(extent, step) * step)[0]
+    return max(memo.values())
+
+
+def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tuple[Fraction, str]:
+    """Pure differential privacy implies the approximate one with delta = 0."""
+    bound, rule = norm_shaped_bound(mechanism)
+    if bound > requirement.epsilon:
+        raise UncertifiedError(
+            f"refused: norm-shaped noise is certified by its pure bound, {float(bound):.6g}, which exceeds epsilon ="
+            f" {show(requirement.epsilon)}.",
+            bound=bound,
+        )
+    return Fraction(0), rule.replace("pure/", "approximate/pure-", 1)
+
+
+def approximate_linear_gaussian(mechanism: LinearGaussian, requirement: ApproxDP) -> tuple[Fraction, str]:
+    """Correlated Gaussian noise for listed differences: each is mapped to the frame and rounded up to whole steps."""
+    if mechanism.query.sensitivity.kind != "points":
+        raise UncertifiedError("correlated Gaussian noise is certified for listed differences (Points) alone.")
+    step = mechanism.step
+    worst = 0
+    for row in rows(mechanism.query.sensitivity):
+        worst = max(worst, sum(whole_steps(y, step) ** 2 for y in apply(mechanism.matrix, row)))
+    squared = worst * (step / mechanism.std) ** 2
+    return _accepted(gaussian_delta(requirement.epsilon, squared), requirement, "approximate/gaussian-frame")
+
+
+def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
+    """Largest squared length of a difference in units of each number's deviation, rounding included.
+
+    Rule: over sets that say how many numbers move, the largest terms; in a ball the length is at most
+    radius / smallest deviation, and crossing one more edge everywhere adds the length of (step_i / std_i).
+    """
+    query = mechanism.query
+    refuse_uncovered(query, [part is not None for part in mechanism.parts])
+
+    def term(i: int, distance: Fraction) -> Fraction:
+        part = mechanism.parts[i]
+        if part is None or not distance:
+            return Fraction(0)
+        assert isinstance(part.law, Gaussian)
+        return (whole_steps(distance, part.lattice.step) * part.lattice.step / part.law.std) ** 2
+
+    if (plain := counted(query)) is not None:
+        return largest_sum((term(i, extent) for i, extent in enumerate(plain.each)), plain.together)
+    if query.sensitivity.kind == "points":
+        sums = (sum((term(i, d) for i, d in enumerate(row)), Fraction(0)) for row in rows(query.sensitivity))
+        return max(sums)
+    parts = [part for part in mechanism.parts if part is not None]
+    deviations = [part.law.std for part in parts if isinstance(part.law, Gaussian)]
+    crossing = sum(((part.lattice.step / std) ** 2 for part, std in zip(parts, deviations, strict=True)), Fraction(0))
+    return (query.extents[0] / min(deviations) + root_above(crossing)) ** 2
+
+
+def gaussian_delta(epsilon: Fraction, squared_length: Fraction) -> Fraction:
+    """A rational at or above delta for differences of this squared length in units of the noise."""
+    with precision(_BITS):
+        return upper(_delta_ball(epsilon, ball(squared_length).sqrt()))
+
+
+def _delta_ball(epsilon: Fraction, length: Ball) -> Ball:
+    e = ball(epsilon)
+    root = ball(2).sqrt()
+    first = ((e / length - length / 2) / root).erfc() / 2
+    second = ((e / length + length / 2) / root).erfc() / 2
+    return first - e.exp() * second
+
+
+def _accepted(delta: Fraction, requirement: ApproxDP, rule: str) -> tuple[Fraction, str]:
+    if delta > requirement.delta:
+        raise UncertifiedError(
+            f"refused: at epsilon = {show(requirement.epsilon)} the delta of this mechanism, over the differences that"
+            f" one person can make, is bounded by {float(delta):.6g} only; {show(requirement.delta)} was claimed"
+            f" (rule {rule}). Use noise made for this set, or claim a larger delta.",
+            bound=delta,
+            requirement=requirement,
+        )
+    return max(delta, Fraction(0)), rule

@@ -1,0 +1,136 @@
+"""Pure bounds for several numbers: the largest log-ratio over every difference in the set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from noisewright.laws.laplace import Laplace
+from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.numbers import show
+from noisewright.problem.privacy import PureDP
+from noisewright.problem.sensitivity import L2Ball
+from noisewright.problem.vector import Vector
+from noisewright.proof.additive import above
+from noisewright.proof.pure import pure_bound
+from noisewright.proof.vector_sets import counted, largest_sum, moved_without_noise, root_above, rows, whole_steps
+
+
+def pure_per_coordinate(mechanism: PerCoordinate, requirement: PureDP) -> tuple[Fraction, str]:
+    """Independent noise: log-ratios add up over the numbers that move."""
+    return _within(per_coordinate_bound(mechanism), requirement)
+
+
+def pure_norm_shaped(mechanism: NormShaped, requirement: PureDP) -> tuple[Fraction, str]:
+    """Norm-shaped noise: the log-ratio is at most the rate times the norm of the difference."""
+    return _within(norm_shaped_bound(mechanism), requirement)
+
+
+def _within(found: tuple[Fraction, str], requirement: PureDP) -> tuple[Fraction, str]:
+    bound, rule = found
+    if bound > requirement.epsilon:
+        raise UncertifiedError(
+            f"refused: over the differences that one person can make, the likelihood ratio of this mechanism reaches"
+            f" e^{above(bound)}, but epsilon = {show(requirement.epsilon)} was claimed (rule {rule}). Use noise made"
+            f" for this set, or claim epsilon >= {above(bound)}.",
+            bound=bound,
+            requirement=requirement,
+        )
+    return bound, rule
+
+
+def refuse_uncovered(query: Vector, noisy: Sequence[bool]) -> None:
+    """A number that one person can change must get noise."""
+    place = moved_without_noise(query, noisy)
+    if place is not None:
+        raise UncertifiedError(
+            f"refused: one person can move number {place + 1} by {show(query.extents[place])}, and it gets no noise.",
+            place=place,
+        )
+
+
+def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
+    """Largest sum of log-ratios over the set, rounding included.
+
+    Rule: rounded answers differ by whole steps (see vector_sets); rounding the noise is
+    post-processing; for Laplace noise the log-ratio is |d_i| / scale_i, whose largest sum over an l1 ball is
+    at a corner and over an l2 ball is the radius times the length of (1/scale_i). For a ball and
+    other laws the enclosing box is used.
+    """
+    query = mechanism.query
+    refuse_uncovered(query, [part is not None for part in mechanism.parts])
+    if (plain := counted(query)) is not None:
+        bounds = [_part_bound(p, extent) for p, extent in zip(mechanism.parts, plain.each, strict=True)]
+        return largest_sum(bounds, plain.together), f"pure/independent-{plain.kind}"
+    chosen = query.sensitivity
+    if chosen.kind == "points":
+        memo: dict[tuple[Additive | None, Fraction], Fraction] = {}
+        worst = Fraction(0)
+        for row in rows(chosen):
+            total = Fraction(0)
+            for part, d in zip(mechanism.parts, row, strict=True):
+                key = (part, abs(d))
+                if key not in memo:
+                    memo[key] = _part_bound(part, abs(d))
+                total += memo[key]
+            worst = max(worst, total)
+        return worst, "pure/independent-points"
+    parts = [part for part in mechanism.parts if part is not None]
+    if not all(isinstance(part.law, Laplace) for part in parts):
+        return sum((_part_bound(p, query.extents[0]) for p in parts), Fraction(0)), "pure/independent-enclosing-box"
+    slopes = [1 / part.law.scale for part in parts if isinstance(part.law, Laplace)]
+    growth = sum((s * part.lattice.step for s, part in zip(slopes, parts, strict=True)), Fraction(0))
+    radius = query.extents[0]
+    if isinstance(chosen, L2Ball):
+        length = root_above(sum((s * s for s in slopes), Fraction(0)))
+        return radius * length + growth, "pure/laplace-l2-ball"
+    return radius * max(slopes) + growth, "pure/laplace-l1-ball"
+
+
+def _part_bound(part: Additive | None, distance: Fraction) -> Fraction:
+    if part is None or not distance:
+        return Fraction(0)
+    step = part.lattice.step
+    return pure_bound(part.law, whole_steps(distance, step) * step)[0]
+
+
+def norm_shaped_bound(mechanism: NormShaped) -> tuple[Fraction, str]:
+    """Largest sum over blocks of rate * norm(steps moved).
+
+    Rule: the triangle inequality. In a ball d, with c_i = rate / step_i, the part of d inside a block costs at most
+    max c_i times its length, and crossing one more edge everywhere costs rate * norm(1, …, 1).
+    """
+    query = mechanism.query
+    covered = {place for block in mechanism.blocks for place in block.places}
+    refuse_uncovered(query, [i in covered for i in range(query.dimension)])
+    if (plain := counted(query)) is not None:
+        values = [_block_value(block, plain.each, plain.together) for block in mechanism.blocks]
+        return largest_sum(values, plain.together), f"pure/norm-{plain.kind}"
+    chosen = query.sensitivity
+    if chosen.kind == "points":
+        sums = (
+            sum((_block_value(block, row, block.size) for block in mechanism.blocks), Fraction(0))
+            for row in rows(chosen)
+        )
+        return max(sums), "pure/norm-points"
+    slopes = [block.rate / min(block.steps) for block in mechanism.blocks]
+    growth = sum((block.rate * _length([1] * block.size, block.norm) for block in mechanism.blocks), Fraction(0))
+    radius = query.extents[0]
+    if isinstance(chosen, L2Ball):
+        return radius * root_above(sum((s * s for s in slopes), Fraction(0))) + growth, "pure/norm-l2-ball"
+    return radius * max(slopes) + growth, "pure/norm-l1-ball"
+
+
+def _block_value(block: NormBlock, differences: Sequence[Fraction], together: int) -> Fraction:
+    """Rate times the norm of the most steps that `together` numbers of the block can move."""
+    steps = [whole_steps(differences[place], step) for place, step in zip(block.places, block.steps, strict=True)]
+    return block.rate * _length(sorted(steps, reverse=True)[:together], block.norm)
+
+
+def _length(steps: list[int], norm: str) -> Fraction:
+    if norm == "max":
+        return Fraction(max(steps))
+    return root_above(Fraction(sum(k * k for k in steps)))

@@ -1,0 +1,175 @@
+"""Exact draws from mechanisms whose law depends on the answer.
+
+The answer is rounded at random to a grid input, then that row's output index is drawn by exact
+inversion; both comparisons draw more bits where 64 do not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.mechanisms.blend import Blend
+from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.conditional import Conditional
+from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.truncated import Truncated
+from noisewright.numerics.balls import precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import InvalidAnswerError
+from noisewright.problem.numbers import show
+from noisewright.proof.bounded import largest_bias
+from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.entropy import Entropy, WordStream
+from noisewright.sample.refine import Inverter
+from noisewright.sample.table import CdfTable
+
+_WITHOUT_TABLE = 400
+_BITS = 64
+_CHUNK = 1 << 16
+
+
+@drawer_for.register(Rows)
+@drawer_for.register(Composite)
+@drawer_for.register(Blend)
+@drawer_for.register(Truncated)
+def _(mechanism: Conditional) -> Drawer:
+    return ConditionalDrawer(mechanism)
+
+
+class ConditionalDrawer:
+    """One row of outputs for each grid input; tables are made for rows that are drawn often."""
+
+    def __init__(self, mechanism: Conditional) -> None:
+        self._mechanism = mechanism
+        self._values = np.array([float(mechanism.value(k)) for k in range(mechanism.last + 1)])
+        self._inverters: dict[int, Inverter] = {}
+        self._tables: dict[int, CdfTable] = {}
+
+    def release(self, answer: Any, entropy: Entropy) -> float:
+        """One private answer."""
+        i, share = self._mechanism.grid.locate(answer)
+        stream = entropy.stream()
+        return float(self._values[self._one(i + _bernoulli(share, stream), stream)])
+
+    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
+        """Refused: there is no noise apart from the answer."""
+        raise InvalidAnswerError(
+            "what this mechanism releases depends on the answer, so there is no noise to draw by itself;"
+            " use release(answer) or release_many(answers)."
+        )
+
+    def release_many(self, answers: Iterable[Any], entropy: Entropy) -> NDArray[np.float64]:
+        """One independent private answer for each answer given."""
+        given = np.asarray(answers if isinstance(answers, np.ndarray) else list(answers))
+        if given.ndim != 1:
+            raise InvalidAnswerError(f"answers have {given.ndim} dimensions; give a flat list of numbers.")
+        stream = entropy.stream()
+        if len(given) and bool((given == given[0]).all()):
+            i, share = self._mechanism.grid.locate(_plain(given[0]))
+            return self._values[self._indices(i + _bernoullis(share, len(given), stream), stream)]
+        distinct, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
+        places = [self._mechanism.grid.locate(_plain(a)) for a in distinct]
+        order = np.argsort(inverse, kind="stable")
+        rows = np.empty(len(given), dtype=np.int64)
+        start = 0
+        for (i, share), count in zip(places, counts.tolist(), strict=True):
+            rows[order[start : start + count]] = i + _bernoullis(share, count, stream)
+            start += count
+        return self._values[self._indices(rows, stream)]
+
+    def _indices(self, rows: NDArray[np.int64], stream: WordStream) -> NDArray[np.int64]:
+        """One output index for each row asked for."""
+        result = np.empty(len(rows), dtype=np.int64)
+        if len(rows) and rows.max() - rows.min() <= 1:
+            for row in {int(rows.min()), int(rows.max())}:
+                where = np.flatnonzero(rows == row)
+                result[where] = self._many(row, len(where), stream)
+            return result
+        order = np.argsort(rows, kind="stable")
+        found, starts = np.unique(rows[order], return_index=True)
+        ends = [*starts[1:].tolist(), len(rows)]
+        for row, start, end in zip(found.tolist(), starts.tolist(), ends, strict=True):
+            result[order[start:end]] = self._many(row, end - start, stream)
+        return result
+
+    def _many(self, row: int, count: int, stream: WordStream) -> NDArray[np.int64]:
+        if count <= _WITHOUT_TABLE and row not in self._tables:
+            return np.array([self._one(row, stream) for _ in range(count)], dtype=np.int64)
+        if row not in self._tables:
+            self._tables[row] = CdfTable(self._mechanism.row(row), -1, self._mechanism.last, bits=_BITS)
+        table = self._tables[row]
+        parts = [_drawn(table, min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
+        return np.concatenate(parts)
+
+    def _one(self, row: int, stream: WordStream) -> int:
+        inverter = self._inverters.setdefault(row, Inverter(self._mechanism.row(row)))
+        u = int(stream.words(1)[0])
+        return inverter.invert(u, _BITS, stream, above=-1, at_most=self._mechanism.last)
+
+
+def _drawn(table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
+    """Output indices through a table; words that it does not decide are refined."""
+    words = stream.words(count)
+    places = table.places(words)
+    result = places.astype(np.int64) + table.first
+    open_draws = np.flatnonzero(places == table.size)
+    result[open_draws] = table.settle(words[open_draws], stream).astype(np.int64)
+    return result
+
+
+def _bernoulli(share: Fraction, stream: WordStream) -> int:
+    """1 with exactly the given probability: a uniform number is compared with it bit by bit of need."""
+    rest = share
+    while rest:
+        scaled = rest * 2**_BITS
+        whole = scaled.numerator // scaled.denominator
+        word = int(stream.words(1)[0])
+        if word != whole:
+            return 1 if word < whole else 0
+        rest = scaled - whole
+    return 0
+
+
+def _bernoullis(share: Fraction, count: int, stream: WordStream) -> NDArray[np.int64]:
+    if not share:
+        return np.zeros(count, dtype=np.int64)
+    scaled = share * 2**_BITS
+    whole = min(scaled.numerator // scaled.denominator, 2**_BITS - 1)
+    words = stream.words(count)
+    result = (words < np.uint64(whole)).astype(np.int64)
+    for i in np.flatnonzero(words == np.uint64(whole)):
+        result[i] = _bernoulli(scaled - whole, stream)
+    return result
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@describe_error.register(Rows)
+@describe_error.register(Composite)
+@describe_error.register(Blend)
+@describe_error.register(Truncated)
+def _(mechanism: Conditional) -> list[str]:
+    grid, query = mechanism.grid, mechanism.query
+    with precision():
+        rows = sorted({0, grid.last // 2, grid.last})
+        errors = [mechanism.moments(i, BALLS)[1].sqrt() for i in rows]
+        shown = [f"{float(upper(e)):.6g} at {show(grid.points[i])}" for i, e in zip(rows, errors, strict=True)]
+        bias = largest_bias(mechanism)
+    mean = (
+        "Mean: exactly the true answer, for every answer in the range."
+        if bias <= query.width / 10**12
+        else f"Bias: answers are off by up to {float(bias):.6g} on average."
+    )
+    low, high = mechanism.value(0), mechanism.value(mechanism.last)
+    return [
+        f"Error: root mean square {', '.join(shown)}.",
+        mean,
+        f"Released values lie between {show(low)} and {show(high)}.",
+    ]

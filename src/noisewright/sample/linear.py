@@ -1,0 +1,149 @@
+"""How linear mechanisms are drawn: exact integer noise on exact integer sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
+from noisewright.numerics.balls import Ball, ball, precision
+from noisewright.numerics.fields import BALLS
+from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.entropy import Entropy, WordStream
+from noisewright.sample.two_sided import TwoSided, flip
+
+_BATCH = 1 << 13
+
+
+@drawer_for.register
+def _(mechanism: LinearLaplace) -> Drawer:
+    return LaplaceDrawer(mechanism)
+
+
+@drawer_for.register
+def _(mechanism: LinearElliptical) -> Drawer:
+    return EllipticalDrawer(mechanism)
+
+
+class LaplaceDrawer:
+    """Independent two-sided geometric noise for each query."""
+
+    def __init__(self, mechanism: LinearLaplace) -> None:
+        self._mechanism = mechanism
+        self._noise = [TwoSided(lambda rate=rate: ball(rate)) for rate in mechanism.rates]  # type: ignore[misc]
+
+    def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
+        """Private answers of all queries, from the histogram."""
+        totals = self._mechanism.sums(answer)
+        stream = entropy.stream()
+        noisy = [s + int(n.draw(1, stream)[0]) for s, n in zip(totals, self._noise, strict=True)]
+        return np.array([float(step * v) for step, v in zip(self._mechanism.steps, noisy, strict=True)])
+
+    def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
+        """Noise, one row for each draw."""
+        stream = entropy.stream()
+        columns = [n.draw(count, stream).astype(np.float64) for n in self._noise]
+        return np.stack([float(h) * c for h, c in zip(self._mechanism.steps, columns, strict=True)], axis=1)
+
+
+class EllipticalDrawer:
+    """Round integer noise for each block, mapped back to the answers."""
+
+    def __init__(self, mechanism: LinearElliptical) -> None:
+        self._mechanism = mechanism
+        self._noise = [RoundNoise(block) for block in mechanism.blocks]
+
+    def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
+        """Private answers of all queries, from the histogram."""
+        totals = self._mechanism.sums(answer)
+        stream = entropy.stream()
+        result = np.zeros(self._mechanism.query.dimension)
+        for block, sums, noise in zip(self._mechanism.blocks, totals, self._noise, strict=True):
+            noisy = [s + int(w) for s, w in zip(sums, noise.draw(1, stream)[0], strict=True)]
+            for k, row in zip(block.rows, block.decode, strict=True):
+                result[k] = float(sum(a * b for a, b in zip(row, noisy, strict=True)))
+        return result
+
+    def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
+        """Noise, one row for each draw."""
+        stream = entropy.stream()
+        result = np.zeros((count, self._mechanism.query.dimension))
+        for block, noise in zip(self._mechanism.blocks, self._noise, strict=True):
+            decode = np.array([[float(v) for v in row] for row in block.decode])
+            result[:, list(block.rows)] = noise.draw(count, stream).astype(np.float64) @ decode.T
+        return result
+
+
+class RoundNoise:
+    """Integer vectors of mass proportional to e^(-rate |w|), |w| the Euclidean length.
+
+    Proposals have independent coordinates of rate/sqrt(K); since |w| is at least the sum of |w_k|
+    over sqrt(K), accepting with probability e^(-rate (|w| - sum/sqrt(K))) leaves exactly that law.
+    Floats decide where they are far from the edge, balls the rest.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self._dimension = len(block.rows)
+        self._rate = block.rate
+        self._proposal = TwoSided(lambda: ball(block.rate) / ball(self._dimension).sqrt())
+
+    def draw(self, count: int, stream: WordStream) -> NDArray[Any]:
+        """`count` independent vectors, one in each row."""
+        found: list[NDArray[Any]] = []
+        total = 0
+        while total < count:
+            expected = (count - total) * 8 ** (self._dimension / 6)
+            batch = int(min(_BATCH, max(16, expected)))
+            vectors = self._proposal.draw(batch * self._dimension, stream).reshape(batch, self._dimension)
+            kept = vectors[self._accepted(vectors, stream)]
+            found.append(kept)
+            total += len(kept)
+        joined = np.concatenate(found)[:count] if found else np.zeros((0, self._dimension), dtype=np.int64)
+        return np.asarray(joined)
+
+    def _accepted(self, vectors: NDArray[Any], stream: WordStream) -> NDArray[np.bool_]:
+        words = stream.words(len(vectors))
+        values = np.abs(vectors.astype(np.float64))
+        length = np.sqrt((values * values).sum(axis=1)) * float(self._rate)
+        taxi = values.sum(axis=1) * (float(self._rate) / self._dimension**0.5)
+        chance = np.exp(-np.maximum(length - taxi, 0.0))
+        # Each float above is within 2^-44 of its real value, relatively; so is the exponent, times its size.
+        slack = 2.0**-40 * (1 + length + taxi)
+        uniform = words.astype(np.float64) * 2.0**-64
+        accepted = uniform < chance - slack
+        open_cases = np.flatnonzero(~accepted & (uniform <= chance + slack))
+        for i in open_cases:
+            vector = [int(v) for v in vectors[i]]
+            accepted[i] = flip(lambda vector=vector: self._chance(vector), int(words[i]), 64, stream)  # type: ignore[misc]
+        return np.asarray(accepted)
+
+    def _chance(self, vector: list[int]) -> Ball:
+        squares, taxi = sum(v * v for v in vector), sum(abs(v) for v in vector)
+        if squares * self._dimension == taxi * taxi:
+            return ball(1)
+        excess = ball(squares).sqrt() - ball(taxi) / ball(self._dimension).sqrt()
+        return (-ball(self._rate) * excess).exp()
+
+
+@describe_error.register
+def _(mechanism: LinearLaplace) -> list[str]:
+    return _described(mechanism)
+
+
+@describe_error.register
+def _(mechanism: LinearElliptical) -> list[str]:
+    return _described(mechanism)
+
+
+def _described(mechanism: LinearLaplace | LinearElliptical) -> list[str]:
+    with precision():
+        roots = [float(v.mid()) ** 0.5 for v in mechanism.variances(BALLS)]
+    shown = ", ".join(f"{name} {root:.6g}" for name, root in zip(mechanism.query.names, roots[:12], strict=False))
+    more = f" and {len(roots) - 12} more" if len(roots) > 12 else ""
+    worst = float(max(mechanism.biases()))
+    lines = [f"Error (root mean square of the noise): {shown}{more}."]
+    if worst:
+        lines.append(f"Bias: each person's contribution is off by at most {worst:.3g}.")
+    return lines

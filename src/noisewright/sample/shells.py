@@ -1,0 +1,63 @@
+"""Exact draws of norm-shaped noise: the shell from its distribution function, then uniform coordinates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.laws.shells import ShellRadius
+from noisewright.sample.entropy import WordStream
+from noisewright.sample.refine import Inverter
+from noisewright.sample.table import CdfTable
+from noisewright.sample.uniform import uniform_below
+
+_BITS = 64
+_MOST_COORDINATES = 1 << 19
+
+
+class ShellSampler:
+    """Integer vectors of mass proportional to e^(-rate max|z_i|).
+
+    Guarantees: every vector has exactly that probability: the radius is inverted with as many bits
+    as it takes, the coordinates are uniform by rejection.
+    """
+
+    def __init__(self, size: int, rate: Fraction) -> None:
+        self._size = size
+        self._law = ShellRadius(size, rate)
+        self._inverter = Inverter(self._law)
+        self._table: CdfTable | None = None
+
+    def one(self, stream: WordStream) -> list[int]:
+        """A single vector; needs no table."""
+        r = self._inverter.invert(int(stream.words(1)[0]), _BITS, stream, above=None, at_most=None)
+        limits = np.full(self._size, 2 * r + 1, dtype=np.uint64)
+        return [int(v) - r for v in uniform_below(limits, stream)]
+
+    def many(self, count: int, stream: WordStream) -> NDArray[np.int64]:
+        """`count` vectors, one a row, through a table of the radius."""
+        if self._table is None:
+            first, last = self._law.span()
+            self._table = CdfTable(self._law, first - 1, last)
+        rows = max(1, _MOST_COORDINATES // self._size)
+        parts = [self._part(self._table, min(rows, count - i), stream) for i in range(0, count, rows)]
+        return np.concatenate(parts) if parts else np.zeros((0, self._size), dtype=np.int64)
+
+    def _part(self, table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
+        radius = radii(table, count, stream)
+        limits = np.repeat((2 * radius + 1).astype(np.uint64), self._size)
+        drawn = uniform_below(limits, stream).astype(np.int64).reshape(count, self._size)
+        return np.asarray(drawn - radius[:, None])
+
+
+def radii(table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
+    """Draws of the tabulated integer law: by the guide where it decides, by refinement elsewhere."""
+    words = stream.words(count)
+    places = table.places(words)
+    drawn = places.astype(np.int64) + table.first
+    unsettled = np.flatnonzero(places == table.size)
+    if len(unsettled):
+        drawn[unsettled] = table.settle(words[unsettled], stream)
+    return drawn

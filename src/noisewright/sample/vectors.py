@@ -1,0 +1,178 @@
+"""Exact draws for several numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.lattice import Lattice, Rounded
+from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.linear_gaussian import LinearGaussian
+from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped, nearest
+from noisewright.mechanisms.per_coordinate import PerCoordinate, check_length
+from noisewright.mechanisms.vector_errors import moments
+from noisewright.numerics.balls import precision
+from noisewright.problem.numbers import Number, data_value, show
+from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.entropy import Entropy, WordStream
+from noisewright.sample.round_blocks import RoundBlockSampler
+from noisewright.sample.sampler import NoiseSampler
+from noisewright.sample.shells import ShellSampler
+
+Floats = NDArray[np.float64]
+_SHOWN = 6
+_WITHOUT_TABLE = 400
+
+
+@drawer_for.register
+def _(mechanism: PerCoordinate) -> Drawer:
+    return PerCoordinateDrawer(mechanism)
+
+
+@drawer_for.register
+def _(mechanism: NormShaped) -> Drawer:
+    return NormShapedDrawer(mechanism)
+
+
+@drawer_for.register
+def _(mechanism: LinearGaussian) -> Drawer:
+    return LinearGaussianDrawer(mechanism)
+
+
+class PerCoordinateDrawer:
+    """Independent lattice noise for each number; numbers with the same noise in steps share a table."""
+
+    def __init__(self, mechanism: PerCoordinate) -> None:
+        self._mechanism = mechanism
+        self._places: dict[Rounded, list[int]] = {}
+        for i, part in enumerate(mechanism.parts):
+            if part is not None:
+                self._places.setdefault(in_steps(part), []).append(i)
+        self._samplers = {noise: NoiseSampler(noise) for noise in self._places}
+
+    def release(self, answer: Sequence[Number], entropy: Entropy) -> Floats:
+        laws = self._mechanism.law_given(answer)
+        out = np.array([float(data_value(x, "answer")) for x in answer])
+        stream = entropy.stream()
+        for noise, places in self._places.items():
+            for i in places:
+                out[i] = float(laws[i].value(self._samplers[noise].one(stream)))
+        return out
+
+    def draw(self, count: int, entropy: Entropy) -> Floats:
+        out = np.zeros((count, len(self._mechanism.parts)))
+        stream = entropy.stream()
+        for noise, places in self._places.items():
+            cells = drawn_cells(self._samplers[noise], count * len(places), stream).reshape(count, len(places))
+            steps = [float(part.lattice.step) for i in places if (part := self._mechanism.parts[i]) is not None]
+            out[:, places] = (cells + 0.5) * np.array(steps)
+        return out
+
+
+def in_steps(part: Additive) -> Rounded:
+    """The noise of a part with its step as the unit: the same law of cells, from shorter numbers."""
+    step, law = part.lattice.step, part.law
+    if isinstance(law, Laplace):
+        return Rounded(Laplace(law.scale / step), Lattice.cells(Fraction(1)))
+    if isinstance(law, Gaussian):
+        return Rounded(Gaussian(law.std / step), Lattice.cells(Fraction(1)))
+    return part.noise
+
+
+def drawn_cells(sampler: NoiseSampler, count: int, stream: WordStream) -> Floats:
+    """`count` cells as floats."""
+    return sampler.many(count, stream).astype(np.float64)
+
+
+class NormShapedDrawer:
+    """One shell for each block, then its coordinates."""
+
+    def __init__(self, mechanism: NormShaped) -> None:
+        self._mechanism = mechanism
+        self._samplers: dict[tuple[int, Fraction, str], ShellSampler | RoundBlockSampler] = {}
+        for block in mechanism.blocks:
+            key = _key(block)
+            if key not in self._samplers:
+                kind = ShellSampler if block.norm == "max" else RoundBlockSampler
+                self._samplers[key] = kind(block.size, block.rate)
+
+    def release(self, answer: Sequence[Number], entropy: Entropy) -> Floats:
+        check_length(answer, self._mechanism.query)
+        exact = [data_value(x, "answer") for x in answer]
+        indices = [
+            [nearest(exact[p], s) for p, s in zip(b.places, b.steps, strict=True)] for b in self._mechanism.blocks
+        ]
+        out = np.array([float(x) for x in exact])
+        stream = entropy.stream()
+        for block, cells in zip(self._mechanism.blocks, indices, strict=True):
+            noise = self._samplers[_key(block)].one(stream)
+            for place, step, cell, z in zip(block.places, block.steps, cells, noise, strict=True):
+                out[place] = float((cell + z) * step)
+        return out
+
+    def draw(self, count: int, entropy: Entropy) -> Floats:
+        out = np.zeros((count, self._mechanism.query.dimension))
+        stream = entropy.stream()
+        for block in self._mechanism.blocks:
+            steps = np.array([float(step) for step in block.steps])
+            out[:, block.places] = self._noise(block, count, stream) * steps
+        return out
+
+    def _noise(self, block: NormBlock, count: int, stream: WordStream) -> NDArray[Any]:
+        sampler = self._samplers[_key(block)]
+        if count <= _WITHOUT_TABLE:
+            return np.array([sampler.one(stream) for _ in range(count)], dtype=np.float64).reshape(count, block.size)
+        return sampler.many(count, stream)
+
+
+class LinearGaussianDrawer:
+    """Independent lattice noise in the frame, mapped back."""
+
+    def __init__(self, mechanism: LinearGaussian) -> None:
+        self._mechanism = mechanism
+        self._sampler = NoiseSampler(mechanism.noise)
+        self._inverse = np.array([[float(v) for v in row] for row in mechanism.inverse])
+
+    def release(self, answer: Sequence[Number], entropy: Entropy) -> Floats:
+        cells = self._mechanism.law_given(answer)
+        stream = entropy.stream()
+        lattice = self._mechanism.lattice
+        framed = [lattice.released(cell, self._sampler.one(stream)) for cell in cells]
+        inverse = self._mechanism.inverse
+        return np.array([float(sum((a * y for a, y in zip(row, framed, strict=True)), Fraction(0))) for row in inverse])
+
+    def draw(self, count: int, entropy: Entropy) -> Floats:
+        size = self._mechanism.query.dimension
+        cells = drawn_cells(self._sampler, count * size, entropy.stream())
+        framed = (cells.reshape(count, size) + 0.5) * float(self._mechanism.step)
+        return np.asarray(framed @ self._inverse.T)
+
+
+def _key(block: NormBlock) -> tuple[int, Fraction, str]:
+    return block.size, block.rate, block.norm
+
+
+@describe_error.register(PerCoordinate)
+@describe_error.register(NormShaped)
+@describe_error.register(LinearGaussian)
+def _describe(mechanism: Any) -> list[str]:
+    with precision():
+        roots = [float(value.mid()) ** 0.5 for value in moments(mechanism, 2)]
+    shown = ", ".join(f"{v:.6g}" for v in roots[:_SHOWN])
+    more = f" … ({len(roots)} numbers)" if len(roots) > _SHOWN else ""
+    lines = [
+        f"Error: root mean square of each number {shown}{more}; all together {sum(v * v for v in roots) ** 0.5:.6g}."
+    ]
+    free = [i + 1 for i, extent in enumerate(mechanism.query.extents) if not extent]
+    if free:
+        names = ", ".join(map(str, free[:_SHOWN])) + (" …" if len(free) > _SHOWN else "")
+        lines.append(f"No person can change number {names}: released without noise.")
+    if isinstance(mechanism, LinearGaussian):
+        lines.append(f"The noise of different numbers is correlated; steps of {show(mechanism.step)} in its own frame.")
+    return lines

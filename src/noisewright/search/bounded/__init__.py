@@ -1,0 +1,1 @@
+"""Design of answers that stay in bounds and are right on average."""

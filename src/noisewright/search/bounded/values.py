@@ -1,0 +1,91 @@
+"""What a bounded mechanism costs: its squared error over all answers, rounding and mixing included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from noisewright.mechanisms.conditional import Conditional
+from noisewright.numerics.balls import Ball, ball, hull, lower, precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.utilities import AverageVariance
+
+_BITS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Bias and mean squared error at every grid input, each between two rationals."""
+
+    inputs: tuple[Fraction, ...]
+    bias: tuple[tuple[Fraction, Fraction], ...]
+    error: tuple[tuple[Fraction, Fraction], ...]
+
+    @property
+    def largest_bias(self) -> float:
+        """The bias that is farthest from zero, with its sign; 0 where none can be told from zero."""
+        middles = [float(low + high) / 2 for low, high in self.bias if low > 0 or high < 0]
+        return max(middles, key=abs, default=0.0)
+
+    def at(self, x: Fraction, side: int) -> Fraction:
+        """Lower (0) or upper (1) end of the mean squared error at any answer."""
+        i = max(k for k in range(len(self.inputs) - 1) if self.inputs[k] <= x)
+        share = (x - self.inputs[i]) / (self.inputs[i + 1] - self.inputs[i])
+        a, c, bend = self._cell(i, side)
+        return (1 - share) * a + share * c + share * (1 - share) * bend
+
+    def worst(self, side: int) -> Fraction:
+        """Lower or upper end of the largest mean squared error over all answers."""
+        return max(_highest(*self._cell(i, side)) for i in range(len(self.inputs) - 1))
+
+    def average(self, side: int) -> Fraction:
+        """Lower or upper end of the mean squared error averaged evenly over the input range."""
+        total = Fraction(0)
+        for i in range(len(self.inputs) - 1):
+            a, c, bend = self._cell(i, side)
+            total += (self.inputs[i + 1] - self.inputs[i]) * ((a + c) / 2 + bend / 6)
+        return total / (self.inputs[-1] - self.inputs[0])
+
+    def _cell(self, i: int, side: int) -> tuple[Fraction, Fraction, Fraction]:
+        """Errors at both ends of cell i and what mixing adds: share (1 - share) times the last."""
+        d = self.inputs[i + 1] - self.inputs[i]
+        rise = self.bias[i + 1][side] - self.bias[i][1 - side]
+        return self.error[i][side], self.error[i + 1][side], d * d + 2 * d * rise
+
+
+@lru_cache(maxsize=64)
+def _profile(mechanism: Any) -> Profile:
+    bias, error = [], []
+    with precision(_BITS):
+        for i in range(mechanism.grid.last + 1):
+            b, e = mechanism.moments(i, BALLS)
+            bias.append((lower(b), upper(b)))
+            error.append((lower(e), upper(e)))
+    return Profile(mechanism.grid.points, tuple(bias), tuple(error))
+
+
+def profile_of(mechanism: Conditional) -> Profile:
+    """The error of every row, in balls; remembered for mechanisms that were asked for lately."""
+    key: Any = mechanism
+    return _profile(key)
+
+
+def value_of(profile: Profile, utility: Any) -> Ball:
+    """The utility's value as a ball."""
+    if not isinstance(utility, AverageVariance):
+        ends = [profile.worst(side) for side in (0, 1)]
+    elif utility.prior is None:
+        ends = [profile.average(side) for side in (0, 1)]
+    else:
+        ends = [sum((w * profile.at(x, side) for x, w in utility.prior), Fraction(0)) for side in (0, 1)]
+    with precision(_BITS):
+        return hull(ball(ends[0]), ball(ends[1]))
+
+
+def _highest(a: Fraction, c: Fraction, bend: Fraction) -> Fraction:
+    """Maximum over share in [0, 1] of (1 - share) a + share c + share (1 - share) bend."""
+    if bend <= abs(c - a):
+        return max(a, c)
+    return (a + c) / 2 + bend / 4 + (c - a) ** 2 / (4 * bend)

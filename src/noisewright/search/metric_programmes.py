@@ -1,0 +1,228 @@
+"""Two convex programmes of metric privacy, by interior points, with the duality gap reached.
+
+Both are small in variables and long in constraints (one for each pair). Floats: a bug here costs
+accuracy, never privacy, since every result is scaled to feasibility and certified afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.problem.errors import SolverError
+
+Floats = NDArray[np.float64]
+TARGET_GAP = 1e-8
+_GROWTH = 12.0
+_MOST_STAGES = 40
+_MOST_STEPS = 60
+_LONG = 0.3
+_NEAR = 0.9
+_FITS = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A feasible point, its value, and the relative distance to the dual bound."""
+
+    point: Floats
+    value: float
+    gap: float
+
+
+def best_rates(pairs: Floats, weights: Floats, power: int = 2) -> Solved:
+    """Rates r > 0 that minimise sum of weights r^-power subject to pairs @ r <= 1.
+
+    Rule: at r = (power w / s)^(1/(power+1)) the Lagrangian is least, where s = pairs' multipliers;
+    multipliers may be rescaled freely, which gives the bound its closed form.
+    Valid for: power 1 or 2; every column of `pairs` has a positive entry.
+    """
+    unit = pairs.max(axis=0)
+    matrix = pairs / unit
+    costs = weights * unit**power
+    costs = costs / costs.sum()
+
+    def bound(multipliers: Floats) -> float:
+        slopes, total = matrix.T @ multipliers, multipliers.sum()
+        if power == 2:
+            return float(4 / 27 * (3 * (costs ** (1 / 3) * (slopes / 2) ** (2 / 3)).sum()) ** 3 / total**2)
+        return float((np.sqrt(costs * slopes).sum()) ** 2 / total)
+
+    def value(r: Floats) -> float:
+        return float((costs / r**power).sum())
+
+    def derivatives(r: Floats) -> tuple[Floats, Floats]:
+        return -power * costs / r ** (power + 1), np.diag(power * (power + 1) * costs / r ** (power + 2))
+
+    start = np.full(matrix.shape[1], 0.5) / matrix.sum(axis=1).max()
+    point, gap = _interior(matrix, start, value, derivatives, bound, lambda r: bool((r > 0).all()))
+    point = point / (matrix @ point).max() / unit
+    return Solved(point, float((weights / point**power).sum()), gap)
+
+
+def best_ellipse(differences: Floats, weights: Floats) -> Solved | None:
+    """The matrix M > 0 that minimises sum of weights (M^-1)_kk subject to v' M v <= 1 for every row v.
+
+    Rule: multipliers with S = sum of multiplier v v' bound the value by tr((C^1/2 S C^1/2)^1/2)^2
+    over their sum, C = diag(weights). None if the rows do not span the space.
+    """
+    half = _whitener(differences)
+    if half is None:
+        return None
+    rows = differences @ half
+    inverse = np.linalg.inv(half)
+    target = inverse @ np.diag(weights) @ inverse.T
+    target = target / np.trace(target)
+    size = rows.shape[1]
+    upper = np.triu_indices(size)
+    features = _folded(np.einsum("pi,pj->ijp", rows, rows).reshape(size * size, -1), size).T
+    root = _root(target)
+
+    def matrix(x: Floats) -> Floats:
+        full = np.zeros((size, size))
+        full[upper] = x
+        return np.asarray(full + np.triu(full, 1).T)
+
+    def bound(multipliers: Floats, chosen: NDArray[np.bool_]) -> float:
+        moment = (rows[chosen] * multipliers[:, None]).T @ rows[chosen]
+        inner = np.linalg.eigvalsh(root @ moment @ root)
+        return float(np.sqrt(np.maximum(inner, 0)).sum() ** 2 / multipliers.sum())
+
+    def value(x: Floats) -> float:
+        return float(np.trace(np.linalg.solve(matrix(x), target)))
+
+    def derivatives(x: Floats) -> tuple[Floats, Floats]:
+        inverse = np.linalg.inv(matrix(x))
+        middle = inverse @ target @ inverse
+        curve = np.kron(inverse, middle) + np.kron(middle, inverse)
+        return -_folded(middle.reshape(-1, 1), size)[:, 0], _folded(_folded(curve, size).T, size)
+
+    def inside(x: Floats) -> bool:
+        return bool(np.linalg.eigvalsh(matrix(x))[0] > 0)
+
+    start = (np.eye(size) / (2 * (rows**2).sum(axis=1).max()))[upper]
+    x, gap = _by_active_rows(features, (rows**2).sum(axis=1), start, value, derivatives, bound, inside)
+    found = half @ matrix(x / (features @ x).max()) @ half.T
+    found = (found + found.T) / 2
+    return Solved(found, float((weights * np.diag(np.linalg.inv(found))).sum()), gap)
+
+
+def _by_active_rows(
+    features: Floats,
+    sizes: Floats,
+    start: Floats,
+    value: Callable[[Floats], float],
+    derivatives: Callable[[Floats], tuple[Floats, Floats]],
+    bound: Callable[..., float],
+    inside: Callable[[Floats], bool],
+) -> tuple[Floats, float]:
+    """Solve with the longest rows first and add the ones that turn out to matter; the gap counts all of them."""
+    active = sizes >= _LONG * sizes.max()
+    while True:
+        chosen = active
+        x, gap = _interior(features[chosen], start, value, derivatives, partial(bound, chosen=chosen), inside)
+        use = features @ x / (features[chosen] @ x).max()
+        if use.max() <= 1 + _FITS:
+            # Scaling to fit every row raises a value that falls with 1 / scale by that factor at most.
+            return x, gap + (use.max() - 1) * (1 + gap)
+        active = chosen | (use > _NEAR)
+
+
+def _interior(
+    rows: Floats,
+    x: Floats,
+    value: Callable[[Floats], float],
+    derivatives: Callable[[Floats], tuple[Floats, Floats]],
+    bound: Callable[[Floats], float],
+    inside: Callable[[Floats], bool],
+) -> tuple[Floats, float]:
+    """Minimise a convex value subject to rows @ x <= 1 by Newton steps along the central path."""
+    sharpness = len(rows) / max(value(x), 1e-300)
+    best, gap = x, np.inf
+    for _ in range(_MOST_STAGES):
+        x = _centre(rows, x, sharpness, value, derivatives, inside)
+        slack = 1 - rows @ x
+        reached = value(x / (rows @ x).max())
+        limit = bound(1 / (sharpness * slack))
+        now = (reached - limit) / abs(limit) if limit else np.inf
+        if now < gap:
+            best, gap = x, now
+        if gap <= TARGET_GAP:
+            return best, max(gap, 0.0)
+        sharpness *= _GROWTH
+    if gap > 1e-6:
+        raise SolverError(f"the convex programme stopped at a relative gap of {gap:.2g}.", gap=gap)
+    return best, max(float(gap), 0.0)
+
+
+def _centre(
+    rows: Floats,
+    x: Floats,
+    sharpness: float,
+    value: Callable[[Floats], float],
+    derivatives: Callable[[Floats], tuple[Floats, Floats]],
+    inside: Callable[[Floats], bool],
+) -> Floats:
+    def total(point: Floats) -> float:
+        slack = 1 - rows @ point
+        if slack.min() <= 0 or not inside(point):
+            return np.inf
+        return float(sharpness * value(point) - np.log(slack).sum())
+
+    level = total(x)
+    for _ in range(_MOST_STEPS):
+        slack = 1 - rows @ x
+        gradient, curve = derivatives(x)
+        gradient = sharpness * gradient + rows.T @ (1 / slack)
+        scaled = rows / slack[:, None]
+        direction = _newton(sharpness * curve + scaled.T @ scaled, gradient)
+        decrement = float(-gradient @ direction)
+        if decrement < 1e-9:
+            break
+        length = 1.0
+        while (there := total(x + length * direction)) > level - 1e-4 * length * decrement and length > 1e-12:
+            length /= 2
+        if length <= 1e-12:
+            break
+        x, level = x + length * direction, there
+    return x
+
+
+def _newton(curve: Floats, gradient: Floats) -> Floats:
+    """The Newton direction, with rows and columns scaled alike first."""
+    scale = 1 / np.sqrt(np.diag(curve))
+    scaled = curve * scale[:, None] * scale[None, :]
+    return np.asarray(-scale * np.linalg.solve(scaled, scale * gradient))
+
+
+def _whitener(differences: Floats) -> Floats | None:
+    """A symmetric matrix that makes the rows round: near the least ellipsoid around them, by reweighting."""
+    unit = np.abs(differences).max(axis=0)
+    if not unit.all():
+        return None
+    rows = differences / unit
+    if np.linalg.svd(rows, compute_uv=False)[-1] <= 1e-9 * np.sqrt(len(rows)):
+        return None
+    shares = np.full(len(rows), 1 / len(rows))
+    moment: Any = None
+    for _ in range(30):
+        moment = (rows * shares[:, None]).T @ rows
+        shares = shares * np.einsum("pi,pi->p", rows, np.linalg.solve(moment, rows.T).T) / rows.shape[1]
+    return np.asarray(np.diag(1 / unit) @ np.linalg.inv(_root(moment)))
+
+
+def _root(matrix: Floats) -> Floats:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+
+
+def _folded(table: Floats, size: int) -> Floats:
+    """Rows of a table indexed by the entries of a matrix, added up for the entries of its upper triangle."""
+    first, second = np.triu_indices(size)
+    mirrored = table[second * size + first] * (first != second)[:, None]
+    return np.ascontiguousarray(table[first * size + second] + mirrored)

@@ -1,0 +1,49 @@
+"""Bounded questions on the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.command import Cli, assert_succeeded
+
+BOUNDED = ("design", "--epsilon", "1", "--sensitivity", "120", "--inputs", "0,120", "--unbiased")
+
+
+def test_a_bounded_question_is_designed_saved_and_answered(cli: Cli):
+    words = ("--outputs=-70,190", "--utility", "worst-variance", "--save", "ages.json", "--plot", "ages.png")
+    outcome = cli(*BOUNDED, *words)
+    assert_succeeded(outcome)
+    assert "linear programme wins" in outcome.plain
+    assert_succeeded(cli("verify", "ages.json"))
+    described = cli("describe", "ages.json")
+    assert "exactly the true answer" in " ".join(described.plain.split())
+    answer = cli("answer", "ages.json", "--value", "42")
+    assert_succeeded(answer)
+    assert -70 <= float(answer.out) <= 190
+
+
+def test_an_impossible_question_names_what_is_possible(cli: Cli):
+    outcome = cli(*BOUNDED, "--outputs=-38,158", "--utility", "worst-variance")
+    assert outcome.code != 0
+    assert "1.42500887331" in outcome.err
+    assert "-69.8372048244" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--outputs", "5", "--utility", "worst-variance"),
+        ("--outputs=-70,190", "--utility", "absolute-error"),
+        ("--outputs=-70,190", "--utility", "worst-variance", "--bias", "1"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(cli: Cli, words: tuple[str, ...]):
+    outcome = cli(*BOUNDED, *words)
+    assert outcome.code != 0
+    assert outcome.err.startswith("error:")
+
+
+def test_variance_utilities_need_bounds(cli: Cli):
+    outcome = cli("budget", "--sensitivity", "1", "--utility", "worst-variance", "--target", "1")
+    assert outcome.code != 0
+    assert "--inputs" in outcome.err

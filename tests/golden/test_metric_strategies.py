@@ -1,0 +1,102 @@
+"""The d_X paper's random instances: strategies against the exact programme, and elliptical noise against both.
+
+Reference ratios: mean over 100 instances (N = 50 points of a square, uniform or binary coefficients) of
+the squared error of Strategies 1, 2, 3 over that of the exact convex programme; tolerance 12 %, since
+the instances here come from another seed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import noisewright as nw
+from noisewright.lab.dx import instance
+from noisewright.lab.dx_data import factors, random_points, us_cities
+from noisewright.search.metric_programmes import best_ellipse, best_rates
+from noisewright.search.strategies import equal_noise, equal_shares, parameter_selection
+
+SEED = 7
+REFERENCE = {
+    ("uniform", 2): (1.6353, 1.0789, 1.1008),
+    ("uniform", 5): (2.1706, 1.1665, 1.2260),
+    ("uniform", 10): (2.3908, 1.1677, 1.2530),
+    ("binary", 2): (2.0687, 1.1788, 1.0967),
+    ("binary", 5): (3.5022, 1.4010, 1.1412),
+    ("binary", 10): (3.8981, 1.4826, 1.0657),
+}
+ELLIPTICAL = {5: 2.5, 10: 3.5}
+"""Least geometric mean of the gain of elliptical noise over the convex Laplace optimum, real queries."""
+
+
+def _pairs(rng: np.random.Generator, kind: str, dimension: int) -> np.ndarray:
+    differences, apart = instance(rng, kind, dimension)
+    told = np.abs(differences).max(axis=1) > 0
+    return np.asarray(differences[told] / apart[told, None])
+
+
+@pytest.mark.parametrize(("kind", "dimension"), REFERENCE, ids=lambda v: str(v))
+def test_strategies_are_worse_than_the_programme_by_the_reference_ratios(kind, dimension):
+    rng = np.random.default_rng(SEED)
+    ratios, gains = [], []
+    for _ in range(100):
+        pairs = _pairs(rng, kind, dimension)
+        exact = best_rates(np.abs(pairs), np.ones(dimension))
+        assert 0 <= exact.gap <= 1e-6
+        assert (np.abs(pairs) @ exact.point).max() <= 1 + 1e-9
+        strategies = [f(np.abs(pairs)) for f in (equal_shares, equal_noise, parameter_selection)]
+        ratios.append([(r**-2).sum() / exact.value for r in strategies])
+        if kind == "uniform" and dimension in ELLIPTICAL:
+            ellipse = best_ellipse(pairs, np.ones(dimension))
+            assert ellipse is not None
+            assert ellipse.gap <= 1e-6
+            gains.append(2 * exact.value / ((dimension + 1) * ellipse.value))
+    assert np.min(ratios) >= 1 - 1e-6
+    assert np.mean(ratios, axis=0) == pytest.approx(REFERENCE[kind, dimension], rel=0.12)
+    if gains:
+        assert np.exp(np.mean(np.log(gains))) >= ELLIPTICAL[dimension]
+
+
+def test_design_returns_the_better_of_the_two_on_random_instances():
+    rng = np.random.default_rng(SEED)
+    winners = set()
+    for turn in range(20):
+        points = random_points(rng, 30)
+        matrix = rng.uniform(0, 1, (3, 30)) if turn % 2 else rng.integers(0, 2, (3, 30))
+        report = nw.design(
+            nw.Linear(matrix.tolist()),
+            privacy=nw.MetricPrivacy(nw.Euclidean(points.tolist())),
+            utility=nw.TotalSquaredError(),
+        )
+        values = {c.name: c.value for c in report.candidates}
+        first = report.candidates[0].name
+        winners.add(first)
+        assert first in {"metric Laplace", "elliptical"}
+        assert values[first] <= min(values["metric Laplace"], values["elliptical"])
+    assert winners == {"metric Laplace", "elliptical"}
+
+
+def test_us_cities_as_they_are_and_without_close_places():
+    places = us_cities()
+    if not places.source.endswith("US cities"):
+        pytest.skip("the dataset of US cities is not to be had here")
+    rest = places.apart(0.02)
+    found = []
+    for variant in (places, rest):
+        rng = np.random.default_rng(SEED)
+        spread = factors(rng.uniform(0, 1, (200, len(variant.points))), variant.points)
+        found.append((spread.mean(), np.median(spread), factors(variant.elevation[None, :], variant.points)[0]))
+    (mean, median, elevation), (mean_apart, _, elevation_apart) = found
+    assert mean == pytest.approx(5.0, rel=0.2)
+    assert median == pytest.approx(3.4, rel=0.1)
+    assert elevation == pytest.approx(4333, rel=1e-3)
+    assert mean_apart == pytest.approx(1.53, rel=0.05)
+    assert elevation_apart == pytest.approx(37, rel=0.01)
+    query = nw.Linear([places.elevation.tolist()])
+    report = nw.design(
+        query, privacy=nw.MetricPrivacy(nw.Euclidean(places.points.tolist())), utility=nw.TotalSquaredError()
+    )
+    closest = 7.211102550654982e-05
+    assert np.ptp(places.elevation) / closest / float(report.best.mechanism.scales[0]) == pytest.approx(
+        elevation, rel=1e-9
+    )

@@ -1,0 +1,66 @@
+"""The reproduction of R2DP, in small: every file is written, every claim is judged, the verdicts are the known ones."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from noisewright.lab import r2dp
+from noisewright.lab.r2dp_curves import _staircase_within, laplace_renyi, response_renyi, usefulness_panel
+from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.laws.piecewise import staircase
+from noisewright.numerics.fields import FLOATS
+
+SMALL = r2dp.Sizes(3, 2, 2, (1.0,), 1, 2000, (1.0,))
+FIGURES = (3, 4, 5, 6, 7, 8, 9, 11)
+KNOWN = {
+    "Theorem 4.1": "holds",
+    "Theorem B.2": "fails",
+    "Section 5.2.1, Figure 3": "fails",
+    "Section 5.2.2, Figure 4": "fails",
+    "Section 4.3.2, Table 3": "fails",
+    "Section 5.2.3": "fails",
+    "Section 5.4, Figure 8": "fails",
+    "Theorem F.4": "holds",
+    "Section 5.1": "not reproducible",
+}
+
+
+def test_a_small_run_writes_every_file_and_judges_every_claim(tmp_path, monkeypatch):
+    pytest.importorskip("sklearn", reason="figure 9 needs the extra noisewright[learn]")
+    monkeypatch.setenv("NOISEWRIGHT_DATA", "no such folder")
+    steps: list[str] = []
+    found = r2dp.reproduce(tmp_path, steps.append, SMALL)
+    names = {path.name for path in found.files}
+    assert names >= {f"figure-{k}.{kind}" for k in FIGURES for kind in ("png", "csv")}
+    assert names >= {f"table-{k}.csv" for k in (1, 2, 3, 4)}
+    assert all(path.stat().st_size > 100 for path in found.files)
+    assert len(steps) == REPRODUCTIONS["r2dp"].steps
+    assert all("made" in source for source in found.data)
+    verdicts = {claim.where: claim.verdict for claim in found.claims}
+    assert {where: verdicts[where] for where in KNOWN} == KNOWN
+    assert len(found.claims) >= 15
+    with (tmp_path / "table-4.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    row = next(r for r in rows if r["mechanism"] == "gamma(1, 1)" and r["order"] == "2.5")
+    assert row["bound of Theorem F.4"] == "infinite"
+    assert float(row["true divergence"]) == pytest.approx(0.651, abs=6e-4)
+
+
+@pytest.mark.parametrize("within", [0.3, 1.0, 2.7])
+def test_the_closed_form_of_the_curves_is_that_of_the_law(within):
+    from fractions import Fraction
+
+    law = staircase(epsilon=Fraction(2), sensitivity=Fraction(1), split=Fraction(2, 5))
+    expected = 1 - 2 * law.sf(Fraction(str(within)), FLOATS)
+    assert _staircase_within(0.4, 2.0, within) == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_curves_are_in_their_known_order():
+    panel = usefulness_panel(1.0, 0.4, np.array([1.0, 10.0]))
+    for i in range(2):
+        assert panel.curves["staircase for this metric"][i] >= max(curve[i] for curve in panel.curves.values())
+        assert panel.curves["two-fold optimum"][i] >= panel.curves["Laplace"][i] - 1e-12
+    assert laplace_renyi(1.0, 50.0) < response_renyi(1.0, 50.0) < 1.0

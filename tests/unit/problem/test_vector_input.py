@@ -1,0 +1,127 @@
+"""Sets of differences and utilities for several numbers: what is refused, and with which words."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import noisewright as nw
+from noisewright.problem.sensitivity import SETS
+
+MAKERS = {
+    "box": lambda each: nw.Box(each),
+    "disjoint": lambda each: nw.Disjoint(each),
+    "replace": lambda each: nw.Replace(each),
+    "sparse": lambda each: nw.Sparse(1, each),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize(
+    ("each", "kind", "words"),
+    [
+        ([], nw.InvalidQueryError, "is empty"),
+        ([1, -2], nw.InvalidQueryError, "sensitivity 2 is -2"),
+        ([1, math.nan], nw.InvalidNumberError, "sensitivity 2 is nan"),
+        ([math.inf], nw.InvalidNumberError, "finite"),
+        ([0, 0.0], nw.InvalidQueryError, "every sensitivity is 0"),
+        ([1, "two"], nw.InvalidNumberError, "sensitivity 2"),
+        ([1, True], nw.InvalidNumberError, "truth value"),
+        ([1e-200], nw.InvalidQueryError, "another unit"),
+        ("12", nw.InvalidQueryError, "needs a list"),
+        (3, nw.InvalidQueryError, "needs a list"),
+    ],
+)
+def test_impossible_sensitivities_are_refused(make, each, kind, words):
+    with pytest.raises(kind, match=words):
+        make(each)
+
+
+@pytest.mark.parametrize("changes", [0, 3, -1, 1.5, True, None])
+def test_sparse_needs_a_possible_count(changes):
+    with pytest.raises(nw.InvalidQueryError, match="changes"):
+        nw.Sparse(changes, [1, 2])
+
+
+@pytest.mark.parametrize("ball", [nw.L1Ball, nw.L2Ball])
+@pytest.mark.parametrize(("radius", "dimension"), [(0, 2), (-1, 2), (math.nan, 2), (1, 0), (1, 2.5), (1, 10**7)])
+def test_balls_need_a_radius_and_a_dimension(ball, radius, dimension):
+    with pytest.raises(nw.InvalidInputError):
+        ball(radius, dimension)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [([], "no rows"), ([[]], "empty"), ([[1, 2], [1]], "differ in length"), ([[0, 0]], "every entry"), ([1, 2], "row")],
+)
+def test_points_need_equal_rows_that_move_something(matrix, words):
+    with pytest.raises(nw.InvalidInputError, match=words):
+        nw.Points(matrix)
+
+
+def test_a_number_is_no_set():
+    with pytest.raises(nw.InvalidQueryError, match="Disjoint"):
+        nw.Vector(1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        nw.Box([1, "1/3", 0]),
+        nw.Disjoint([0.1, 2]),
+        nw.Sparse(2, [1, 2, 3]),
+        nw.Replace([1, 1]),
+        nw.L1Ball(2, 3),
+        nw.L2Ball("1/7", 2),
+        nw.Points([[1, 0], [0.5, -0.5]]),
+    ],
+    ids=lambda chosen: chosen.kind,
+)
+def test_a_set_survives_its_plain_form(chosen):
+    assert SETS[chosen.kind](chosen.to_dict()) == chosen
+    query = nw.Vector(chosen)
+    assert nw.Vector.from_dict(query.to_dict()) == query
+    assert len(query.extents) == query.dimension
+    assert str(query.dimension) in str(query)
+
+
+def test_parameters_mean_their_decimals():
+    assert nw.Box([0.1, "1/3"]).each == (Fraction(1, 10), Fraction(1, 3))
+
+
+@pytest.mark.parametrize("weights", [[], [1, 0], [1, -1], [1, math.nan], "12", 5])
+@pytest.mark.parametrize("utility", [nw.TotalSquaredError, nw.TotalAbsoluteError])
+def test_impossible_weights_are_refused(utility, weights):
+    with pytest.raises(nw.InvalidInputError):
+        utility(weights)
+
+
+@pytest.mark.parametrize("within", [0, -1, [], [1, 0], math.nan])
+def test_impossible_limits_are_refused(within):
+    with pytest.raises(nw.InvalidInputError):
+        nw.CoordinateUsefulness(within)
+
+
+@pytest.mark.parametrize(
+    ("utility", "words"),
+    [
+        (nw.TotalSquaredError([1, 2]), "2 weights for 3 numbers"),
+        (nw.TotalAbsoluteError([1, 2, 3, 4]), "4 weights for 3 numbers"),
+        (nw.CoordinateUsefulness([1, 2]), "2 limits for 3 numbers"),
+        (nw.PowerError(3), "for several numbers"),
+        ("squared", "for several numbers"),
+    ],
+)
+@pytest.mark.parametrize("privacy", [nw.PureDP(1), nw.ApproxDP(1, 1e-6)])
+def test_what_does_not_fit_the_question_is_refused_before_any_work(utility, words, privacy):
+    with pytest.raises(nw.InvalidUtilityError, match=words):
+        nw.design(nw.Vector(nw.Box([1, 2, 3])), privacy=privacy, utility=utility)
+
+
+def test_an_answer_of_the_wrong_shape_is_refused():
+    best = nw.design(nw.Vector(nw.Box([1, 2])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError()).best
+    for answer in ([1], [1, 2, 3], 5, "12", [1, math.nan], [1, "x"]):
+        with pytest.raises(nw.InvalidInputError):
+            best.release(answer)
