@@ -11,10 +11,16 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
+from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
+from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness
@@ -60,7 +66,25 @@ LAWS: dict[str, SearchStrategy[Any]] = {
     "discrete-laplace": decimals(0.05, 20).map(DiscreteLaplace),
     "piecewise": piecewise_laws(),
 }
-"""One strategy for each entry of `laws.registry.LAWS`; a new law is tested by getting a line here."""
+"""One strategy for each step law of `laws.registry.LAWS`; a new one is tested by getting a line here."""
+
+SMOOTH_LAWS: dict[str, SearchStrategy[Any]] = {
+    "gaussian": decimals(0.05, 20).map(Gaussian),
+    "generalized-gaussian": st.builds(GeneralizedGaussian, decimals(0.3, 6), decimals(0.05, 20)),
+    "logistic": decimals(0.05, 20).map(Logistic),
+    "truncated-laplace": st.builds(TruncatedLaplace, decimals(0.05, 20), decimals(0.5, 40)),
+    "discrete-gaussian": decimals(0.1, 20).map(DiscreteGaussian),
+    "tabulated": st.builds(
+        Tabulated,
+        decimals(0.05, 2),
+        st.lists(st.integers(1, 10**6), min_size=1, max_size=9).map(tuple),
+        st.just(Fraction(0)),
+    ),
+}
+"""One strategy for each symmetric law that is used through its survival function."""
+
+TESTED_BY_HAND = {"two-fold", "gaussian-mixture"}
+"""Laws whose parameters are laws themselves: unit/laws/test_twofold.py goes through their folds one by one."""
 
 
 @dataclass(frozen=True)

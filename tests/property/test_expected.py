@@ -8,13 +8,12 @@ from fractions import Fraction
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from noisewright.laws.registry import LAWS
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, PowerError, Usefulness
 from tests import strategies
 
-EVERY_LAW = pytest.mark.parametrize("kind", sorted(LAWS))
+EVERY_LAW = pytest.mark.parametrize("kind", sorted(strategies.LAWS))
 EVERY_UTILITY = pytest.mark.parametrize("utility_kind", list(strategies.UTILITIES), ids=lambda kind: kind.__name__)
 
 

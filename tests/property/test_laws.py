@@ -12,13 +12,13 @@ from hypothesis import given, settings, strategies as st
 
 from noisewright.laws.base import quantile
 from noisewright.laws.piecewise import Piecewise
-from noisewright.laws.registry import LAWS, law_from_dict
+from noisewright.laws.registry import law_from_dict
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.proof.pure import pure_bound
 from tests import brute, strategies
 
-EVERY_LAW = pytest.mark.parametrize("kind", sorted(LAWS))
+EVERY_LAW = pytest.mark.parametrize("kind", sorted(strategies.LAWS))
 places = st.fractions(min_value=-20, max_value=20, max_denominator=12)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from noisewright.laws.registry import LAWS
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
@@ -17,7 +16,7 @@ from noisewright.proof.pure import pure_bound
 from tests import brute, strategies
 from tests.strategies import Claim
 
-EVERY_LAW = pytest.mark.parametrize("kind", sorted(LAWS))
+EVERY_LAW = pytest.mark.parametrize("kind", sorted(strategies.LAWS))
 reaches = st.fractions(min_value=Fraction(1, 6), max_value=9, max_denominator=6)
 HAIR = Fraction(1, 10**9)
 
