@@ -79,6 +79,10 @@ def design_linear_metric(query: Linear, privacy: MetricPrivacy, utility: Any, st
     order = ranked(candidates, wanted, SIMPLER_LINEAR)
     ends = [f"{name} within {gap:.1e} of the best of its kind" for name, gap in gaps.items()]
     notes.insert(0, "Convex programmes (relative duality gap): " + "; ".join(ends) + ".")
+    if bound is not None:
+        notes.append(
+            "The best possible value is proven for every mechanism, but crude: it looks at two histograms only."
+        )
     each = tuple(errors[c.name] for c in order)
     return LinearReport(
         query,
