@@ -27,13 +27,14 @@ from noisewright.problem.vector_utilities import (
 from noisewright.sample.certified import Certified
 from noisewright.search.block_descent import LARGEST_UNIVERSE, block_descent
 from noisewright.search.largest import mean_largest
+from noisewright.search.metric_bound import two_point_bound
 from noisewright.search.metric_builders import elliptical_mechanism, laplace_mechanism
 from noisewright.search.metric_pairs import PairTable, measured_by_ellipse, measured_by_rates
 from noisewright.search.metric_programmes import Floats, Solved, best_ellipse, best_rates
 from noisewright.search.metric_report import LinearReport
 from noisewright.search.metric_single import best_single
 from noisewright.search.progress import Advance
-from noisewright.search.ranking import ranked
+from noisewright.search.ranking import outward, ranked, relative_gap
 from noisewright.search.report import Candidate
 from noisewright.search.strategies import equal_noise, equal_shares, parameter_selection
 
@@ -70,15 +71,29 @@ def design_linear_metric(query: Linear, privacy: MetricPrivacy, utility: Any, st
         if query.people is not None and query.size <= LARGEST_UNIVERSE and isinstance(wanted, TotalSquaredError):
             certified["block descent"] = descended(query, privacy, table, weights)
     step("measuring")
+    bound = two_point_bound(query, privacy.metric, wanted, table)
     candidates, errors = [], {}
     for name, item in certified.items():
-        candidates.append(_measured(name, item, wanted, weights))
+        candidates.append(_measured(name, item, wanted, weights, bound))
         errors[name] = tuple(v**0.5 for v in squared_errors(item.mechanism))
     order = ranked(candidates, wanted, SIMPLER_LINEAR)
     ends = [f"{name} within {gap:.1e} of the best of its kind" for name, gap in gaps.items()]
     notes.insert(0, "Convex programmes (relative duality gap): " + "; ".join(ends) + ".")
+    if bound is not None:
+        notes.append(
+            "The best possible value is proven for every mechanism, but crude: it looks at two histograms only."
+        )
     each = tuple(errors[c.name] for c in order)
-    return LinearReport(query, privacy, wanted, order, None, notes=tuple(notes), errors=each, gaps=gaps)
+    return LinearReport(
+        query,
+        privacy,
+        wanted,
+        order,
+        None if bound is None else outward(bound, larger=False),
+        notes=tuple(notes),
+        errors=each,
+        gaps=gaps,
+    )
 
 
 STRATEGIES: dict[str, Callable[[Floats], Floats]] = {
@@ -175,7 +190,9 @@ def _squared_balls(mechanism: LinearLaplace | LinearElliptical) -> list[Ball]:
     return [v + (ball(people) * ball(b)) ** 2 for v, b in zip(noise, mechanism.biases(), strict=True)]
 
 
-def _measured(name: str, certified: Certified, utility: LinearUtility, weights: Floats) -> Candidate:
+def _measured(
+    name: str, certified: Certified, utility: LinearUtility, weights: Floats, bound: Fraction | None
+) -> Candidate:
     mechanism = certified.mechanism
     if isinstance(utility, TotalSquaredError):
         value = float((weights * np.array(squared_errors(mechanism))).sum())
@@ -183,7 +200,7 @@ def _measured(name: str, certified: Certified, utility: LinearUtility, weights: 
         value = float((weights * np.array(absolute_errors(mechanism))).sum())
     else:
         value = mean_largest(mechanism)
-    return Candidate(name, certified, value, None, 0.0)
+    return Candidate(name, certified, value, relative_gap(Fraction(value), bound, larger=False), 0.0)
 
 
 def absolute_errors(mechanism: LinearLaplace | LinearElliptical) -> list[float]:
