@@ -86,6 +86,25 @@ def _tailored(name: str, *, integer: bool) -> Noise:
     return Noise(name, make)
 
 
+def _uneven(name: str, rate: Fraction) -> Noise:
+    """Tails that repeat several cells, not the same on the left as on the right, and fade slowly."""
+    breaks = tuple(Fraction(b, 10) for b in (-15, -11, -5, -2, 6, 9, 16))
+    levels = tuple(Fraction(v) / rate / 10 for v in (7, 12, 3, 0, 9, 5))
+
+    def make(factor: Fraction) -> Rounded:
+        law = Piecewise(
+            rate=rate,
+            period=factor,
+            breaks=tuple(b * factor for b in breaks),
+            levels=levels,
+            left_cells=2,
+            right_cells=2,
+        )
+        return Rounded(law, Lattice.cells(Fraction(1, 10)))
+
+    return Noise(name, make)
+
+
 _SHORT, _LONG, _WIDE = (Lattice.cells(Fraction(1, n)) for n in (1000, 20_000_000, 2**40))
 
 
@@ -107,6 +126,10 @@ def noises() -> dict[str, Noise]:
         _staircase(
             "integer staircase, epsilon 0.0001", Fraction(1, 10_000), 3, -3 * HALF, 3 * HALF, Lattice.integers()
         ),
+        _discrete_laplace("discrete Laplace, scale 1e12", Fraction(10**12)),
+        _staircase("staircase, epsilon 0.00001", Fraction(1, 100_000), 1, -HALF, HALF, _SHORT),
+        _uneven("uneven tails", Fraction(1, 3)),
+        _uneven("uneven tails, slow", Fraction(1, 100_000)),
         _tailored("tailored", integer=False),
         _tailored("integer tailored", integer=True),
     ]
@@ -115,3 +138,5 @@ def noises() -> dict[str, Noise]:
 
 NAMES = tuple(noises())
 EXACT_NAMES = tuple(name for name, noise in noises().items() if noise.exact is not None)
+SLOW_NAMES = tuple(name for name in NAMES if name.endswith(("0.0001", "0.00001", "1e12", "slow")))
+"""Laws whose tails fade so slowly that cell and periods are drawn apart."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,22 @@ import numpy as np
 from noisewright.laws.lattice import Rounded
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.entropy import WordStream
+from noisewright.sample.folded import Folded
 from noisewright.sample.refine import Inverter
+from noisewright.sample.runs import Runs
 from noisewright.sample.segments import segments_of
-from noisewright.sample.spread import Runs
 from noisewright.sample.table import CdfTable, Indices, put
 
 _BITS = 64
 _CHUNK = 1 << 16
+_LARGEST_TABLE = 1 << 17
+_MOST_FOLDED = 512
 _TAIL = 2.0**-22
 _WIDEST = 2**62
 # A law that can be walked along fills its table a hundred times faster than one evaluated at each point.
-_LARGEST_TABLE, _WITHOUT_TABLE = 1 << 17, 400
-_LARGEST_WALKED, _WITHOUT_WALKED = 1 << 19, 32
+_WITHOUT_TABLE, _WITHOUT_WALKED = 400, 32
+
+Draw = Callable[[int, WordStream], Indices]
 
 
 class NoiseSampler:
@@ -34,24 +39,21 @@ class NoiseSampler:
 
     def __init__(self, noise: Rounded, *, bits: int = _BITS, reach: int | None = None) -> None:
         self._bits, self._reach = bits, reach
-        segments = segments_of(noise)
-        self._law: Any = segments or noise
-        self._segments = segments if segments and segments.longest > 1 else None
-        # Cells of one point each are numbered like the points, but for an offset.
-        self._offset = segments.start(0) if segments else 0
-        self._largest, self._few = (_LARGEST_WALKED, _WITHOUT_WALKED) if segments else (_LARGEST_TABLE, _WITHOUT_TABLE)
-        # Laws whose distribution function takes special functions ask for a smaller table.
-        self._largest = min(self._largest, getattr(noise.law, "largest_table", self._largest))
-        if self._segments is not None and not self._segments.within(-1, 0, _WIDEST):
-            self._few = sys.maxsize
+        self._segments = segments_of(noise)
+        self._law: Any = self._segments or noise
         self._inverter = Inverter(self._law)
-        self._table: tuple[CdfTable, Runs | None] | None = None
+        self._few = _WITHOUT_WALKED if self._segments else _WITHOUT_TABLE
+        if self._segments and not self._segments.body_within(_WIDEST):
+            self._few = sys.maxsize
+        # Laws whose distribution function takes special functions ask for a smaller table.
+        self._largest = min(_LARGEST_TABLE, getattr(noise.law, "largest_table", _LARGEST_TABLE))
+        self._draw: Draw | None = None
 
     def one(self, stream: WordStream) -> int:
         """A single draw; needs no table."""
         u = int(stream.words(1)[0]) >> (_BITS - self._bits)
         cell = self._inverter.invert(u, self._bits, stream)
-        return cell + self._offset if self._segments is None else self._segments.point(cell, stream)
+        return self._segments.point(cell, stream) if self._segments else cell
 
     def many(self, count: int, stream: WordStream) -> Indices:
         """`count` draws, through a table unless they are few."""
@@ -64,35 +66,26 @@ class NoiseSampler:
 
     def parts(self, count: int, stream: WordStream) -> Iterator[Indices]:
         """The same in arrays of a size that stays in the processor's cache."""
-        if self._table is None and count <= self._few:
+        if self._draw is None and count <= self._few:
             yield put(np.empty(count, dtype=np.int64), slice(None), [self.one(stream) for _ in range(count)])
             return
-        table, runs = self._table = self._table or self._make_table()
+        draw = self._draw = self._draw or self._make_table()
         for begin in range(0, count, _CHUNK):
-            yield self._part(table, runs, min(_CHUNK, count - begin), stream)
+            yield draw(min(_CHUNK, count - begin), stream)
 
-    def _make_table(self) -> tuple[CdfTable, Runs | None]:
+    def _make_table(self) -> Draw:
+        """What draws many: cells with their points; cells that are points; cells and periods apart."""
         first, last = _span(self._law, self._largest // 2) if self._reach is None else (-self._reach, self._reach)
-        runs = None
-        if self._segments is not None:
-            while not self._segments.within(first, last, _WIDEST):
-                first, last = first // 2, last // 2
-            runs = Runs(self._segments, first, last)
-        return CdfTable(self._law, first, last, bits=self._bits), runs
-
-    def _part(self, table: CdfTable, runs: Runs | None, count: int, stream: WordStream) -> Indices:
-        words = stream.words(count)
-        u = words >> np.uint64(_BITS - self._bits) if self._bits < _BITS else words
-        places = table.places(u)
-        unsettled = np.flatnonzero(places == table.size)
-        cells = table.settle(u[unsettled], stream)
-        if runs is None:
-            result, points = places + np.int64(table.first + self._offset), cells + self._offset
-        else:
-            # A bucket of the guide is chosen by the first bits of a word alone; the others are still fresh.
-            result = runs.by_spare_bits(places, words, table.guide_bits, stream)
-            points = runs.points(cells, stream)
-        return put(result, unsettled, points)
+        segments = self._segments
+        if segments is None:
+            return CdfTable(self._law, first, last, bits=self._bits).draw
+        if self._reach is None and last - first >= _LARGEST_TABLE // 2 and segments.body_cells <= _MOST_FOLDED:
+            return Folded(segments, bits=self._bits).draw
+        if segments.longest == 1:
+            return partial(CdfTable(segments, first, last, bits=self._bits).draw, offset=segments.start(0))
+        while not segments.within(first, last, _WIDEST):
+            first, last = first // 2, last // 2
+        return Runs(segments, first, last, bits=self._bits).draw
 
 
 def _span(law: Any, reach: int) -> tuple[int, int]:

@@ -26,27 +26,35 @@ class Segments:
     """
 
     def __init__(self, law: Piecewise, lattice: Lattice) -> None:
-        self._law, self._lattice = law, lattice
+        self.law, self._lattice = law, lattice
         self._origin = sum(1 for b in law.breaks[1:-1] if b <= 0)
         self._edges = [int(b / lattice.step + lattice.edge) for b in law.breaks]
-        self._period = int(law.period / lattice.step)
+        self.period = int(law.period / lattice.step)
+        self.body_cells = len(law.levels)
         self.longest = max(b - a for a, b in pairwise(self._edges))
 
     def start(self, s: int) -> int:
         """First lattice index of cell s; cell s ends where cell s + 1 begins."""
-        position, last = s + self._origin, len(self._law.levels)
-        turns = 0
+        return self.start_at(s + self._origin)
+
+    def start_at(self, position: int) -> int:
+        """The same by position: 0 is the first cell of the body."""
+        last, turns = self.body_cells, 0
         if position > last:
-            turns = -((last - position) // self._law.right_cells)
-            position -= turns * self._law.right_cells
+            turns = -((last - position) // self.law.right_cells)
+            position -= turns * self.law.right_cells
         elif position < 0:
-            turns = position // self._law.left_cells
-            position -= turns * self._law.left_cells
-        return self._edges[position] + turns * self._period
+            turns = position // self.law.left_cells
+            position -= turns * self.law.left_cells
+        return self._edges[position] + turns * self.period
 
     def within(self, first: int, last: int, limit: int) -> bool:
         """Whether all lattice indices of the cells `first` to `last` are below `limit` in size."""
         return -limit < self.start(first) and self.start(last + 1) < limit
+
+    def body_within(self, limit: int) -> bool:
+        """Whether the body and a period on either side of it are below `limit` in size."""
+        return self.period - self._edges[0] < limit and self._edges[-1] + self.period < limit
 
     def point(self, s: int, stream: WordStream) -> int:
         """A uniform lattice index of cell s."""
@@ -55,11 +63,11 @@ class Segments:
 
     def cdf(self, s: int, field: Field) -> Value:
         """P(the noise falls into cell s or below)."""
-        return self._law.cdf(self._lattice.lower_edge(self.start(s + 1)), field)
+        return self.law.cdf(self._lattice.lower_edge(self.start(s + 1)), field)
 
     def sf(self, s: int, field: Field) -> Value:
         """P(the noise falls above cell s)."""
-        return self._law.sf(self._lattice.lower_edge(self.start(s + 1)), field)
+        return self.law.sf(self._lattice.lower_edge(self.start(s + 1)), field)
 
     def scaled_cdfs(self, first: int, last: int, bits: int) -> Bounds:
         """Integers around 2^bits F(s) for every s from `first` to `last`, by walking along the cells.
@@ -71,15 +79,15 @@ class Segments:
         body, fade = self._body(wide)
         one, cells = 1 << wide, len(body)
         low, high = first + self._origin, last + self._origin
-        before = _faded(body[: self._law.left_cells][::-1], -low, fade, wide)[::-1]
-        above = [(one - up, one - down) for down, up in body[cells - self._law.right_cells :]]
+        before = _faded(body[: self.law.left_cells][::-1], -low, fade, wide)[::-1]
+        above = [(one - up, one - down) for down, up in body[cells - self.law.right_cells :]]
         after = [(one - up, one - down) for down, up in _faded(above, high - cells + 1, fade, wide)]
         walked = (before + body + after)[max(low, 0) :][: high - low + 1]
         return [(down >> _GUARD_BITS, -(-up >> _GUARD_BITS)) for down, up in walked]
 
     def _body(self, bits: int) -> tuple[Bounds, tuple[int, int]]:
         """Bounds of 2^bits F at the end of each cell of the body, and of 2^bits e^(-rate)."""
-        law = self._law
+        law = self.law
         with precision(bits + _GUARD_BITS):
             total, below = law.mass_total(BALLS), law.cdf(law.breaks[0], BALLS)
             values = [BALLS.exp(BALLS.real(-law.rate))]

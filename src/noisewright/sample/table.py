@@ -12,6 +12,7 @@ from noisewright.sample.refine import Inverter
 from noisewright.sample.segments import Segments
 from noisewright.sample.uniform import Words
 
+_WORD_BITS = 64
 _MOST_GUIDE_BITS = 20
 _BUCKETS_PER_ENTRY = 1 << 7
 
@@ -36,7 +37,7 @@ class CdfTable:
     The guide cuts the draws into buckets by their first `guide_bits` bits.
     """
 
-    def __init__(self, law: Any, first: int, last: int, *, bits: int = 64) -> None:
+    def __init__(self, law: Any, first: int, last: int, *, bits: int = _WORD_BITS) -> None:
         self.first, self._bits = first, bits
         self._inverter = Inverter(law)
         walked = isinstance(law, Segments)
@@ -59,7 +60,6 @@ class CdfTable:
         places[np.cumsum(uncertain)[:buckets] > 0] = self.size
         # In front of the table F(first - 1) is unknown, so the first entry cannot be told from the tail.
         places[places == 0] = self.size
-        places[-1] = self.size
         return places.astype(np.uint16 if self.size < 1 << 16 else np.int32)
 
     def _bucket_of(self, u: Words) -> NDArray[np.int64]:
@@ -72,6 +72,17 @@ class CdfTable:
     def places(self, u: Words) -> NDArray[Any]:
         """Which entry each draw belongs to, counted from 0; `size` where only `settle` can tell."""
         return self._guide.take(self._bucket_of(u))
+
+    def draw(self, count: int, stream: WordStream, *, offset: int = 0) -> Indices:
+        """`count` exact draws of the law, plus `offset`."""
+        u = self.first_bits(stream.words(count))
+        places = self.places(u)
+        unsettled = np.flatnonzero(places == self.size)
+        return put(places + np.int64(self.first + offset), unsettled, self.settle(u[unsettled], stream) + offset)
+
+    def first_bits(self, words: Words) -> Words:
+        """As much of each word as the table looks at."""
+        return words >> np.uint64(_WORD_BITS - self._bits) if self._bits < _WORD_BITS else words
 
     def settle(self, u: Words, stream: WordStream) -> Indices:
         """The exact k of each draw, with further bits where these do not decide."""
