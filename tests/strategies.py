@@ -22,6 +22,7 @@ from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
+from noisewright.problem.divergences import ErrorEntropy, HistogramMetric, Mallows
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness
 from tests.brute import privacy_loss
@@ -178,3 +179,7 @@ def scalars(draw: Callable[..., Any]) -> Scalar:
 def fitted(utility: Any, query: Scalar) -> Any:
     """A usefulness drawn in sensitivities, in the unit of the question."""
     return Usefulness(utility.within * query.sensitivity) if isinstance(utility, Usefulness) else utility
+
+
+UTILITIES_TESTED_BY_HAND = {ErrorEntropy, HistogramMetric, Mallows}
+"""Utilities of histograms and sequences, which tests/unit/mechanisms/test_numerical.py covers with their own inputs."""
