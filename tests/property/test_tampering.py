@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from noisewright.laws.registry import LAWS, exact
+from noisewright.laws.registry import exact
 from noisewright.problem.errors import MechanismFileError, NoisewrightError, UncertifiedError
 from noisewright.problem.privacy import PureDP
 from noisewright.sample.certified import Certified, make_certified
@@ -17,7 +17,7 @@ from tests import strategies
 from tests.brute import privacy_loss
 from tests.forgery import at, leaves, put, resealed
 
-EVERY_LAW = pytest.mark.parametrize("kind", sorted(LAWS))
+EVERY_LAW = pytest.mark.parametrize("kind", sorted(strategies.CLAIMS))
 factors = st.sampled_from([Fraction(text) for text in ("0.999", "1/2", "1.001", "2", "7", "-1")])
 
 

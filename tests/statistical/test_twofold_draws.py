@@ -22,7 +22,7 @@ from tests.replay import Replay
 from tests.statistical.tests_of_fit import FALSE_ALARM, bin_counts, bin_ends, bin_probabilities, chi_square
 from tests.twofold import FOLDS
 
-_DRAWS = 60_000
+_DRAWS = 150_000
 _STEP = Fraction(1, 50)
 
 
