@@ -92,7 +92,7 @@ def test_us_cities_as_they_are_and_without_close_places():
     found = []
     for variant in (places, rest):
         rng = np.random.default_rng(SEED)
-        spread = factors(rng.uniform(0, 1, (200, len(variant.points))), variant.points)
+        spread = factors(rng.uniform(0, 1, (1000, len(variant.points))), variant.points)
         found.append((spread.mean(), np.median(spread), factors(variant.elevation[None, :], variant.points)[0]))
     (mean, median, elevation), (mean_apart, _, elevation_apart) = found
     assert mean == pytest.approx(5.0, rel=0.2)
