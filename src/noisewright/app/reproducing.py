@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,6 +65,6 @@ def _claims_text(result: Reproduction) -> str:
     lines += [f"Data: {text}" for text in result.data]
     for claim in result.claims:
         lines += ["", f"{claim.where}: {claim.says}", f"  {claim.verdict}: {claim.found}"]
-    counts = {c.verdict: sum(1 for other in result.claims if other.verdict == c.verdict) for c in result.claims}
-    lines += ["", "; ".join(f"{count} {verdict}" for verdict, count in counts.items()) + "."]
+    counts = Counter(claim.verdict for claim in result.claims)
+    lines += ["", "Verdicts: " + ", ".join(f"{verdict} {count}" for verdict, count in counts.items()) + "."]
     return "\n".join(lines)
