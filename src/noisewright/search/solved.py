@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from noisewright.laws.registry import law_from_dict
@@ -23,6 +22,7 @@ from noisewright.problem.utilities import PowerError, Usefulness
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.approximate_bound import Dual, find_dual, proven_bound
 from noisewright.search.approximate_lp import solved_law
+from noisewright.search.cache import cache_folder
 
 VERSION = "approximate programme, version 1"
 _LARGEST_FILE = 16 * 2**20
@@ -39,18 +39,6 @@ class Solved:
 
 
 _kept: dict[str, Solved] = {}
-
-
-def cache_folder() -> Path | None:
-    """NOISEWRIGHT_CACHE if set ("off" for none), else noisewright in the user's cache folder."""
-    named = os.environ.get("NOISEWRIGHT_CACHE")
-    if named:
-        return None if named == "off" else Path(named)
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "noisewright"
-    except RuntimeError:
-        return None
 
 
 def problem_digest(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> str:

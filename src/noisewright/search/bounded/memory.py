@@ -2,14 +2,13 @@
 
 What is stored is a suggestion like any other: a mechanism read back is certified again, and a file
 whose digest does not fit its content is ignored. NOISEWRIGHT_CACHE names another folder; set to
-nothing, it keeps solutions in this process only.
+nothing or "off", it keeps solutions in this process only.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import os
 import tempfile
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +20,7 @@ from noisewright.mechanisms.rows import Rows
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.queries import Bounded
 from noisewright.search.bounded.layout import Size
+from noisewright.search.cache import cache_folder
 
 _FORMAT = "noisewright bounded solution, version 1"
 
@@ -90,12 +90,7 @@ _process_memory: dict[Path | None, Memory] = {}
 
 def user_memory() -> Memory:
     """The memory in the user's cache folder."""
-    named = os.environ.get("NOISEWRIGHT_CACHE")
-    if named is not None:
-        folder = Path(named) if named else None
-    else:
-        base = os.environ.get("XDG_CACHE_HOME")
-        folder = (Path(base) if base else Path.home() / ".cache") / "noisewright"
+    folder = cache_folder()
     return _process_memory.setdefault(folder, Memory(folder))
 
 
