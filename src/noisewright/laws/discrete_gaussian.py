@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from noisewright.numerics.balls import Ball, ball, hull, precision, working_bits
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import make_exact, show
 
 LARGEST_STD = Fraction(30_000)
 _SMALLEST_STD = Fraction(1, 100)
@@ -30,6 +30,7 @@ class DiscreteGaussian:
     on_integers: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
+        make_exact(self, "std")
         if not _SMALLEST_STD <= self.std <= LARGEST_STD:
             raise InvalidLawError(
                 f"std is {show(self.std)}; a discrete Gaussian law needs a parameter from {show(_SMALLEST_STD)} to"

@@ -11,7 +11,7 @@ from noisewright.laws.base import Crossing
 from noisewright.numerics.balls import pi
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import make_exact, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Gaussian:
     on_integers: ClassVar[bool | None] = False
 
     def __post_init__(self) -> None:
+        make_exact(self, "std")
         if self.std <= 0:
             raise InvalidLawError(f"std is {show(self.std)}; a Gaussian law needs a positive standard deviation.")
 

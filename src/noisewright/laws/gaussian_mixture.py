@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from noisewright.laws.gaussian import Gaussian
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
+from noisewright.problem.numbers import make_exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class GaussianMixture:
     on_integers: ClassVar[bool | None] = False
 
     def __post_init__(self) -> None:
+        make_exact(self, "stds", "weights")
         if not 1 <= len(self.stds) <= 64 or len(self.stds) != len(self.weights):
             raise InvalidLawError("a Gaussian mixture needs as many standard deviations as weights, 1 to 64.")
         if any(s <= 0 for s in self.stds) or any(w <= 0 for w in self.weights) or sum(self.weights) != 1:

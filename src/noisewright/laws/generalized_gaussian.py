@@ -11,7 +11,7 @@ from noisewright.laws.base import Crossing
 from noisewright.laws.crossing import bracket_crossing
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import make_exact, show
 
 SMALLEST_POWER = Fraction(1, 10)
 LARGEST_POWER = Fraction(100)
@@ -30,6 +30,7 @@ class GeneralizedGaussian:
     on_integers: ClassVar[bool | None] = False
 
     def __post_init__(self) -> None:
+        make_exact(self, "power", "scale")
         if self.scale <= 0:
             raise InvalidLawError(f"scale is {show(self.scale)}; a generalized Gaussian needs a positive scale.")
         if not SMALLEST_POWER <= self.power <= LARGEST_POWER:

@@ -12,7 +12,7 @@ from noisewright.laws.crossing import bracket_crossing
 from noisewright.numerics.balls import ball, zeta
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import make_exact, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class Logistic:
     on_integers: ClassVar[bool | None] = False
 
     def __post_init__(self) -> None:
+        make_exact(self, "scale")
         if self.scale <= 0:
             raise InvalidLawError(f"scale is {show(self.scale)}; a logistic law needs a positive scale.")
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
+from noisewright.problem.numbers import make_exact
 
 HALF = Fraction(1, 2)
 _MOST_CELLS = 100_000
@@ -31,6 +32,7 @@ class Tabulated:
     _beyond: tuple[int, ...] = dataclass_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        make_exact(self, "width", "edge")
         if self.width <= 0 or self.edge not in (Fraction(0), HALF):
             raise InvalidLawError("a tabulated law needs a positive width and an edge of 0 or 1/2.")
         if not 1 <= len(self.weights) <= _MOST_CELLS:
@@ -94,7 +96,9 @@ class Tabulated:
 
     def aligned(self, step: Fraction, edge: Fraction) -> bool:
         """Whether every jump falls on an edge of the lattice's cells."""
-        return self.edge == edge and (self.width / step).denominator == 1
+        ratio = self.width / step
+        # With cells centred on lattice points an even number of steps would put the jumps in the middle of a cell.
+        return self.edge == edge and ratio.denominator == 1 and (not edge or ratio.numerator % 2 == 1)
 
     def to_dict(self) -> dict[str, Any]:
         return {

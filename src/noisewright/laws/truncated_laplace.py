@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from noisewright.laws.base import Crossing
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import make_exact, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class TruncatedLaplace:
     on_integers: ClassVar[bool | None] = False
 
     def __post_init__(self) -> None:
+        make_exact(self, "scale", "bound")
         if self.scale <= 0 or self.bound <= 0:
             raise InvalidLawError(
                 f"scale is {show(self.scale)} and bound is {show(self.bound)}; a truncated Laplace law needs both"

@@ -22,7 +22,7 @@ from noisewright.problem.numbers import Number, data_value, show
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Utility
 
-_LARGEST_INDEX = 2**53
+_LARGEST_INDEX = 2**51
 _LARGEST_STEPS = 2**60
 
 

@@ -35,6 +35,7 @@ MARGIN = 2.0**-44
 """Relative error of float distances: a few operations, each within 2^-52, on exact differences."""
 CIRCLE_MARGIN = 2.0**-20
 """The haversine formula loses half its digits near the antipodes."""
+_ROUNDING = 2.0**-52
 _LIMB = 32
 _ROOT_BITS = 160
 _CIRCLE_BITS = 256
@@ -42,11 +43,15 @@ _CIRCLE_BITS = 256
 
 @dataclass(frozen=True, slots=True)
 class FloatView:
-    """Rows [start, stop) of the distance matrix, columns from `start` on, within a relative `margin`."""
+    """Rows [start, stop) of the distance matrix, columns from `start` on.
+
+    Each is within a relative `margin` and an absolute `slack` of the distance.
+    """
 
     size: int
     margin: float
     rows: Rows
+    slack: float = 0.0
 
 
 @singledispatch
@@ -164,7 +169,7 @@ def _(metric: Euclidean) -> FloatView:
         assert total is not None
         return np.multiply(np.sqrt(total, out=total), unit, out=total)
 
-    return FloatView(metric.size, MARGIN, rows)
+    return FloatView(metric.size, MARGIN + len(differences) * _ROUNDING, rows)
 
 
 @float_view.register
@@ -185,7 +190,9 @@ def _(metric: TimeSeries) -> FloatView:
 def _(metric: SmoothThreshold) -> FloatView:
     flat = float_view(Euclidean(metric.rationals()))
     factor, floor = float(metric.epsilon / metric.within), float(metric.epsilon)
-    return FloatView(metric.size, 2 * MARGIN, lambda start, stop: np.maximum(flat.rows(start, stop) * factor, floor))
+    return FloatView(
+        metric.size, 2 * flat.margin, lambda start, stop: np.maximum(flat.rows(start, stop) * factor, floor)
+    )
 
 
 @float_view.register
@@ -200,7 +207,8 @@ def _(metric: GreatCircle) -> FloatView:
         value = np.sin(across(start, stop) * half) ** 2 + products * np.sin(along(start, stop) * half) ** 2
         return np.asarray(radius * np.arcsin(np.sqrt(np.minimum(value, 1.0))))
 
-    return FloatView(metric.size, CIRCLE_MARGIN, rows)
+    # Sines near 180 and cosines near 90 degrees are off by the rounding of the angle, whatever their own size.
+    return FloatView(metric.size, CIRCLE_MARGIN, rows, slack=radius * 2.0**-40)
 
 
 @float_view.register
@@ -227,13 +235,20 @@ def _(metric: Attributes) -> FloatView:
             total += table[column[start:stop, None], column[None, start:]]
         return total
 
-    return FloatView(metric.size, MARGIN, rows)
+    return FloatView(metric.size, MARGIN + len(tables) * _ROUNDING, rows)
 
 
 @float_view.register
 def _(metric: Scaled) -> FloatView:
     inner, factor = float_view(metric.metric), float(metric.factor)
-    return FloatView(metric.size, 2 * inner.margin, lambda start, stop: inner.rows(start, stop) * factor)
+
+    def rows(start: int, stop: int) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = inner.rows(start, stop) * factor
+        # Beyond the range of floats nothing is known: not a number clears no pair, also inside a sum or a minimum.
+        return np.where(np.isfinite(values), values, np.nan)
+
+    return FloatView(metric.size, 2 * inner.margin, rows, slack=2 * inner.slack * factor)
 
 
 @float_view.register
@@ -246,7 +261,8 @@ def _(metric: Sum) -> FloatView:
             total += part.rows(start, stop)
         return total
 
-    return FloatView(metric.size, 2 * max(p.margin for p in parts), rows)
+    margin = 2 * max(p.margin for p in parts) + len(parts) * _ROUNDING
+    return FloatView(metric.size, margin, rows, slack=2 * sum(p.slack for p in parts))
 
 
 @float_view.register
@@ -261,7 +277,7 @@ def _(metric: WithAbsent) -> FloatView:
             result[: end - start, :-1] = np.minimum(inner.rows(start, end), 2 * away)
         return result
 
-    return FloatView(metric.size, 2 * inner.margin, rows)
+    return FloatView(metric.size, 2 * inner.margin, rows, slack=inner.slack)
 
 
 def check_metric(metric: Any) -> None:

@@ -91,8 +91,8 @@ def violation(metric: Any, cost: Cost) -> tuple[int, int] | None:
     view = _view(metric, kept)
     tolerance = _COST_MARGIN + 2 * view.margin
     for start, costs, distances in blocks(view, cost):
-        distances = distances * (1 - tolerance)
-        for row, column in np.argwhere(np.triu(costs > distances, 1)):
+        cleared = np.isfinite(distances) & (costs <= distances * (1 - tolerance) - 2 * view.slack)
+        for row, column in np.argwhere(np.triu(~cleared, 1)):
             i, j = start + int(row), start + int(column)
             if cost.squared(i, j) > lower_squared(metric, kept(i), kept(j)):
                 return kept(i), kept(j)

@@ -37,6 +37,14 @@ def data_value(value: Number, name: str) -> Fraction:
     return _rational(value, name)
 
 
+def make_exact(thing: object, *names: str) -> None:
+    """Read fields of a frozen object, numbers or tuples of numbers, as exact parameters."""
+    for name in names:
+        value = getattr(thing, name)
+        exact = tuple(parameter(v, name) for v in value) if isinstance(value, tuple | list) else parameter(value, name)
+        object.__setattr__(thing, name, exact)
+
+
 def show(value: Fraction) -> str:
     """A short decimal for people; exact values of few digits are shown exactly."""
     if value.denominator == 1 and abs(value) < 10**15:

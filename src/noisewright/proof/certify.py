@@ -130,6 +130,8 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
             f"there is no rule that proves {type(requirement).__name__} for {type(mechanism).__name__} mechanisms."
         )
     bound, name = rule(mechanism, requirement)
+    if not isinstance(bound, Fraction) or bound < 0:
+        raise UncertifiedError(f"refused: rule {name} gave {bound!r}, which is no proven bound; give exact numbers.")
     return Certificate(requirement, bound, name, mechanism.digest, _MAKER)
 
 

@@ -89,6 +89,9 @@ class _Cells:
         if isinstance(law, TruncatedLaplace) and self.epsilon * law.scale >= shift * step:
             # Inside the support the ratio is at most e^epsilon, in rationals; balls could not decide equality.
             return int(law.bound // step) - shift
+        if isinstance(law, TruncatedLaplace) and shift * step >= 2 * law.bound:
+            # Moved by its whole width the support no longer meets itself: nothing is covered.
+            return -int(law.bound // step) - 2
         assert isinstance(law, LogConcave)
         around = law.crossing(self.epsilon, shift * step)
         return None if around is None else _first_false(lambda k: self.proven(k, shift), int(around[0] // step))

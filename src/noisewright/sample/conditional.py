@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.mechanisms.additive import exact_data
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional
@@ -65,7 +66,8 @@ class ConditionalDrawer:
 
     def release_many(self, answers: Iterable[Any], entropy: Entropy) -> NDArray[np.float64]:
         """One independent private answer for each answer given."""
-        given = np.asarray(answers if isinstance(answers, np.ndarray) else list(answers))
+        # A list may mix kinds of numbers; each is read by itself, so that none changes how another is read.
+        given = answers if isinstance(answers, np.ndarray) else _exactly(list(answers))
         if given.ndim != 1:
             raise InvalidAnswerError(f"answers have {given.ndim} dimensions; give a flat list of numbers.")
         stream = entropy.stream()
@@ -145,6 +147,12 @@ def _bernoullis(share: Fraction, count: int, stream: WordStream) -> NDArray[np.i
     for i in np.flatnonzero(words == np.uint64(whole)):
         result[i] = _bernoulli(scaled - whole, stream)
     return result
+
+
+def _exactly(answers: list[Any]) -> NDArray[Any]:
+    given = np.empty(len(answers), dtype=object)
+    given[:] = [exact_data(answer) for answer in answers]
+    return given
 
 
 def _plain(value: Any) -> Any:

@@ -22,6 +22,9 @@ from noisewright.sample.sampler import NoiseSampler
 WITHOUT_TABLE = 400
 
 
+_SHARED_FLOATS = 2**52
+
+
 class Drawer(Protocol):
     """Draws what a mechanism promises, with randomness from the entropy it is given."""
 
@@ -61,7 +64,10 @@ class AdditiveDrawer:
     def release(self, answer: Any, entropy: Entropy) -> float | int | Fraction:
         released = self._mechanism.law_given(answer)
         value = released.value(self._sampler.one(entropy.stream()))
-        return int(value) if self._mechanism.query.integer else _as_float(value)
+        if self._mechanism.query.integer:
+            return int(value)
+        # From 2^52 steps on two lattice points could share a float, which probabilistic privacy does not survive.
+        return value if abs(value) >= _SHARED_FLOATS * self._mechanism.lattice.step else _as_float(value)
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         stream = entropy.stream()
