@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,8 +24,8 @@ def told_apart(metric, cost):
     return nw.certify(mechanism, nw.MetricPrivacy(metric))
 
 
-def nested():
-    metric = Hamming(2, 1)
+def nested() -> Any:
+    metric: Any = Hamming(2, 1)
     for factor in (10**30, F(1, 10**30)):
         for _ in range(11):
             metric = Scaled(metric, factor)
@@ -65,13 +66,15 @@ def test_a_table_whose_jumps_fall_inside_cells_is_refused():
 
 @pytest.mark.parametrize("scale", [float("nan"), float("inf")])
 def test_a_scale_that_is_no_number_makes_no_law(scale):
-    for law in (nw.Gaussian, nw.Logistic):
+    laws: list[Any] = [nw.Gaussian, nw.Logistic]
+    for law in laws:
         with pytest.raises(nw.InvalidNumberError):
             law(scale)
 
 
 def test_machine_integers_do_not_wrap_around_in_a_proof():
-    law = nw.Gaussian(np.int64(2**31))
+    machine: Any = np.int64(2**31)
+    law = nw.Gaussian(machine)
     mechanism = nw.Additive(nw.Scalar(2**33), law, nw.Lattice.cells(F(2**33, 100)))
     with pytest.raises(nw.UncertifiedError):
         nw.certify(mechanism, nw.ZeroConcentratedDP("0.001"))
