@@ -53,7 +53,7 @@ def test_sums_of_many_small_terms_are_not_rounded_up():
     n = 30_000
     small = F(10001, 10000) / 2**53
     distance = 1 + (n - 1) * small
-    tables = [[[0, 1], [1, 0]]] + [[[0, small], [small, 0]]] * (n - 1)
+    tables: Any = [[[0, 1], [1, 0]]] + [[[0, small], [small, 0]]] * (n - 1)
     for metric in (Attributes([[0] * n, [1] * n], tables), Sum([Hamming(2, 1)] + [Hamming(2, small)] * (n - 1))):
         with pytest.raises(nw.UncertifiedError):
             told_apart(metric, distance * (1 + F(2, 10**12)))
