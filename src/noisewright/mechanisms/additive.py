@@ -22,6 +22,8 @@ from noisewright.problem.numbers import Number, data_value, show
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Utility
 
+_LARGEST_INTEGER = 2**53
+# Below it, and with noise that stays below 2^52, no two lattice points share a float.
 _LARGEST_INDEX = 2**51
 _LARGEST_STEPS = 2**60
 
@@ -100,8 +102,9 @@ class Additive:
                 " for real answers."
             )
         index = self.lattice.index(exact_answer)
-        if abs(index) >= _LARGEST_INDEX:
-            limit = float(_LARGEST_INDEX * self.lattice.step)
+        largest = _LARGEST_INTEGER if self.query.integer else _LARGEST_INDEX
+        if abs(index) >= largest:
+            limit = float(largest * self.lattice.step)
             raise InvalidAnswerError(
                 f"the answer is too large for the lattice: at most {limit:.6g} in size is allowed with step"
                 f" {float(self.lattice.step):.6g}; rescale the query.",
