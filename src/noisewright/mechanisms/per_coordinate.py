@@ -60,7 +60,7 @@ class PerCoordinate:
 def check_length(answer: Sequence[Number], query: Vector) -> None:
     """Refuse an answer that has not as many numbers as the question."""
     if isinstance(answer, str | bytes) or not hasattr(answer, "__len__") or not hasattr(answer, "__iter__"):
-        raise InvalidAnswerError(f"the answer is {answer!r}; give a list of {query.dimension} numbers.")
+        raise InvalidAnswerError(f"the answer is not a list; give a list of {query.dimension} numbers.")
     if len(answer) != query.dimension:
         raise InvalidAnswerError(
             f"the answer has {len(answer)} numbers, the question {query.dimension}; give one for each.",
