@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from noisewright.mechanisms.digest import digest
 from noisewright.mechanisms.registry import mechanism_from_dict
+from noisewright.problem.records import digest
 from tests.brute import privacy_loss
 
 Path = tuple[Any, ...]

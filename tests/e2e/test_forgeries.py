@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.mechanisms.digest import digest
+from noisewright.problem.records import digest
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 Data = dict[str, Any]

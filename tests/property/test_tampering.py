@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from noisewright.laws.registry import exact
 from noisewright.problem.errors import MechanismFileError, NoisewrightError, UncertifiedError
+from noisewright.problem.fields import exact_text as exact
 from noisewright.problem.privacy import PureDP
 from noisewright.sample.certified import Certified, make_certified
 from tests import strategies

@@ -6,6 +6,11 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from noisewright.numerics.fields import Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError
+from noisewright.problem.records import Family
+
+LAWS: Family[Any] = Family("a law such as Laplace(scale)", InvalidLawError)
+"""Every law of noise by the name it has in files."""
 
 
 @runtime_checkable
@@ -46,6 +51,10 @@ class SmoothLaw(Law, Protocol):
     """A symmetric law whose density does not increase away from zero; used through its rounding to cells."""
 
     on_integers: ClassVar[bool | None]
+
+    def scaled(self, factor: Fraction) -> SmoothLaw:
+        """The law of `factor` times the noise."""
+        ...
 
 
 Crossing: TypeAlias = tuple[Fraction, Fraction]

@@ -8,17 +8,19 @@ distribution function of the law, rounded at random to a lattice, is a differenc
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field as dataclass_field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Protocol
 
-from noisewright.laws.registry import exact
 from noisewright.numerics.fields import Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
+from noisewright.problem.fields import Rational, Rationals, derived, rational, rationals
+from noisewright.problem.records import Family, Record, record
 
 _LARGEST_STEPS = 4096
+
+PARTS: Family[Any] = Family("a part such as Plateau(half), Sine, Tent, Quartic or Steps", InvalidLawError)
+"""Every half of a composite density by the name it has in files."""
 
 
 class Part(Protocol):
@@ -47,19 +49,11 @@ def _size(z: Point) -> Point:
     return z if z >= 0 else -z
 
 
-def _check_half(half: Fraction) -> None:
-    if not 0 < half <= 1:
-        raise InvalidLawError("half the width of a bump must be above 0 and at most 1.", half=half)
-
-
-@dataclass(frozen=True, slots=True)
-class Symmetric:
+@record(error=InvalidLawError)
+class Symmetric(Record):
     """What the paper's activations share: a support [-half, half] around a mean of 0."""
 
-    half: Fraction
-
-    def __post_init__(self) -> None:
-        _check_half(self.half)
+    half: Rational = rational(above=0, at_most=1)
 
     @property
     def low(self) -> Fraction:
@@ -77,7 +71,7 @@ class Symmetric:
         return Fraction(0)
 
 
-@dataclass(frozen=True, slots=True)
+@record("box", PARTS, error=InvalidLawError)
 class Plateau(Symmetric):
     """Activation A1: constant on [-half, half]. With half = 1 it is base B1."""
 
@@ -101,12 +95,8 @@ class Plateau(Symmetric):
         """Infimum and supremum of the density on its support."""
         return field.real(1 / (2 * self.half)), field.real(1 / (2 * self.half))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "box", "half": str(self.half)}
 
-
-@dataclass(frozen=True, slots=True)
+@record("sine", PARTS, error=InvalidLawError)
 class Sine(Symmetric):
     """Activation A2: half a wave on [-half, half]."""
 
@@ -134,12 +124,8 @@ class Sine(Symmetric):
         """Infimum and supremum of the density on its support."""
         return field.real(0), field.pi() / field.real(4 * self.half)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "sine", "half": str(self.half)}
 
-
-@dataclass(frozen=True, slots=True)
+@record("tent", PARTS, error=InvalidLawError)
 class Tent(Symmetric):
     """Activation A3: rises and falls on straight lines on [-half, half]."""
 
@@ -168,20 +154,12 @@ class Tent(Symmetric):
         """Infimum and supremum of the density on its support."""
         return field.real(0), field.real(1 / self.half)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "tent", "half": str(self.half)}
 
-
-@dataclass(frozen=True, slots=True)
-class Quartic:
+@record("quartic", PARTS, error=InvalidLawError)
+class Quartic(Record):
     """Base B2: y - (y - t) z^4 on [-1, 1], with t = `ratio` y. The infimum is t, not y."""
 
-    ratio: Fraction
-
-    def __post_init__(self) -> None:
-        if not 0 < self.ratio <= 1:
-            raise InvalidLawError("the quartic base needs a ratio t / y above 0 and at most 1.")
+    ratio: Rational = rational(above=0, at_most=1)
 
     @property
     def low(self) -> Fraction:
@@ -228,21 +206,15 @@ class Quartic:
         top = self.top
         return field.real(top * self.ratio), field.real(top)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "quartic", "ratio": str(self.ratio)}
 
-
-@dataclass(frozen=True)
-class Steps:
+@record("steps", PARTS, error=InvalidLawError)
+class Steps(Record):
     """Constant heights between edges, scaled to mass one: a person's own function, or nested boxes."""
 
-    edges: tuple[Fraction, ...]
-    heights: tuple[Fraction, ...]
-    _sums: list[tuple[Fraction, Fraction]] = dataclass_field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
-    _square: list[Fraction] = dataclass_field(default_factory=list, init=False, repr=False, compare=False)
+    edges: Rationals = rationals()
+    heights: Rationals = rationals(at_least=0)
+    _sums: tuple[tuple[Fraction, Fraction], ...] = derived()
+    _square: Fraction = derived()
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.heights) <= _LARGEST_STEPS or len(self.edges) != len(self.heights) + 1:
@@ -251,16 +223,17 @@ class Steps:
             )
         if any(b <= a for a, b in pairwise(self.edges)):
             raise InvalidLawError("the edges of a step density must increase.")
-        if min(self.heights) < 0 or not any(self.heights):
+        if not any(self.heights):
             raise InvalidLawError("the heights of a step density must be at least 0, and not all 0.")
         mass = spread = Fraction(0)
-        self._sums.append((mass, spread))
+        sums = [(mass, spread)]
         for (a, b), height in zip(pairwise(self.edges), self.heights, strict=True):
             spread += mass * (b - a) + height * (b - a) ** 2 / 2
             mass += height * (b - a)
-            self._sums.append((mass, spread))
+            sums.append((mass, spread))
         cells = zip(pairwise(self.edges), self.heights, strict=True)
-        self._square.append(sum((h * (b**3 - a**3) / 3 for (a, b), h in cells), Fraction(0)) / mass)
+        square = sum((h * (b**3 - a**3) / 3 for (a, b), h in cells), Fraction(0)) / mass
+        self.keep(_sums=tuple(sums), _square=square)
 
     @property
     def total(self) -> Fraction:
@@ -302,27 +275,12 @@ class Steps:
 
     def second_moment(self, field: Field) -> Value:
         """E z^2."""
-        return field.real(self._square[0])
+        return field.real(self._square)
 
     def extremes(self, field: Field) -> tuple[Value, Value]:
         """Infimum and supremum of the density on its support."""
         return field.real(min(self.heights) / self.total), field.real(max(self.heights) / self.total)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "steps", "edges": [str(e) for e in self.edges], "heights": [str(h) for h in self.heights]}
-
 
 FLAT = Plateau(Fraction(1))
 """Base B1."""
-
-
-def part_from_dict(data: Mapping[str, Any]) -> Part:
-    """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-    kind = data["kind"]
-    if kind == "steps":
-        return Steps(tuple(exact(e) for e in data["edges"]), tuple(exact(h) for h in data["heights"]))
-    if kind == "quartic":
-        return Quartic(exact(data["ratio"]))
-    kinds: dict[str, Callable[[Fraction], Part]] = {"box": Plateau, "sine": Sine, "tent": Tent}
-    return kinds[kind](exact(data["half"]))

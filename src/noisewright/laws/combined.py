@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from noisewright.laws.folds import Fold
+from noisewright.laws.folds import FOLDS, Fold
 from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
 from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.numerics.special import gaussian_transform, infinity
 from noisewright.problem.errors import InvalidLawError
+from noisewright.problem.fields import (
+    Many,
+    MaybeRational,
+    Rational,
+    Rationals,
+    one_of,
+    optional,
+    rational,
+    rationals,
+    tuple_of,
+)
+from noisewright.problem.records import Record, record
 
 _MOST_STANDARD_UNITS = 30
 _MOST_PARTS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class TruncatedNormalFold:
+@record("truncated-normal", FOLDS, error=InvalidLawError)
+class TruncatedNormalFold(Record):
     """Normal rates kept to low < u < high; `high` may be None for no upper limit.
 
     With a = (low - centre)/spread and G(z) the integral of e^(-t^2/2 - zt) over t > 0,
@@ -28,14 +39,14 @@ class TruncatedNormalFold:
     Valid for: low >= 0, ends at most 30 spreads from the centre.
     """
 
-    centre: Fraction
-    spread: Fraction
-    low: Fraction
-    high: Fraction | None
+    centre: Rational = rational()
+    spread: Rational = rational(above=0)
+    low: Rational = rational(at_least=0)
+    high: MaybeRational = optional(rational())
     costly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.spread <= 0 or self.low < 0 or (self.high is not None and self.high <= self.low):
+        if self.high is not None and self.high <= self.low:
             raise InvalidLawError("a truncated normal fold needs spread > 0 and 0 <= low < high.")
         far = _MOST_STANDARD_UNITS * self.spread
         if abs(self.low - self.centre) > far or (self.high is not None and abs(self.high - self.centre) > far):
@@ -100,16 +111,6 @@ class TruncatedNormalFold:
         high = None if self.high is None else self.high * factor
         return TruncatedNormalFold(self.centre * factor, self.spread * factor, self.low * factor, high)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "truncated-normal",
-            "centre": str(self.centre),
-            "spread": str(self.spread),
-            "low": str(self.low),
-            "high": None if self.high is None else str(self.high),
-        }
-
     def _highest_density(self, field: Field) -> Value:
         """No density of the rate exceeds this, so L(x) is at most this divided by x."""
         return 1 / (field.real(self.spread) * self._whole(field))
@@ -141,19 +142,17 @@ def _normaliser(fold: TruncatedNormalFold, bits: int | None) -> Value:
     return fold._ends(field.real(0), field, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Ensemble:
+@record("ensemble", FOLDS, error=InvalidLawError)
+class Ensemble(Record):
     """A sum of independent folds with positive coefficients: L(x) is the product of the L_i(a_i x)."""
 
-    coefficients: tuple[Fraction, ...]
-    parts: tuple[Fold, ...]
+    coefficients: Rationals = rationals(above=0)
+    parts: Many[Fold] = tuple_of(one_of(FOLDS))
     costly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.parts) <= _MOST_PARTS or len(self.parts) != len(self.coefficients):
             raise InvalidLawError(f"an ensemble needs as many coefficients as folds, 1 to {_MOST_PARTS} of them.")
-        if any(a <= 0 for a in self.coefficients):
-            raise InvalidLawError("the coefficients of an ensemble must be positive; leave a fold of weight 0 out.")
         if any(isinstance(part, Ensemble) for part in self.parts):
             raise InvalidLawError("an ensemble is made of plain folds; put all of them into one ensemble.")
 
@@ -208,14 +207,6 @@ class Ensemble:
     def scaled(self, factor: Fraction) -> Ensemble:
         """The law of factor times the rate."""
         return Ensemble(tuple(a * factor for a in self.coefficients), self.parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "ensemble",
-            "coefficients": [str(a) for a in self.coefficients],
-            "parts": [part.to_dict() for part in self.parts],
-        }
 
     def _tail_constant(self, share: Fraction, field: Field) -> Value:
         """C with L(x) <= C x^(-order), from L_i(x) <= Gamma(q+1) E u_i^(-q) x^(-q) for each part.

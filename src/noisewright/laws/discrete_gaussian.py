@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from noisewright.laws.base import LAWS
 from noisewright.numerics.balls import Ball, ball, hull, precision, working_bits
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import make_exact, show
+from noisewright.problem.fields import Rational, rational
+from noisewright.problem.numbers import show
+from noisewright.problem.records import Record, record
 
 LARGEST_STD = Fraction(30_000)
 _SMALLEST_STD = Fraction(1, 100)
 _GUARD_BITS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class DiscreteGaussian:
+@record("discrete-gaussian", LAWS, error=InvalidLawError)
+class DiscreteGaussian(Record):
     """Gaussian noise born on the integers; between them the mass of k is spread over [k - 1/2, k + 1/2).
 
     Valid for: standard parameters from 1/100 to 30,000 (the tables that sampling walks along grow with it).
     """
 
-    std: Fraction
+    std: Rational = rational()
     on_integers: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        make_exact(self, "std")
         if not _SMALLEST_STD <= self.std <= LARGEST_STD:
             raise InvalidLawError(
                 f"std is {show(self.std)}; a discrete Gaussian law needs a parameter from {show(_SMALLEST_STD)} to"
@@ -95,9 +96,6 @@ class DiscreteGaussian:
     def first_above(self, epsilon: Fraction, shift: int) -> int:
         """Smallest k whose mass exceeds e^epsilon times that of k + shift: 2 k shift + shift^2 > 2 std^2 epsilon."""
         return math.floor((2 * self.std**2 * epsilon - shift**2) / (2 * shift)) + 1
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": "discrete-gaussian", "std": str(self.std)}
 
     def _weight(self, k: int, field: Field) -> Value:
         return field.exp(field.real(-Fraction(k * k) / (2 * self.std**2)))

@@ -6,19 +6,22 @@ X given u is Laplace noise of scale 1/u. A fold offers L(x) = E e^(-ux), its neg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol
 
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.special import gaussian_transform, infinity, kummer
 from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.numbers import show
+from noisewright.problem.fields import Rational, Rationals, rational, rationals
+from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.records import Family, Record, record
 
 _SMALL = 1e-3
 
+FOLDS: Family[Any] = Family("a second fold such as GammaFold(shape, scale)", InvalidLawError)
+"""Every second fold by the name it has in files."""
 
-@runtime_checkable
+
 class Fold(Protocol):
     """The law of a positive random rate with a finite mean."""
 
@@ -61,19 +64,19 @@ class Fold(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Atoms:
+@record("atoms", FOLDS, error=InvalidLawError)
+class Atoms(Record):
     """Finitely many rates with their probabilities; one is a point fold, two the "Bernoulli" fold."""
 
-    rates: tuple[Fraction, ...]
-    weights: tuple[Fraction, ...]
+    rates: Rationals = rationals(above=0)
+    weights: Rationals = rationals(above=0)
     costly: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.rates) <= 64 or len(self.rates) != len(self.weights):
             raise InvalidLawError("a fold of atoms needs as many rates as weights, 1 to 64 of them.")
-        if any(r <= 0 for r in self.rates) or any(w <= 0 for w in self.weights) or sum(self.weights) != 1:
-            raise InvalidLawError("a fold of atoms needs positive rates and positive weights that sum to exactly 1.")
+        if sum(self.weights) != 1:
+            raise InvalidLawError("a fold of atoms needs positive weights that sum to exactly 1.")
 
     @property
     def lowest(self) -> Fraction:
@@ -106,10 +109,6 @@ class Atoms:
         """The law of factor times the rate."""
         return Atoms(tuple(r * factor for r in self.rates), self.weights)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "atoms", "rates": [str(r) for r in self.rates], "weights": [str(w) for w in self.weights]}
-
     def _mean(self, function: Any, field: Field) -> Value:
         total = field.real(0)
         for rate, weight in zip(self.rates, self.weights, strict=True):
@@ -117,16 +116,13 @@ class Atoms:
         return total
 
 
-@dataclass(frozen=True, slots=True)
-class GammaFold:
+@record("gamma", FOLDS, error=InvalidLawError)
+class GammaFold(Record):
     """Gamma rates: L(x) = (1 + scale x)^(-shape). Tails of the noise fall like x^(-shape)."""
 
-    shape: Fraction
-    scale: Fraction
+    shape: Rational = rational(above=0)
+    scale: Rational = rational(above=0)
     costly: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        _positive(shape=self.shape, scale=self.scale)
 
     @property
     def lowest(self) -> Fraction:
@@ -161,21 +157,17 @@ class GammaFold:
         """The law of factor times the rate."""
         return GammaFold(self.shape, self.scale * factor)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "gamma", "shape": str(self.shape), "scale": str(self.scale)}
 
-
-@dataclass(frozen=True, slots=True)
-class UniformFold:
+@record("uniform", FOLDS, error=InvalidLawError)
+class UniformFold(Record):
     """Rates uniform between low and high: L(x) = (e^(-low x) - e^(-high x)) / ((high - low) x)."""
 
-    low: Fraction
-    high: Fraction
+    low: Rational = rational(at_least=0)
+    high: Rational = rational()
     costly: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low < self.high:
+        if not self.low < self.high:
             raise InvalidLawError("a uniform fold needs 0 <= low < high.")
 
     @property
@@ -219,24 +211,15 @@ class UniformFold:
         """The law of factor times the rate."""
         return UniformFold(self.low * factor, self.high * factor)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "uniform", "low": str(self.low), "high": str(self.high)}
 
-
-@dataclass(frozen=True, slots=True)
-class NoncentralChiSquaredFold:
+@record("noncentral-chi-squared", FOLDS, error=InvalidLawError)
+class NoncentralChiSquaredFold(Record):
     """scale times noncentral chi-squared: L(x) = (1 + 2sx)^(-degrees/2) e^(-noncentrality s x / (1 + 2sx))."""
 
-    degrees: Fraction
-    noncentrality: Fraction
-    scale: Fraction
+    degrees: Rational = rational(above=0)
+    noncentrality: Rational = rational(at_least=0, at_most=1000)
+    scale: Rational = rational(above=0)
     costly: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        _positive(degrees=self.degrees, scale=self.scale)
-        if not 0 <= self.noncentrality <= 1000:
-            raise InvalidLawError("the noncentrality of a chi-squared fold must lie between 0 and 1000.")
 
     @property
     def lowest(self) -> Fraction:
@@ -278,25 +261,13 @@ class NoncentralChiSquaredFold:
         """The law of factor times the rate."""
         return NoncentralChiSquaredFold(self.degrees, self.noncentrality, self.scale * factor)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "noncentral-chi-squared",
-            "degrees": str(self.degrees),
-            "noncentrality": str(self.noncentrality),
-            "scale": str(self.scale),
-        }
 
-
-@dataclass(frozen=True, slots=True)
-class RayleighFold:
+@record("rayleigh", FOLDS, error=InvalidLawError)
+class RayleighFold(Record):
     """Rayleigh rates: L(x) = integral of t e^(-t^2/2 - scale x t); the noise has no variance."""
 
-    scale: Fraction
+    scale: Rational = rational(above=0)
     costly: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        _positive(scale=self.scale)
 
     @property
     def lowest(self) -> Fraction:
@@ -333,25 +304,16 @@ class RayleighFold:
         """The law of factor times the rate."""
         return RayleighFold(self.scale * factor)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "rayleigh", "scale": str(self.scale)}
 
-
-def point_fold(rate: Fraction) -> Atoms:
+def point_fold(rate: Number) -> Atoms:
     """The fold that makes plain Laplace noise."""
-    return Atoms((Fraction(rate),), (Fraction(1),))
+    return Atoms([rate], [1])
 
 
-def two_point_fold(low: Fraction, high: Fraction, weight_of_low: Fraction) -> Atoms:
+def two_point_fold(low: Number, high: Number, weight_of_low: Number) -> Atoms:
     """Rate `low` with the given probability, else `high`."""
-    return Atoms((Fraction(low), Fraction(high)), (Fraction(weight_of_low), 1 - Fraction(weight_of_low)))
-
-
-def _positive(**parameters: Fraction) -> None:
-    for name, value in parameters.items():
-        if value <= 0:
-            raise InvalidLawError(f"{name} is {show(value)}; this fold needs a positive {name}.")
+    weight = parameter(weight_of_low, "weight_of_low")
+    return Atoms([low, high], [weight, 1 - weight])
 
 
 def _gamma_ratio(shape: Fraction, power: Fraction, field: Field) -> Value:

@@ -12,13 +12,16 @@ import ast
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from noisewright.laws.folds import FOLDS
 from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
 from noisewright.numerics.balls import ball, lower, precision, upper
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.special import infinity
 from noisewright.problem.errors import InvalidLawError
+from noisewright.problem.fields import Rational, Text, rational, text
+from noisewright.problem.records import Record, record
 
 _LONGEST = 300
 _LARGEST_POWER = 1000
@@ -41,8 +44,8 @@ class Shape:
     order: Fraction = Fraction(0)
 
 
-@dataclass(frozen=True, slots=True)
-class FormulaFold:
+@record("formula", FOLDS, error=InvalidLawError)
+class FormulaFold(Record):
     """The fold whose Laplace transform is `formula(scale x) / formula(0)`.
 
     The formula is text in x with numbers, + - * / **, exp and log, such as "(1 + x)**-3 * exp(-2*x)".
@@ -50,15 +53,13 @@ class FormulaFold:
     a finite mean; raises InvalidLawError otherwise.
     """
 
-    formula: str
-    scale: Fraction = Fraction(1)
+    formula: Text = text()
+    scale: Rational = rational(above=0, default=1)
     costly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.formula, str) or len(self.formula) > _LONGEST:
+        if len(self.formula) > _LONGEST:
             raise InvalidLawError(f"the formula of a fold is text of at most {_LONGEST} characters.")
-        if self.scale <= 0:
-            raise InvalidLawError("the scale of a fold must be positive.")
         _prove(self.formula)
 
     @property
@@ -101,10 +102,6 @@ class FormulaFold:
     def scaled(self, factor: Fraction) -> FormulaFold:
         """The law of factor times the rate."""
         return FormulaFold(self.formula, self.scale * factor)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "formula", "formula": self.formula, "scale": str(self.scale)}
 
     def _dual(self, x: Value, field: Field) -> tuple[Value, Value]:
         return _evaluate(_parse(self.formula), field.real(self.scale) * x, field)

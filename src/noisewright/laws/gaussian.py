@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from noisewright.laws.base import Crossing
+from noisewright.laws.base import LAWS, Crossing
 from noisewright.numerics.balls import pi
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import make_exact, show
+from noisewright.problem.fields import Rational, rational
+from noisewright.problem.records import Record, record
 
 
-@dataclass(frozen=True, slots=True)
-class Gaussian:
+@record("gaussian", LAWS, error=InvalidLawError)
+class Gaussian(Record):
     """Gaussian noise with a rational standard deviation."""
 
-    std: Fraction
+    std: Rational = rational(above=0)
     on_integers: ClassVar[bool | None] = False
-
-    def __post_init__(self) -> None:
-        make_exact(self, "std")
-        if self.std <= 0:
-            raise InvalidLawError(f"std is {show(self.std)}; a Gaussian law needs a positive standard deviation.")
 
     def density(self, x: Point, field: Field) -> Value:
         z = field.real(x) / field.real(self.std)
@@ -52,8 +47,9 @@ class Gaussian:
         place = epsilon * self.std**2 / shift - shift / 2
         return place, place
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": "gaussian", "std": str(self.std)}
+    def scaled(self, factor: Fraction) -> Gaussian:
+        """The law of `factor` times the noise."""
+        return Gaussian(self.std * factor)
 
 
 def _pi(field: Field) -> Value:

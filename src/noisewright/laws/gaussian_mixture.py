@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from noisewright.laws.base import LAWS
 from noisewright.laws.gaussian import Gaussian
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import make_exact
+from noisewright.problem.fields import Rationals, rationals
+from noisewright.problem.records import Record, record
 
 
-@dataclass(frozen=True, slots=True)
-class GaussianMixture:
+@record("gaussian-mixture", LAWS, error=InvalidLawError)
+class GaussianMixture(Record):
     """Gaussian noise of standard deviation stds[i] with probability weights[i]."""
 
-    stds: tuple[Fraction, ...]
-    weights: tuple[Fraction, ...]
+    stds: Rationals = rationals(above=0)
+    weights: Rationals = rationals(above=0)
     on_integers: ClassVar[bool | None] = False
 
     def __post_init__(self) -> None:
-        make_exact(self, "stds", "weights")
         if not 1 <= len(self.stds) <= 64 or len(self.stds) != len(self.weights):
             raise InvalidLawError("a Gaussian mixture needs as many standard deviations as weights, 1 to 64.")
-        if any(s <= 0 for s in self.stds) or any(w <= 0 for w in self.weights) or sum(self.weights) != 1:
-            raise InvalidLawError(
-                "a Gaussian mixture needs positive standard deviations and positive weights that sum to exactly 1."
-            )
+        if sum(self.weights) != 1:
+            raise InvalidLawError("a Gaussian mixture needs positive weights that sum to exactly 1.")
 
     def density(self, x: Point, field: Field) -> Value:
         """Density at x."""
@@ -57,14 +55,6 @@ class GaussianMixture:
     def scaled(self, factor: Fraction) -> GaussianMixture:
         """Every standard deviation times the factor."""
         return GaussianMixture(tuple(s * factor for s in self.stds), self.weights)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "gaussian-mixture",
-            "stds": [str(s) for s in self.stds],
-            "weights": [str(w) for w in self.weights],
-        }
 
     def _mean(self, function: Callable[[Gaussian], Value], field: Field) -> Value:
         total = field.real(0)

@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from noisewright.laws.base import Crossing
+from noisewright.laws.base import LAWS, Crossing
 from noisewright.laws.crossing import bracket_crossing
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import make_exact, show
+from noisewright.problem.fields import Rational, rational
+from noisewright.problem.records import Record, record
 
 SMALLEST_POWER = Fraction(1, 10)
 LARGEST_POWER = Fraction(100)
 
 
-@dataclass(frozen=True, slots=True)
-class GeneralizedGaussian:
+@record("generalized-gaussian", LAWS, error=InvalidLawError)
+class GeneralizedGaussian(Record):
     """Generalized Gaussian noise: Laplace at power 1, Gaussian of variance scale^2 / 2 at power 2.
 
     Valid for: powers from 1/10 to 100. Below 1 the density has a cusp and heavy tails and the law is
     purely private; from 1 on it is log-concave.
     """
 
-    power: Fraction
-    scale: Fraction
+    power: Rational = rational(at_least=SMALLEST_POWER, at_most=LARGEST_POWER, hint=" (1 is Laplace, 2 is Gaussian)")
+    scale: Rational = rational(above=0)
     on_integers: ClassVar[bool | None] = False
-
-    def __post_init__(self) -> None:
-        make_exact(self, "power", "scale")
-        if self.scale <= 0:
-            raise InvalidLawError(f"scale is {show(self.scale)}; a generalized Gaussian needs a positive scale.")
-        if not SMALLEST_POWER <= self.power <= LARGEST_POWER:
-            raise InvalidLawError(
-                f"power is {show(self.power)}; a generalized Gaussian needs a power from {show(SMALLEST_POWER)} to"
-                f" {show(LARGEST_POWER)} (1 is Laplace, 2 is Gaussian)."
-            )
 
     def density(self, x: Point, field: Field) -> Value:
         norm = field.real(2 * self.scale) * field.gamma(1 / self.power) / field.real(self.power)
@@ -89,8 +79,9 @@ class GeneralizedGaussian:
         )
         return bracket_crossing(self, epsilon, shift, guess)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": "generalized-gaussian", "power": str(self.power), "scale": str(self.scale)}
+    def scaled(self, factor: Fraction) -> GeneralizedGaussian:
+        """The law of `factor` times the noise."""
+        return GeneralizedGaussian(self.power, self.scale * factor)
 
 
 def _float_crossing(power: float, level: float) -> float:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from noisewright.laws.base import Crossing
+from noisewright.laws.base import LAWS, Crossing
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.numbers import parameter, show
+from noisewright.problem.fields import Rational, rational
+from noisewright.problem.records import Record, record
 
 
-@dataclass(frozen=True, slots=True)
-class Laplace:
+@record("laplace", LAWS, error=InvalidLawError)
+class Laplace(Record):
     """Laplace noise with a rational scale."""
 
-    scale: Fraction
+    scale: Rational = rational(above=0)
     on_integers: ClassVar[bool | None] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", parameter(self.scale, "scale"))
-        if self.scale <= 0:
-            raise InvalidLawError(f"scale is {show(self.scale)}; a Laplace law needs a positive scale.")
 
     def density(self, x: Point, field: Field) -> Value:
         """Density at x."""
@@ -68,22 +63,17 @@ class Laplace:
             right_cells=1,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "laplace", "scale": str(self.scale)}
+    def scaled(self, factor: Fraction) -> Laplace:
+        """The law of `factor` times the noise."""
+        return Laplace(self.scale * factor)
 
 
-@dataclass(frozen=True, slots=True)
-class DiscreteLaplace:
+@record("discrete-laplace", LAWS, error=InvalidLawError)
+class DiscreteLaplace(Record):
     """Two-sided geometric noise on the integers: mass proportional to e^(-|k|/scale)."""
 
-    scale: Fraction
+    scale: Rational = rational(above=0)
     on_integers: ClassVar[bool | None] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", parameter(self.scale, "scale"))
-        if self.scale <= 0:
-            raise InvalidLawError(f"scale is {show(self.scale)}; a discrete Laplace law needs a positive scale.")
 
     def stepped(self) -> Piecewise:
         """The density that is constant on [k - 1/2, k + 1/2) and carries the mass of k there."""
@@ -100,7 +90,3 @@ class DiscreteLaplace:
     def log_ratio(self, shift: Fraction) -> Fraction:
         """Supremum over x of ln f(x) - ln f(x + shift)."""
         return abs(shift) / self.scale
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "discrete-laplace", "scale": str(self.scale)}

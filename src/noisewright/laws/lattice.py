@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from noisewright.laws.base import Law
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.numbers import parameter
+from noisewright.problem.fields import Rational, rational
+from noisewright.problem.records import Record, record
 
 HALF = Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Lattice:
+@record(error=InvalidMechanismError)
+class Lattice(Record):
     """Released values are multiples of `step`; cell k of answers and of noise is [(k - edge), (k + 1 - edge)) steps.
 
     For real answers edge = 0: cells lie *between* the multiples of the step, so that a jump of a
@@ -24,14 +24,12 @@ class Lattice:
     cell k is what rounds to k.
     """
 
-    step: Fraction
-    edge: Fraction
+    step: Rational = rational(above=0)
+    edge: Rational = rational()
 
     def __post_init__(self) -> None:
-        for name in ("step", "edge"):
-            object.__setattr__(self, name, parameter(getattr(self, name), name))
-        if self.step <= 0 or self.edge not in (Fraction(0), HALF):
-            raise InvalidMechanismError("a lattice needs a positive step and an edge of 0 or 1/2.")
+        if self.edge not in (Fraction(0), HALF):
+            raise InvalidMechanismError("a lattice needs an edge of 0 or 1/2.")
 
     @classmethod
     def integers(cls) -> Lattice:
@@ -58,10 +56,6 @@ class Lattice:
     def released(self, answer_index: int, noise_index: int) -> Fraction:
         """Centre of the answer's cell plus centre of the noise's cell, always a multiple of the step."""
         return (answer_index + noise_index + 1 - 2 * self.edge) * self.step
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"step": str(self.step), "edge": str(self.edge)}
 
 
 @dataclass(frozen=True, slots=True)

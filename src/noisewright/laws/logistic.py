@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from noisewright.laws.base import Crossing
+from noisewright.laws.base import LAWS, Crossing
 from noisewright.laws.crossing import bracket_crossing
 from noisewright.numerics.balls import ball, zeta
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.numbers import make_exact, show
+from noisewright.problem.fields import Rational, rational
+from noisewright.problem.records import Record, record
 
 
-@dataclass(frozen=True, slots=True)
-class Logistic:
+@record("logistic", LAWS, error=InvalidLawError)
+class Logistic(Record):
     """Logistic noise: tails like Laplace, a round top like a Gaussian."""
 
-    scale: Fraction
+    scale: Rational = rational(above=0)
     on_integers: ClassVar[bool | None] = False
-
-    def __post_init__(self) -> None:
-        make_exact(self, "scale")
-        if self.scale <= 0:
-            raise InvalidLawError(f"scale is {show(self.scale)}; a logistic law needs a positive scale.")
 
     def density(self, x: Point, field: Field) -> Value:
         u = self._fade(x if x >= 0 else -x, field)
@@ -63,15 +58,16 @@ class Logistic:
         u = -math.expm1((float(epsilon) - 1 / s) / 2) / (ratio - math.exp(-1 / s))
         return bracket_crossing(self, epsilon, shift, -math.log(u) * s * float(shift))
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": "logistic", "scale": str(self.scale)}
-
     def _fade(self, size: Point, field: Field) -> Value:
         return field.exp(-field.real(size) / field.real(self.scale))
 
     def _log_density(self, x: Point, field: Field) -> Value:
         size = x if x >= 0 else -x
         return -field.real(size) / field.real(self.scale) - 2 * field.log(1 + self._fade(size, field))
+
+    def scaled(self, factor: Fraction) -> Logistic:
+        """The law of `factor` times the noise."""
+        return Logistic(self.scale * factor)
 
 
 def _eta(power: Exact, field: Field) -> Value:

@@ -9,44 +9,42 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass, field as dataclass_field
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from noisewright.laws.base import LAWS
 from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
+from noisewright.numerics.remembered import Remembered
 from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.numbers import parameter
+from noisewright.problem.fields import Rational, Rationals, Whole, rational, rationals, whole
+from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.records import Record, record
 
 _LARGEST_CELLS = 200_000
+_TOTALS: Remembered[tuple[Value, Value, Value]] = Remembered()
 
 
-@dataclass(frozen=True)
-class Piecewise:
+@record("piecewise", LAWS, error=InvalidLawError)
+class Piecewise(Record):
     """Density proportional to e^(-rate * levels[i]) between breaks[i] and breaks[i+1].
 
     The last `right_cells` cells span exactly one `period`; they repeat to the right for ever, one
     level lower in height (one more in level) each time. The first `left_cells` do so to the left.
     """
 
-    rate: Fraction
-    period: Fraction
-    breaks: tuple[Fraction, ...]
-    levels: tuple[Fraction, ...]
-    left_cells: int
-    right_cells: int
+    rate: Rational = rational(above=0)
+    period: Rational = rational(above=0)
+    breaks: Rationals = rationals()
+    levels: Rationals = rationals()
+    left_cells: Whole = whole()
+    right_cells: Whole = whole()
     on_integers: ClassVar[bool | None] = None
-    _memo: dict[str, Any] = dataclass_field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("rate", "period"):
-            object.__setattr__(self, name, parameter(getattr(self, name), name))
-        for name in ("breaks", "levels"):
-            object.__setattr__(self, name, tuple(parameter(value, name) for value in getattr(self, name)))
-        if self.rate <= 0 or self.period <= 0:
-            raise InvalidLawError("a piecewise law needs a positive rate and a positive period.")
         cells = len(self.levels)
         if not 1 <= cells <= _LARGEST_CELLS or len(self.breaks) != cells + 1:
             raise InvalidLawError(f"{cells} levels need {cells + 1} breaks; {len(self.breaks)} were given.")
@@ -163,18 +161,6 @@ class Piecewise:
             return False
         return all((b / step + edge).denominator == 1 for b in self.breaks)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "piecewise",
-            "rate": str(self.rate),
-            "period": str(self.period),
-            "breaks": [str(b) for b in self.breaks],
-            "levels": [str(v) for v in self.levels],
-            "left_cells": self.left_cells,
-            "right_cells": self.right_cells,
-        }
-
     def _right_range(self) -> range:
         return range(len(self.levels) - self.right_cells, len(self.levels))
 
@@ -198,17 +184,26 @@ class Piecewise:
     def _totals(self, field: Field) -> tuple[Value, Value, Value]:
         """Total mass, left tail, right tail (tails beyond the body), unnormalised."""
         key = f"balls{working_bits()}" if field is BALLS else "floats"
-        if key not in self._memo:
+        memo = _TOTALS.of(self)
+        if key not in memo:
             start, end = self.breaks[0], self.breaks[-1]
             fade = self.weight(Fraction(1), field) / -field.expm1(field.real(-self.rate))
             left = fade * self._area(start, start + self.period, field)
             right = fade * self._area(end - self.period, end, field)
-            self._memo[key] = (self._area(start, end, field) + left + right, left, right)
-        totals: tuple[Value, Value, Value] = self._memo[key]
+            memo[key] = (self._area(start, end, field) + left + right, left, right)
+        totals: tuple[Value, Value, Value] = memo[key]
         return totals
 
+    def scaled(self, factor: Fraction) -> Piecewise:
+        """The law of `factor` times the noise."""
+        return (
+            self
+            if factor == 1
+            else replace(self, period=self.period * factor, breaks=[b * factor for b in self.breaks])
+        )
 
-def staircase(*, epsilon: Fraction, sensitivity: Fraction, split: Fraction) -> Piecewise:
+
+def staircase(*, epsilon: Number, sensitivity: Number, split: Number) -> Piecewise:
     """The symmetric staircase of Geng and Viswanath: one level down at split, split + 1, … sensitivities.
 
     Valid for: 0 < split <= 1; raises InvalidLawError outside.
@@ -221,7 +216,7 @@ def staircase(*, epsilon: Fraction, sensitivity: Fraction, split: Fraction) -> P
     )
 
 
-def skewed_staircase(*, epsilon: Fraction, sensitivity: Fraction, left: Fraction, right: Fraction) -> Piecewise:
+def skewed_staircase(*, epsilon: Number, sensitivity: Number, left: Number, right: Number) -> Piecewise:
     """Top level on [left, right), then one level down per sensitivity on either side.
 
     Every pair of points within the sensitivity differs by at most one level. The body reaches

@@ -3,46 +3,45 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field as dataclass_field
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from noisewright.laws.base import LAWS
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import make_exact
+from noisewright.problem.fields import Rational, Wholes, derived, rational, wholes
+from noisewright.problem.records import Record, record
 
 HALF = Fraction(1, 2)
 _MOST_CELLS = 100_000
 _LONGEST_WEIGHT = 512
 
 
-@dataclass(frozen=True)
-class Tabulated:
+@record("tabulated", LAWS, error=InvalidLawError)
+class Tabulated(Record):
     """Weights of equal cells, outward from zero and the same on both sides; nothing lies beyond the last.
 
     With edge 0 (real answers) cell i is [i, i + 1) widths and its mirror image. With edge 1/2
     (integers, width 1) cell i stands for the whole numbers i and -i.
     """
 
-    width: Fraction
-    weights: tuple[int, ...]
-    edge: Fraction
+    width: Rational = rational(above=0)
+    weights: Wholes = wholes(at_least=0, as_text=True)
+    edge: Rational = rational()
     on_integers: ClassVar[bool | None] = None
-    _beyond: tuple[int, ...] = dataclass_field(init=False, repr=False, compare=False)
+    _beyond: tuple[int, ...] = derived()
 
     def __post_init__(self) -> None:
-        make_exact(self, "width", "edge")
-        if self.width <= 0 or self.edge not in (Fraction(0), HALF):
-            raise InvalidLawError("a tabulated law needs a positive width and an edge of 0 or 1/2.")
+        if self.edge not in (Fraction(0), HALF):
+            raise InvalidLawError("a tabulated law needs an edge of 0 or 1/2.")
         if not 1 <= len(self.weights) <= _MOST_CELLS:
             raise InvalidLawError(f"a tabulated law needs 1 to {_MOST_CELLS} cells; {len(self.weights)} were given.")
-        if any(w < 0 or w.bit_length() > _LONGEST_WEIGHT for w in self.weights) or self.weights[-1] == 0:
+        if any(w.bit_length() > _LONGEST_WEIGHT for w in self.weights) or self.weights[-1] == 0:
             raise InvalidLawError(
                 f"the weights of a tabulated law are whole numbers from 0 to 2^{_LONGEST_WEIGHT}, the last above 0."
             )
-        beyond = tuple(accumulate(reversed(self.weights), initial=0))
-        object.__setattr__(self, "_beyond", beyond[::-1])
+        self.keep(_beyond=tuple(accumulate(reversed(self.weights), initial=0))[::-1])
 
     @property
     def period(self) -> Fraction:
@@ -100,14 +99,6 @@ class Tabulated:
         # With cells centred on lattice points an even number of steps would put the jumps in the middle of a cell.
         return self.edge == edge and ratio.denominator == 1 and (not edge or ratio.numerator % 2 == 1)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "tabulated",
-            "width": str(self.width),
-            "edge": str(self.edge),
-            "weights": [str(w) for w in self.weights],
-        }
-
     def _weight_from(self, cell: int) -> int:
         """Weight of this cell and all to its right."""
         if cell >= len(self.weights):
@@ -116,3 +107,7 @@ class Tabulated:
             return self._beyond[cell]
         mirrored = 1 - cell if self.edge else -cell
         return self.total - self._weight_from(mirrored)
+
+    def scaled(self, factor: Fraction) -> Tabulated:
+        """The law of `factor` times the noise."""
+        return self if factor == 1 else Tabulated(self.width * factor, self.weights, self.edge)

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from noisewright.laws.base import Crossing
+from noisewright.laws.base import LAWS, Crossing
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
-from noisewright.problem.numbers import make_exact, show
+from noisewright.problem.fields import Rational, rational
+from noisewright.problem.records import Record, record
 
 
-@dataclass(frozen=True, slots=True)
-class TruncatedLaplace:
+@record("truncated-laplace", LAWS, error=InvalidLawError)
+class TruncatedLaplace(Record):
     """Density proportional to e^(-|x|/scale) on [-bound, bound]: errors never exceed the bound."""
 
-    scale: Fraction
-    bound: Fraction
+    scale: Rational = rational(above=0)
+    bound: Rational = rational(above=0)
     on_integers: ClassVar[bool | None] = False
-
-    def __post_init__(self) -> None:
-        make_exact(self, "scale", "bound")
-        if self.scale <= 0 or self.bound <= 0:
-            raise InvalidLawError(
-                f"scale is {show(self.scale)} and bound is {show(self.bound)}; a truncated Laplace law needs both"
-                " positive."
-            )
 
     def density(self, x: Point, field: Field) -> Value:
         size = x if x >= 0 else -x
@@ -69,11 +61,12 @@ class TruncatedLaplace:
             end = min(end, (epsilon * self.scale - shift) / 2)
         return end, end
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": "truncated-laplace", "scale": str(self.scale), "bound": str(self.bound)}
-
     def _fade(self, size: Point, field: Field) -> Value:
         return field.exp(-field.real(size) / field.real(self.scale))
 
     def _inside(self, field: Field) -> Value:
         return -field.expm1(-field.real(self.bound) / field.real(self.scale))
+
+    def scaled(self, factor: Fraction) -> TruncatedLaplace:
+        """The law of `factor` times the noise."""
+        return TruncatedLaplace(self.scale * factor, self.bound * factor)

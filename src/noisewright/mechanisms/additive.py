@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
+from noisewright.laws.base import LAWS
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import Piecewise
-from noisewright.laws.registry import NoiseLaw, exact, law_from_dict
+from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.mechanisms.digest import digest
+from noisewright.mechanisms.answers import read_answer, stretch_of
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.expected import ErrorDensity, expected_under
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.fields import Field, Value
-from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidNumberError
-from noisewright.problem.numbers import Number, data_value, show
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
+from noisewright.problem.fields import one_of, same_kinds
+from noisewright.problem.numbers import Number, show
 from noisewright.problem.queries import Scalar
+from noisewright.problem.records import Record, record
 from noisewright.problem.utilities import Utility
 
 _LARGEST_INTEGER = 2**53
@@ -35,23 +37,26 @@ class Released:
     lattice: Lattice
     answer_index: int
     noise: Rounded
+    stretch: Fraction
 
     def value(self, noise_index: int) -> Fraction:
         """The released number, given which cell the noise fell into."""
-        return self.lattice.released(self.answer_index, noise_index)
+        return self.stretch * self.lattice.released(self.answer_index, noise_index)
 
 
-@dataclass(frozen=True, slots=True)
-class Additive:
+@record("additive", MECHANISMS, error=InvalidMechanismError)
+class Additive(Record):
     """Noise from `law`, put on `lattice`, added to the answer of `query`.
 
     The true answer and the noise are each rounded to the centre of their cell. The step divides
-    the sensitivity, so answers within the sensitivity stay within as many steps.
+    the sensitivity, so answers within the sensitivity stay within as many steps. Real answers that
+    may carry the rounding errors of floats are contracted first, and the release is stretched as
+    much (`mechanisms.answers`); law and lattice are those of the contracted answer.
     """
 
-    query: Scalar
-    law: NoiseLaw
-    lattice: Lattice
+    query: Scalar = same_kinds(Scalar)
+    law: NoiseLaw = one_of(LAWS)
+    lattice: Lattice = same_kinds(Lattice)
 
     def __post_init__(self) -> None:
         if self.query.bounded is not None:
@@ -79,6 +84,12 @@ class Additive:
         For real answers averaged over where the answer falls in its cell; for integers the mass of
         k is spread over [k - 1/2, k + 1/2).
         """
+        density = self.lattice_density
+        return density if isinstance(density, DiscreteGaussian) else density.scaled(self.stretch)
+
+    @property
+    def lattice_density(self) -> ErrorDensity:
+        """The same on the lattice, before the release is stretched."""
         if isinstance(self.law, Laplace):
             return self.law.stepped(self.lattice.step)
         if isinstance(self.law, DiscreteLaplace):
@@ -88,6 +99,16 @@ class Additive:
         return Smoothed(self.law, self.lattice.step)
 
     @property
+    def stretch(self) -> Fraction:
+        """What answers are divided by before they are put on the lattice, and releases multiplied by."""
+        return stretch_of(self.query.exact)
+
+    @property
+    def spacing(self) -> Fraction:
+        """Released values are multiples of this."""
+        return self.lattice.step * self.stretch
+
+    @property
     def noise(self) -> Rounded:
         """The integer-valued law that is drawn."""
         law = self.law.stepped() if isinstance(self.law, DiscreteLaplace) else self.law
@@ -95,13 +116,13 @@ class Additive:
 
     def law_given(self, answer: Number) -> Released:
         """The law of the released answer when `answer` is the truth."""
-        exact_answer = exact_data(answer)
+        exact_answer = read_answer(answer, self.query.sensitivity, self.query.exact)
         if self.query.integer and exact_answer.denominator != 1:
             raise InvalidAnswerError(
                 "the answer is not a whole number, but this mechanism was made for integers; round it first or design"
                 " for real answers."
             )
-        index = self.lattice.index(exact_answer)
+        index = self.lattice.index(exact_answer / self.stretch)
         largest = _LARGEST_INTEGER if self.query.integer else _LARGEST_INDEX
         if abs(index) >= largest:
             limit = float(largest * self.lattice.step)
@@ -110,7 +131,7 @@ class Additive:
                 f" {float(self.lattice.step):.6g}; rescale the query.",
                 limit=limit,
             )
-        return Released(self.lattice, index, self.noise)
+        return Released(self.lattice, index, self.noise, self.stretch)
 
     def expected(self, utility: Utility, field: Field) -> Value:
         """Expected utility of released minus true answer, rounding included."""
@@ -119,41 +140,3 @@ class Additive:
     def bias(self, field: Field) -> Value:
         """Mean of released minus true answer."""
         return self.error_density.mean(field)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "additive",
-            "query": self.query.to_dict(),
-            "law": self.law.to_dict(),
-            "lattice": self.lattice.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Additive:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        if data["kind"] != "additive" or data["query"]["kind"] != "scalar":
-            raise ValueError("this version knows additive mechanisms for one number only")
-        query = data["query"]
-        lattice = data["lattice"]
-        return cls(
-            Scalar(exact(query["sensitivity"]), integer=query["integer"]),
-            law_from_dict(data["law"]),
-            Lattice(exact(lattice["step"]), exact(lattice["edge"])),
-        )
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())
-
-
-def exact_data(answer: Number) -> Fraction:
-    """A true answer as the exact number it is; errors do not repeat it, because it is private."""
-    try:
-        return data_value(answer, "answer")
-    except InvalidNumberError:
-        raise InvalidAnswerError(
-            "the answer is not a finite number (NaN, infinite, text that is no number, or another type); give a"
-            " finite number."
-        ) from None

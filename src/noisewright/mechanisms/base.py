@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.records import Family
+
+MECHANISMS: Family[Any] = Family("a mechanism such as Additive(query, law, lattice)", InvalidMechanismError)
+"""Every kind of mechanism by the name it has in files."""
+
 
 @runtime_checkable
 class Mechanism(Protocol):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from noisewright.laws.registry import exact
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional, FiniteLaw, Grid
-from noisewright.mechanisms.digest import digest
 from noisewright.mechanisms.rows import Rows
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.fields import Rational, rational, same_kinds
 from noisewright.problem.queries import Bounded
+from noisewright.problem.records import Record, record
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +35,15 @@ class BlendedRow:
         return 1 - self.cdf(k, field)
 
 
-@dataclass(frozen=True, slots=True)
-class Blend:
+@record("blend", MECHANISMS, error=InvalidMechanismError)
+class Blend(Record):
     """With probability `share` the first mechanism answers, else the second; the hybrid mechanism is one."""
 
-    first: Composite
-    second: Rows
-    share: Fraction
+    first: Composite = same_kinds(Composite)
+    second: Rows = same_kinds(Rows)
+    share: Rational = rational(at_least=0, at_most=1)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise InvalidMechanismError("the share of the first mechanism must lie between 0 and 1.")
         if self.first.query != self.second.query or self.first.grid.points != self.second.grid.points:
             raise InvalidMechanismError("both mechanisms of a blend must answer one question on one grid of inputs.")
 
@@ -83,22 +80,3 @@ class Blend:
         share = field.real(self.share)
         ours, theirs = self.first.moments(i, field), self.second.moments(i, field)
         return share * ours[0] + (1 - share) * theirs[0], share * ours[1] + (1 - share) * theirs[1]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "blend",
-            "first": self.first.to_dict(),
-            "second": self.second.to_dict(),
-            "share": str(self.share),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Blend:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        return cls(Composite.from_dict(data["first"]), Rows.from_dict(data["second"]), exact(data["share"]))
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())

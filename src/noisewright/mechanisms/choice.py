@@ -3,67 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from noisewright.laws.registry import exact
-from noisewright.mechanisms.digest import digest
+from noisewright.mechanisms.answers import read_answer, stretch_of
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidLawError
-from noisewright.problem.numbers import Number, data_value
+from noisewright.problem.fields import Rationals, rationals, same_kinds
+from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Choice
+from noisewright.problem.records import Record, record
 
 
-@dataclass(frozen=True, slots=True)
-class RandomExponential:
+@record("random-exponential", MECHANISMS, error=InvalidLawError)
+class RandomExponential(Record):
     """Picks candidate r with probability proportional to e^(epsilon score / (2 sensitivity)), epsilon drawn first.
 
     epsilons[i] is used with probability weights[i]; one epsilon is the usual exponential mechanism.
     """
 
-    query: Choice
-    epsilons: tuple[Fraction, ...]
-    weights: tuple[Fraction, ...]
+    query: Choice = same_kinds(Choice)
+    epsilons: Rationals = rationals(above=0)
+    weights: Rationals = rationals(above=0)
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.epsilons) <= 64 or len(self.epsilons) != len(self.weights):
             raise InvalidLawError("a random epsilon needs as many values as weights, 1 to 64.")
-        if any(e <= 0 for e in self.epsilons) or any(w <= 0 for w in self.weights) or sum(self.weights) != 1:
-            raise InvalidLawError("a random epsilon needs positive values, and positive weights that sum to exactly 1.")
+        if sum(self.weights) != 1:
+            raise InvalidLawError("a random epsilon needs positive weights that sum to exactly 1.")
 
     def law_given(self, answer: Mapping[str, Number]) -> Selection:
         """The law of the chosen candidate, given the score of every candidate."""
         if set(answer) != set(self.query.candidates):
             raise InvalidAnswerError("give a score for every candidate, and for no other.")
-        scores = tuple(data_value(answer[name], f"the score of {name!r}") for name in self.query.candidates)
-        return Selection(self, scores)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "random-exponential",
-            "query": self.query.to_dict(),
-            "epsilons": [str(e) for e in self.epsilons],
-            "weights": [str(w) for w in self.weights],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> RandomExponential:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        query = data["query"]
-        if query["kind"] != "choice":
-            raise ValueError("the exponential mechanism answers a choice")
-        return cls(
-            Choice(query["candidates"], exact(query["sensitivity"])),
-            tuple(exact(text) for text in data["epsilons"]),
-            tuple(exact(text) for text in data["weights"]),
-        )
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())
+        asked = self.query
+        scores = (read_answer(answer[name], asked.sensitivity, asked.exact) for name in asked.candidates)
+        return Selection(self, tuple(score / stretch_of(asked.exact) for score in scores))
 
 
 class Selection:

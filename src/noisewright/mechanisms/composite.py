@@ -7,18 +7,17 @@ inverse map is the line that makes it equal to the answer. All of this is in exa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from noisewright.laws.bumps import Part, part_from_dict
-from noisewright.laws.registry import exact, whole
+from noisewright.laws.bumps import PARTS, Part
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Grid, check_values, uniform_grid
-from noisewright.mechanisms.digest import digest
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.queries import Bounded, bounded_from_dict
+from noisewright.problem.fields import Pair, Rational, Whole, one_of, pair, rational, same_kinds, whole
+from noisewright.problem.queries import Bounded
+from noisewright.problem.records import Record, record
 
 _LARGEST_CELLS = 1 << 16
 
@@ -43,31 +42,27 @@ class RoundedRow:
         return 1 - self.cdf(k, field)
 
 
-@dataclass(frozen=True, slots=True)
-class Composite:
+@record("composite", MECHANISMS, error=InvalidMechanismError)
+class Composite(Record):
     """Activation, base and the activation's share of the mass, for answers in `window`.
 
     `cells` is the number of cells of the input grid, `points` that of the output lattice. The
     verifier accepts no window but the whole input range: one that follows the data would leak.
     """
 
-    query: Bounded
-    activation: Part
-    base: Part
-    share: Fraction
-    window: tuple[Fraction, Fraction]
-    cells: int = 2048
-    points: int = 8192
+    query: Bounded = same_kinds(Bounded)
+    activation: Part = one_of(PARTS)
+    base: Part = one_of(PARTS)
+    share: Rational = rational(above=0, below=1)
+    window: Pair = pair()
+    cells: Whole = whole(at_least=1, at_most=_LARGEST_CELLS, default=2048)
+    points: Whole = whole(at_least=2, at_most=_LARGEST_CELLS, default=8192)
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
-            raise InvalidMechanismError("the activation's share of the mass must lie strictly between 0 and 1.")
         if self.base.low != -1 or self.base.high != 1:
             raise InvalidMechanismError("a base must span [-1, 1].")
         if self.activation.high - self.activation.low >= 2:
             raise InvalidMechanismError("an activation must be narrower than the base, so that it can move.")
-        if not (1 <= self.cells <= _LARGEST_CELLS and 2 <= self.points <= _LARGEST_CELLS):
-            raise InvalidMechanismError("cells and points must lie between 2 and 65536.")
         if not self.window[0] < self.window[1]:
             raise InvalidMechanismError("the window must be (lowest, highest).")
         check_values(self.query, self.value(0), self.value(self.points))
@@ -136,35 +131,3 @@ class Composite:
         if field is not BALLS:
             return field.real(bias), exact_error
         return field.real(bias), field.between(exact_error, exact_error + field.real((self.scale / self.points) ** 2))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "composite",
-            "query": self.query.to_dict(),
-            "activation": self.activation.to_dict(),
-            "base": self.base.to_dict(),
-            "share": str(self.share),
-            "window": [str(x) for x in self.window],
-            "cells": self.cells,
-            "points": self.points,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Composite:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        low, high = data["window"]
-        return cls(
-            bounded_from_dict(data["query"]),
-            part_from_dict(data["activation"]),
-            part_from_dict(data["base"]),
-            exact(data["share"]),
-            (exact(low), exact(high)),
-            whole(data["cells"]),
-            whole(data["points"]),
-        )
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())

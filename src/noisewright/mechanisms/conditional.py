@@ -7,16 +7,18 @@ part, so the mean of the release is linear in between and an unbiased grid gives
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
+from noisewright.mechanisms.answers import within_range
 from noisewright.numerics.fields import Field, Value
-from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
-from noisewright.problem.numbers import Number, data_value, show
+from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.fields import Rationals, rationals
+from noisewright.problem.numbers import Number, show
 from noisewright.problem.queries import Bounded
+from noisewright.problem.records import Record, record
 
 
 class FiniteLaw(Protocol):
@@ -61,11 +63,11 @@ class Conditional(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+@record(error=InvalidMechanismError)
+class Grid(Record):
     """Increasing inputs from the lowest to the highest answer."""
 
-    points: tuple[Fraction, ...]
+    points: Rationals = rationals(key="inputs")
 
     def __post_init__(self) -> None:
         if len(self.points) < 2 or any(b <= a for a, b in pairwise(self.points)):
@@ -76,16 +78,11 @@ class Grid:
         """The index of the highest input."""
         return len(self.points) - 1
 
-    def locate(self, answer: Number) -> tuple[int, Fraction]:
+    def locate(self, answer: Number, *, exact: bool = False) -> tuple[int, Fraction]:
         """The grid input at or below an answer, and the probability of rounding up to the next one."""
-        exact = data_value(answer, "answer")
-        if not self.points[0] <= exact <= self.points[-1]:
-            raise InvalidAnswerError(
-                f"the answer lies outside the stated inputs, {show(self.points[0])} to {show(self.points[-1])}; clamp"
-                " the data before computing it, or design for a wider range."
-            )
-        i = min(bisect_right(self.points, exact), self.last) - 1
-        return i, (exact - self.points[i]) / (self.points[i + 1] - self.points[i])
+        value = within_range(answer, self.points[0], self.points[-1], exact)
+        i = min(bisect_right(self.points, value), self.last) - 1
+        return i, (value - self.points[i]) / (self.points[i + 1] - self.points[i])
 
     def reach(self, sensitivity: Fraction) -> list[int]:
         """For every row the last row that one person can turn it into, mixing included.

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
-from noisewright.laws.registry import exact
-from noisewright.mechanisms.digest import digest
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
+from noisewright.problem.fields import Matrix as RationalMatrix, Rational, rational, rationals, tuple_of
 from noisewright.problem.numbers import Number, data_value, parameter
+from noisewright.problem.records import Record, record
 
 Point = tuple[Fraction, ...]
 
 MOST_PAIRS = 2_000_000
+_ROUNDED = 2**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +42,24 @@ class SelectedOutput:
         return tails[k + 1] / tails[0]
 
 
-@dataclass(frozen=True, slots=True)
-class MinkowskiExponential:
+@record("minkowski-exponential", MECHANISMS, error=InvalidMechanismError)
+class MinkowskiExponential(Record):
     """Releases candidate c with weight e^(-rate ||c - s||_p^p) when the true answer is s.
 
     `answers` are all true answers there can be; two of them are neighbours if their l_1 distance is at most
     `reach`. Scalars are points of one coordinate. The usual rate is epsilon / (2 * utility sensitivity).
     """
 
-    answers: tuple[Point, ...]
-    candidates: tuple[Point, ...]
-    power: Fraction
-    rate: Fraction
-    reach: Fraction
+    answers: RationalMatrix = tuple_of(rationals())
+    candidates: RationalMatrix = tuple_of(rationals())
+    power: Rational = rational(above=0)
+    rate: Rational = rational(above=0)
+    reach: Rational = rational(above=0)
 
     def __post_init__(self) -> None:
         sizes = {len(p) for p in (*self.answers, *self.candidates)}
         if not self.answers or not self.candidates or len(sizes) != 1 or 0 in sizes:
             raise InvalidMechanismError("give answers and candidates that are points of the same, positive length.")
-        if self.power <= 0 or self.rate <= 0 or self.reach <= 0:
-            raise InvalidMechanismError("the power, the rate and the reach must be positive.")
         if len(self.answers) ** 2 * len(self.candidates) > MOST_PAIRS:
             raise InvalidMechanismError("too many answers and candidates to prove anything about every pair.")
 
@@ -86,36 +85,13 @@ class MinkowskiExponential:
     def law_given(self, answer: Number | Sequence[Number]) -> SelectedOutput:
         """The law of the released candidate's index."""
         parts = answer if isinstance(answer, Sequence) and not isinstance(answer, str) else [answer]
-        point = tuple(data_value(x, "answer") for x in parts)
-        if point not in self.answers:
-            raise InvalidAnswerError("the answer is none of those that this mechanism was made for.")
-        return SelectedOutput(self, point)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "minkowski-exponential",
-            "answers": [[str(x) for x in p] for p in self.answers],
-            "candidates": [[str(x) for x in p] for p in self.candidates],
-            "power": str(self.power),
-            "rate": str(self.rate),
-            "reach": str(self.reach),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> MinkowskiExponential:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        return cls(
-            tuple(tuple(exact(x) for x in p) for p in data["answers"]),
-            tuple(tuple(exact(x) for x in p) for p in data["candidates"]),
-            exact(data["power"]),
-            exact(data["rate"]),
-            exact(data["reach"]),
-        )
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())
+        point = tuple(data_value(x) for x in parts)
+        if len(point) == len(self.answers[0]):
+            # A computed float may miss the listed answer by its rounding error.
+            closest = min(self.answers, key=lambda a: sum(abs(x - y) for x, y in zip(a, point, strict=True)))
+            if all(abs(x - y) * _ROUNDED <= abs(y) + self.reach for x, y in zip(closest, point, strict=True)):
+                return SelectedOutput(self, closest)
+        raise InvalidAnswerError("the answer is none of those that this mechanism was made for.")
 
 
 @lru_cache(maxsize=64)

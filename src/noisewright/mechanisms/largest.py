@@ -108,7 +108,7 @@ def _(mechanism: NormShaped, x: Floats) -> Floats:
     for block in mechanism.blocks:
         if block.norm != "max":
             raise InvalidUtilityError("the largest error has no formula for round noise.")
-        result *= _block_inside(block, x)
+        result *= _block_inside(block, x / float(mechanism.stretch))
     return result
 
 

@@ -6,62 +6,62 @@ query matrix are rounded once, to integers, and privacy is a statement about the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
-from noisewright.laws.registry import exact, whole
-from noisewright.mechanisms.digest import digest
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.balls import Ball
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.pairs import LARGEST_COLUMN
 from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.fields import (
+    Many,
+    Matrix as RationalMatrix,
+    PackedMatrix,
+    Rational,
+    Rationals,
+    Wholes,
+    rational,
+    rationals,
+    same_kinds,
+    tuple_of,
+    whole_matrix,
+    wholes,
+)
 from noisewright.problem.linear import Linear, checked_histogram
+from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.numbers import Number
+from noisewright.problem.records import Record, record
 
-Columns = tuple[tuple[int, ...], ...]
 MOST_TOGETHER = 20
 
 
-def checked_columns(columns: Sequence[Sequence[int]], rows: int, size: int) -> Columns:
-    """Integer columns below 2^52 in size, so that floats hold their differences exactly."""
-    result = tuple(tuple(int(v) for v in row) for row in columns)
-    if len(result) != rows or any(len(row) != size for row in result):
+def check_columns(columns: WholeMatrix, rows: int, size: int) -> None:
+    """Refuse all but integer columns below 2^52 in size, whose differences floats hold exactly."""
+    if (columns.rows, columns.columns) != (rows, size):
         raise InvalidMechanismError(f"the columns must be {rows} rows of {size} integers.")
-    if any(abs(v) >= LARGEST_COLUMN for row in result for v in row):
+    if any(abs(v) >= LARGEST_COLUMN for row in columns for v in row):
         raise InvalidMechanismError("the columns must stay below 2^52; use a larger step.")
-    return result
 
 
-def sums(columns: Columns, counts: list[int]) -> list[int]:
+def sums(columns: WholeMatrix, counts: list[int]) -> list[int]:
     """The integer sums W x."""
     return [sum(w * c for w, c in zip(row, counts, strict=True) if c) for row in columns]
 
 
-def columns_text(columns: Columns) -> list[str]:
-    """Rows of integers as text."""
-    return [" ".join(map(str, row)) for row in columns]
-
-
-def columns_from(texts: Iterable[str]) -> list[list[int]]:
-    """Inverse of `columns_text`."""
-    return [[int(v) for v in row.split()] for row in texts]
-
-
-@dataclass(frozen=True, slots=True)
-class LinearLaplace:
+@record("linear-laplace", MECHANISMS, error=InvalidMechanismError)
+class LinearLaplace(Record):
     """Independent noise: released is steps[k] (W_k x + discrete Laplace noise of scale scales[k] / steps[k])."""
 
-    query: Linear
-    columns: Columns
-    steps: tuple[Fraction, ...]
-    scales: tuple[Fraction, ...]
+    query: Linear = same_kinds(Linear)
+    columns: PackedMatrix = whole_matrix()
+    steps: Rationals = rationals(above=0)
+    scales: Rationals = rationals(above=0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", checked_columns(self.columns, self.query.dimension, self.query.size))
+        check_columns(self.columns, self.query.dimension, self.query.size)
         for values, name in ((self.steps, "step"), (self.scales, "scale")):
-            if len(values) != self.query.dimension or any(v <= 0 for v in values):
+            if len(values) != self.query.dimension:
                 raise InvalidMechanismError(f"every query needs a positive {name}.")
 
     @property
@@ -99,62 +99,28 @@ class LinearLaplace:
             result.append(Fraction(worst, bottom * denominator))
         return result
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "linear-laplace",
-            "query": self.query.to_dict(),
-            "columns": columns_text(self.columns),
-            "steps": [str(v) for v in self.steps],
-            "scales": [str(v) for v in self.scales],
-        }
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LinearLaplace:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        columns = checked_columns(
-            columns_from(data["columns"]), len(data["columns"]), Linear.from_dict(data["query"]).size
-        )
-        steps, scales = (tuple(exact(v) for v in data[name]) for name in ("steps", "scales"))
-        return cls(Linear.from_dict(data["query"]), columns, steps, scales)
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
+@record(error=InvalidMechanismError)
+class Block(Record):
     """Some of the queries answered together: integer columns, round noise of mass e^(-rate |w|), and the way back.
 
     `decode` maps the noisy integers to the answers of the queries `rows`; `share` is the part of
     every budget that this block may use.
     """
 
-    rows: tuple[int, ...]
-    columns: Columns
-    rate: Fraction
-    decode: tuple[tuple[Fraction, ...], ...]
-    share: Fraction
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "rows": list(self.rows),
-            "columns": columns_text(self.columns),
-            "rate": str(self.rate),
-            "decode": [[str(v) for v in row] for row in self.decode],
-            "share": str(self.share),
-        }
+    rows: Wholes = wholes(at_least=0)
+    columns: PackedMatrix = whole_matrix()
+    rate: Rational = rational(above=0)
+    decode: RationalMatrix = tuple_of(rationals())
+    share: Rational = rational(above=0)
 
 
-@dataclass(frozen=True, slots=True)
-class LinearElliptical:
+@record("linear-elliptical", MECHANISMS, error=InvalidMechanismError)
+class LinearElliptical(Record):
     """Elliptical noise: each block of queries is seen in coordinates in which its noise is round."""
 
-    query: Linear
-    blocks: tuple[Block, ...]
+    query: Linear = same_kinds(Linear)
+    blocks: Many[Block] = tuple_of(same_kinds(Block))
 
     def __post_init__(self) -> None:
         covered = sorted(k for block in self.blocks for k in block.rows)
@@ -162,11 +128,11 @@ class LinearElliptical:
             raise InvalidMechanismError("every query belongs to exactly one block.")
         for block in self.blocks:
             size = len(block.rows)
-            checked_columns(block.columns, size, self.query.size)
+            check_columns(block.columns, size, self.query.size)
             if size > MOST_TOGETHER:
                 raise InvalidMechanismError(f"a block holds at most {MOST_TOGETHER} queries.")
-            if block.rate <= 0 or block.share <= 0 or [len(row) for row in block.decode] != [size] * size:
-                raise InvalidMechanismError("a block needs a positive rate and share and a square way back.")
+            if [len(row) for row in block.decode] != [size] * size:
+                raise InvalidMechanismError("a block needs a square way back.")
         if sum((block.share for block in self.blocks), Fraction(0)) > 1:
             raise InvalidMechanismError("the shares of the blocks exceed the budget.")
 
@@ -201,32 +167,6 @@ class LinearElliptical:
                 )
                 result[k] = Fraction(worst, denominator * below)
         return result
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        blocks = [block.to_dict() for block in self.blocks]
-        return {"kind": "linear-elliptical", "query": self.query.to_dict(), "blocks": blocks}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LinearElliptical:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        query = Linear.from_dict(data["query"])
-        blocks = tuple(
-            Block(
-                tuple(whole(k) for k in item["rows"]),
-                checked_columns(columns_from(item["columns"]), len(item["rows"]), query.size),
-                exact(item["rate"]),
-                tuple(tuple(exact(v) for v in row) for row in item["decode"]),
-                exact(item["share"]),
-            )
-            for item in data["blocks"]
-        )
-        return cls(query, blocks)
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())
 
 
 def round_variance(rate: Fraction, dimension: int, field: Field) -> Value:

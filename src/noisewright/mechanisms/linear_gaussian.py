@@ -7,34 +7,41 @@ answer is std^2 (matrix^T matrix)^-1, and every draw is exact.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field as dataclass_field
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.lattice import Lattice, Rounded
-from noisewright.laws.registry import exact
-from noisewright.mechanisms.digest import digest
-from noisewright.mechanisms.per_coordinate import check_length
+from noisewright.mechanisms.answers import read_answers
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.numbers import Number, data_value
+from noisewright.problem.fields import (
+    Matrix as RationalMatrix,
+    Rational,
+    derived,
+    rational,
+    rationals,
+    same_kinds,
+    tuple_of,
+)
+from noisewright.problem.numbers import Number
+from noisewright.problem.records import Record, record
 from noisewright.problem.vector import Vector
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 LARGEST_FRAME = 32
 
 
-@dataclass(frozen=True)
-class LinearGaussian:
+@record("linear-gaussian", MECHANISMS, error=InvalidMechanismError)
+class LinearGaussian(Record):
     """Gaussian noise of deviation `std`, on cells of `step`, added to matrix * answer and mapped back."""
 
-    query: Vector
-    matrix: Matrix
-    std: Fraction
-    step: Fraction
-    _memo: dict[str, Any] = dataclass_field(default_factory=dict, init=False, repr=False, compare=False)
+    query: Vector = same_kinds(Vector)
+    matrix: RationalMatrix = tuple_of(rationals())
+    std: Rational = rational(above=0)
+    step: Rational = rational(above=0)
+    inverse: Matrix = derived()
 
     def __post_init__(self) -> None:
         count = self.query.dimension
@@ -42,15 +49,7 @@ class LinearGaussian:
             raise InvalidMechanismError(f"correlated noise is for at most {LARGEST_FRAME} numbers; there are {count}.")
         if len(self.matrix) != count or any(len(row) != count for row in self.matrix):
             raise InvalidMechanismError(f"the frame of {count} numbers is a matrix of {count} rows and columns.")
-        if self.std <= 0 or self.step <= 0:
-            raise InvalidMechanismError("the standard deviation and the step must be positive.")
-        self._memo["inverse"] = inverse(self.matrix)
-
-    @property
-    def inverse(self) -> Matrix:
-        """The exact inverse of the frame."""
-        found: Matrix = self._memo["inverse"]
-        return found
+        self.keep(inverse=inverse(self.matrix))
 
     @property
     def lattice(self) -> Lattice:
@@ -69,30 +68,8 @@ class LinearGaussian:
 
     def law_given(self, answer: Sequence[Number]) -> tuple[int, ...]:
         """The lattice cells of the frame that the true answer falls into."""
-        check_length(answer, self.query)
-        values = [data_value(x, "answer") for x in answer]
+        values = read_answers(answer, self.query)
         return tuple(self.lattice.index(y) for y in apply(self.matrix, values))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data with exact numbers as text."""
-        return {
-            "kind": "linear-gaussian",
-            "query": self.query.to_dict(),
-            "matrix": [[str(v) for v in row] for row in self.matrix],
-            "std": str(self.std),
-            "step": str(self.step),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LinearGaussian:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        matrix = tuple(tuple(exact(v) for v in row) for row in data["matrix"])
-        return cls(Vector.from_dict(data["query"]), matrix, exact(data["std"]), exact(data["step"]))
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())
 
 
 def apply(matrix: Matrix, values: Sequence[Fraction]) -> list[Fraction]:

@@ -11,7 +11,7 @@ from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.numbers import Number, data_value, parameter, show
+from noisewright.problem.numbers import Number, parameter, sensitivity_value, show
 
 
 def lp_sensitivity(sensitivities: Sequence[Number], power: Number, *, disjoint: bool = False) -> Fraction:
@@ -22,7 +22,7 @@ def lp_sensitivity(sensitivities: Sequence[Number], power: Number, *, disjoint: 
     Guarantees: never below the true sensitivity; irrational roots are rounded up.
     """
     exponent = _power(power)
-    values = [parameter(s, "sensitivity") for s in sensitivities]
+    values = [sensitivity_value(s, "sensitivity") for s in sensitivities]
     if not values or any(v < 0 for v in values) or not any(values):
         raise InvalidQueryError("give at least one sensitivity, none below 0 and one above it.", sensitivities=values)
     if disjoint:
@@ -61,7 +61,7 @@ def exact_lp_sensitivity(
         first, second = statistic(one), statistic(other)
         total = Fraction(0)
         for a, b in zip(first, second, strict=True):
-            change = abs(data_value(a, "statistic") - data_value(b, "statistic"))
+            change = abs(parameter(a, "statistic") - parameter(b, "statistic"))
             total += power_from_above(change, exponent) if change else Fraction(0)
         largest = max(largest, total)
     if not largest:
@@ -115,7 +115,7 @@ def lemma_ten_bound(bounds: Sequence[tuple[Number, Number]], sensitivities: Sequ
 def _paired(
     bounds: Sequence[tuple[Number, Number]], sensitivities: Sequence[Number]
 ) -> list[tuple[Fraction, tuple[Fraction, Fraction]]]:
-    reach = [parameter(s, "sensitivity") for s in sensitivities]
+    reach = [sensitivity_value(s, "sensitivity") for s in sensitivities]
     ends = [(parameter(low, "bound"), parameter(high, "bound")) for low, high in bounds]
     fits = len(reach) == len(ends) and all(0 < r <= high - low for r, (low, high) in zip(reach, ends, strict=False))
     if not reach or not fits:

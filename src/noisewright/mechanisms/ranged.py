@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.registry import exact, law_from_dict
-from noisewright.mechanisms.digest import digest
+from noisewright.mechanisms.answers import within_range
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.fields import Field, Value
-from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
-from noisewright.problem.numbers import Number, data_value
+from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.fields import Rational, Text, rational, same_kinds, text
+from noisewright.problem.numbers import Number
 from noisewright.problem.ranged import RangedScalar
+from noisewright.problem.records import Record, record
 
 KINDS = ("truncated", "boundary-inflated")
 MOST_POINTS = 20_000
@@ -46,8 +46,8 @@ class RangedOutput:
         return (beyond - outside) / m.inside(self.point, field)
 
 
-@dataclass(frozen=True, slots=True)
-class RangedNoise:
+@record("ranged", MECHANISMS, error=InvalidMechanismError)
+class RangedNoise(Record):
     """Generalized Gaussian noise of power >= 1 around the answer, kept in the range.
 
     Truncated: the density is cut at the ends and normalised again for each answer. Boundary-inflated:
@@ -56,21 +56,25 @@ class RangedNoise:
     that width, or an end.
     """
 
-    query: RangedScalar
-    law: GeneralizedGaussian
-    kind: str
-    step: Fraction
+    query: RangedScalar = same_kinds(RangedScalar)
+    law: GeneralizedGaussian = same_kinds(GeneralizedGaussian)
+    kind: Text = text(among=KINDS, key="shape")
+    step: Rational = rational(above=0)
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InvalidMechanismError(f"kind is {self.kind!r}; give one of {', '.join(KINDS)}.", kind=self.kind)
         if self.law.power < 1:
             raise InvalidMechanismError("noise in a range needs a power of at least 1.", power=self.law.power)
         width = self.query.high - self.query.low
-        if self.step <= 0 or any((x / self.step).denominator != 1 for x in (width, self.query.sensitivity)):
+        if any((x / self.step).denominator != 1 for x in (width, self.query.sensitivity)):
             raise InvalidMechanismError("the step must divide both the range and the sensitivity.", step=self.step)
         if width / self.step > MOST_POINTS:
             raise InvalidMechanismError(f"the step divides the range more than {MOST_POINTS} times.", step=self.step)
+
+    @property
+    def reach(self) -> int:
+        """How many steps apart neighbouring answers can be on the grid, rounding errors of floats included."""
+        steps = int(self.query.sensitivity / self.step)
+        return steps if self.query.exact else min(steps + 1, self.cells)
 
     @property
     def cells(self) -> int:
@@ -103,34 +107,6 @@ class RangedNoise:
 
     def law_given(self, answer: Number) -> RangedOutput:
         """The law of what is released when `answer` is the truth."""
-        true = data_value(answer, "answer")
-        if not self.query.low <= true <= self.query.high:
-            raise InvalidAnswerError(
-                "the answer lies outside the range that this mechanism was made for; clamp the data, or design for a"
-                " wider range."
-            )
+        true = within_range(answer, self.query.low, self.query.high, self.query.exact)
         index = math.floor((true - self.query.low) / self.step + HALF)
         return RangedOutput(self, self.edge(index))
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "ranged",
-            "query": self.query.to_dict(),
-            "law": self.law.to_dict(),
-            "shape": self.kind,
-            "step": str(self.step),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> RangedNoise:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        query, law = data["query"], law_from_dict(data["law"])
-        if query["kind"] != "ranged-scalar" or not isinstance(law, GeneralizedGaussian):
-            raise ValueError("noise in a range is a generalized Gaussian for a ranged question")
-        asked = RangedScalar(exact(query["low"]), exact(query["high"]), exact(query["sensitivity"]))
-        return cls(asked, law, data["shape"], exact(data["step"]))
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())

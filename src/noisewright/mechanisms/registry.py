@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.composite import Composite
@@ -20,27 +20,14 @@ from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.truncated import Truncated
 
-MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Mechanism]] = {
-    "additive": Additive.from_dict,
-    "blend": Blend.from_dict,
-    "composite": Composite.from_dict,
-    "rows": Rows.from_dict,
-    "truncated": Truncated.from_dict,
-    "ranged": RangedNoise.from_dict,
-    "minkowski-exponential": MinkowskiExponential.from_dict,
-    "random-exponential": RandomExponential.from_dict,
-    "per-coordinate": PerCoordinate.from_dict,
-    "norm-shaped": NormShaped.from_dict,
-    "linear-gaussian": LinearGaussian.from_dict,
-    "linear-laplace": LinearLaplace.from_dict,
-    "linear-elliptical": LinearElliptical.from_dict,
-    "metric-exponential": MetricExponential.from_dict,
-    "metric-smalldb": MetricSmallDB.from_dict,
-    "metric-mwem": MetricMWEM.from_dict,
-}
-"""How each kind of mechanism is read back; a mechanism is known to files by being listed here."""
+KNOWN = (
+    Additive, Blend, Composite, Rows, Truncated, RangedNoise, MinkowskiExponential, RandomExponential, PerCoordinate,
+    NormShaped, LinearGaussian, LinearLaplace, LinearElliptical, MetricExponential, MetricSmallDB, MetricMWEM,
+)  # fmt: skip
+"""Every mechanism; loading them is what registers them."""
 
 
 def mechanism_from_dict(data: Mapping[str, Any]) -> Mechanism:
     """The mechanism that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
-    return MECHANISMS[data["kind"]](data)
+    found: Mechanism = MECHANISMS.from_dict(data)
+    return found

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field as dataclass_field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import Any
 
-from noisewright.laws.registry import exact, whole
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Grid, check_values
-from noisewright.mechanisms.digest import digest
 from noisewright.numerics.fields import Field, Value
+from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.queries import Bounded, bounded_from_dict
+from noisewright.problem.fields import Rationals, WholeRows, rationals, same_kinds, tuple_of, wholes
+from noisewright.problem.queries import Bounded
+from noisewright.problem.records import Record, record
+
+_ROWS: Remembered[WeightedRow] = Remembered()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +36,17 @@ class WeightedRow:
         return Fraction(self.cumulative[min(k, len(self.cumulative) - 1)], self.cumulative[-1])
 
 
-@dataclass(frozen=True)
-class Rows:
+@record("rows", MECHANISMS, error=InvalidMechanismError)
+class Rows(Record):
     """Output values[k] with probability weights[i][k] / total when the answer is the i-th grid input.
 
     All rows have the same total, so ratios of probabilities are ratios of integers.
     """
 
-    query: Bounded
-    grid: Grid
-    values: tuple[Fraction, ...]
-    weights: tuple[tuple[int, ...], ...]
-    _memo: dict[int, WeightedRow] = dataclass_field(default_factory=dict, init=False, repr=False, compare=False)
+    query: Bounded = same_kinds(Bounded)
+    grid: Grid = same_kinds(Grid, key="inputs", inline="inputs")
+    values: Rationals = rationals()
+    weights: WholeRows = tuple_of(wholes(at_least=0, as_text=True))
 
     def __post_init__(self) -> None:
         if (self.grid.points[0], self.grid.points[-1]) != self.query.inputs:
@@ -55,8 +56,8 @@ class Rows:
         check_values(self.query, self.values[0], self.values[-1])
         if len(self.weights) != len(self.grid.points) or any(len(row) != len(self.values) for row in self.weights):
             raise InvalidMechanismError("there must be one row of weights for each input, one weight for each output.")
-        if any(min(row) < 0 for row in self.weights) or len({sum(row) for row in self.weights}) != 1:
-            raise InvalidMechanismError("weights must be at least 0 and sum to the same total in every row.")
+        if len({sum(row) for row in self.weights}) != 1:
+            raise InvalidMechanismError("weights must sum to the same total in every row.")
         if not self.total:
             raise InvalidMechanismError("the weights of a row must not all be 0.")
 
@@ -76,9 +77,10 @@ class Rows:
 
     def row(self, i: int) -> WeightedRow:
         """The law of the output index at the i-th grid input."""
-        if i not in self._memo:
-            self._memo[i] = WeightedRow(tuple(accumulate(self.weights[i])))
-        return self._memo[i]
+        memo = _ROWS.of(self)
+        if i not in memo:
+            memo[i] = WeightedRow(tuple(accumulate(self.weights[i])))
+        return memo[i]
 
     def exact_moments(self, i: int) -> tuple[Fraction, Fraction]:
         """Bias and mean squared error of the i-th row at its own input, as rationals."""
@@ -92,28 +94,3 @@ class Rows:
         """Bias and mean squared error of the i-th row at its own input."""
         bias, error = self.exact_moments(i)
         return field.real(bias), field.real(error)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "rows",
-            "query": self.query.to_dict(),
-            "inputs": [str(x) for x in self.grid.points],
-            "values": [str(v) for v in self.values],
-            "weights": [[str(w) for w in row] for row in self.weights],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Rows:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        return cls(
-            bounded_from_dict(data["query"]),
-            Grid(tuple(exact(x) for x in data["inputs"])),
-            tuple(exact(v) for v in data["values"]),
-            tuple(tuple(whole(int(exact(w))) for w in row) for row in data["weights"]),
-        )
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())

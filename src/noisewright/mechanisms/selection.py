@@ -6,34 +6,31 @@ All three look at the data only through integer columns of linear scores, as in 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any
 
-from noisewright.laws.registry import exact, whole
-from noisewright.mechanisms.digest import digest
-from noisewright.mechanisms.linear import Columns, checked_columns, columns_from, columns_text, sums
+from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.linear import check_columns, sums
 from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.fields import PackedMatrix, Rational, Whole, rational, same_kinds, whole, whole_matrix
 from noisewright.problem.linear import Linear, checked_histogram
 from noisewright.problem.numbers import Number
+from noisewright.problem.records import Record, record
 
 MOST_CANDIDATES = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
+@record(error=InvalidMechanismError)
+class _Scored(Record):
     """Integer columns W of linear scores with a common step, and the scale that a budget of one buys."""
 
-    query: Linear
-    columns: Columns
-    step: Fraction
-    scale: Fraction
+    query: Linear = same_kinds(Linear)
+    columns: PackedMatrix = whole_matrix()
+    step: Rational = rational(above=0)
+    scale: Rational = rational(above=0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", checked_columns(self.columns, self.query.dimension, self.query.size))
-        if self.step <= 0 or self.scale <= 0:
-            raise InvalidMechanismError("a mechanism that chooses needs a positive step and scale.")
+        check_columns(self.columns, self.query.dimension, self.query.size)
 
     @property
     def rate(self) -> Fraction:
@@ -44,26 +41,8 @@ class _Scored:
         """The integer scores W x; they are private."""
         return sums(self.columns, checked_histogram(histogram, self.query.size))
 
-    def _plain(self, kind: str) -> dict[str, Any]:
-        return {
-            "kind": kind,
-            "query": self.query.to_dict(),
-            "columns": columns_text(self.columns),
-            "step": str(self.step),
-            "scale": str(self.scale),
-        }
 
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return self._plain("scored")
-
-
-@dataclass(frozen=True, slots=True)
+@record("metric-exponential", MECHANISMS, error=InvalidMechanismError)
 class MetricExponential(_Scored):
     """Chooses a row r of the query with probability proportional to e^(score_r / (2 scale))."""
 
@@ -73,17 +52,8 @@ class MetricExponential(_Scored):
         top = max(scores)
         return [self.rate * (s - top) / 2 for s in scores]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return self._plain("metric-exponential")
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> MetricExponential:
-        """Inverse of `to_dict`."""
-        return cls(*_scored(data))
-
-
-@dataclass(frozen=True, slots=True)
+@record("metric-smalldb", MECHANISMS, error=InvalidMechanismError)
 class MetricSmallDB(_Scored):
     """Chooses a small database of `rows` people whose answers, scaled to everybody, are close to the true ones.
 
@@ -91,12 +61,7 @@ class MetricSmallDB(_Scored):
     is the public number of people.
     """
 
-    rows: int
-
-    def __post_init__(self) -> None:
-        _Scored.__post_init__(self)
-        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
-            raise InvalidMechanismError("a small database needs at least one row.")
+    rows: Whole = whole(at_least=1)
 
     @property
     def candidates(self) -> int:
@@ -114,17 +79,8 @@ class MetricSmallDB(_Scored):
         far = max(abs(s * self.rows - people * t) for s, t in zip(scores, small, strict=True))
         return -self.rate * Fraction(far, 2 * self.rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {**self._plain("metric-smalldb"), "rows": self.rows}
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> MetricSmallDB:
-        """Inverse of `to_dict`."""
-        return cls(*_scored(data), whole(data["rows"]))
-
-
-@dataclass(frozen=True, slots=True)
+@record("metric-mwem", MECHANISMS, error=InvalidMechanismError)
 class MetricMWEM(_Scored):
     """Multiplicative weights: `rounds` times choose the worst answered query, measure it, and reweigh.
 
@@ -133,27 +89,7 @@ class MetricMWEM(_Scored):
     largest entry twice, so that the result does not depend on the units of the class.
     """
 
-    rounds: int
-
-    def __post_init__(self) -> None:
-        _Scored.__post_init__(self)
-        if isinstance(self.rounds, bool) or not isinstance(self.rounds, int) or self.rounds < 1:
-            raise InvalidMechanismError("multiplicative weights needs at least one round.")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {**self._plain("metric-mwem"), "rounds": self.rounds}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> MetricMWEM:
-        """Inverse of `to_dict`."""
-        return cls(*_scored(data), whole(data["rounds"]))
-
-
-def _scored(data: Mapping[str, Any]) -> tuple[Linear, Columns, Fraction, Fraction]:
-    query = Linear.from_dict(data["query"])
-    columns = checked_columns(columns_from(data["columns"]), query.dimension, query.size)
-    return query, columns, exact(data["step"]), exact(data["scale"])
+    rounds: Whole = whole(at_least=1)
 
 
 def _compositions(places: int, total: int) -> Iterator[tuple[int, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from noisewright.laws.base import Law
+from noisewright.laws.base import SmoothLaw
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 
 
@@ -19,8 +19,12 @@ class Smoothed:
     cell. Cell edges keep their distribution function; within a cell it is linear.
     """
 
-    law: Law
+    law: SmoothLaw
     step: Fraction
+
+    def scaled(self, factor: Fraction) -> Smoothed:
+        """The density of `factor` times the error."""
+        return self if factor == 1 else Smoothed(self.law.scaled(factor), self.step * factor)
 
     @property
     def period(self) -> Fraction:

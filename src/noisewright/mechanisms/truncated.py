@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from noisewright.laws.registry import exact, whole
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Grid, uniform_grid
-from noisewright.mechanisms.digest import digest
 from noisewright.numerics.balls import lower_gamma
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.queries import Bounded, bounded_from_dict
+from noisewright.problem.fields import Rational, Whole, rational, same_kinds, whole
+from noisewright.problem.queries import Bounded
+from noisewright.problem.records import Record, record
 
 _LARGEST_CELLS = 512
 _LARGEST_POINTS = 1 << 14
@@ -40,25 +39,21 @@ class TruncatedRow:
         return 1 - self.cdf(k, field)
 
 
-@dataclass(frozen=True, slots=True)
-class Truncated:
+@record("truncated", MECHANISMS, error=InvalidMechanismError)
+class Truncated(Record):
     """Density proportional to e^(-(|y - answer| / scale)^power) on the output bounds.
 
     Valid for: power >= 1 (1 is Laplace, 2 Gaussian). Biased wherever one bound is nearer than the
     other, so it is offered for comparison and for questions that allow a bias.
     """
 
-    query: Bounded
-    power: Fraction
-    scale: Fraction
-    cells: int = 48
-    points: int = 1024
+    query: Bounded = same_kinds(Bounded)
+    power: Rational = rational(at_least=1, at_most=16)
+    scale: Rational = rational(above=0)
+    cells: Whole = whole(at_least=1, at_most=_LARGEST_CELLS, default=48)
+    points: Whole = whole(at_least=2, at_most=_LARGEST_POINTS, default=1024)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.power <= 16 or self.scale <= 0:
-            raise InvalidMechanismError("truncated noise needs a power from 1 to 16 and a positive scale.")
-        if not (1 <= self.cells <= _LARGEST_CELLS and 2 <= self.points <= _LARGEST_POINTS):
-            raise InvalidMechanismError("truncated noise has at most 512 cells of inputs and 16384 output points.")
         if self.query.outputs[0] > self.query.inputs[0] or self.query.outputs[1] < self.query.inputs[1]:
             raise InvalidMechanismError("truncated noise needs output bounds that contain the inputs.")
 
@@ -118,33 +113,6 @@ class Truncated:
         shape = Fraction(order + 1) / self.power
         factor = field.real(self.scale ** (order + 1) / self.power)
         return factor * _lower_gamma(shape, field.power(field.real(distance / self.scale), self.power), field)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "truncated",
-            "query": self.query.to_dict(),
-            "power": str(self.power),
-            "scale": str(self.scale),
-            "cells": self.cells,
-            "points": self.points,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Truncated:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        return cls(
-            bounded_from_dict(data["query"]),
-            exact(data["power"]),
-            exact(data["scale"]),
-            whole(data["cells"]),
-            whole(data["points"]),
-        )
-
-    @property
-    def digest(self) -> str:
-        """Fingerprint of everything that determines what is drawn."""
-        return digest(self.to_dict())
 
 
 def _lower_gamma(shape: Fraction, x: Value, field: Field) -> Value:

@@ -15,6 +15,7 @@ from noisewright.laws.laplace import Laplace
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.shells import shifted_sum
 from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.expected import expected_under
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -79,12 +80,14 @@ def _(mechanism: PerCoordinate, power: int) -> list[Ball]:
     memo: dict[Additive | None, Ball] = {None: ball(0)}
     for part in mechanism.parts:
         if part is not None and part not in memo:
-            memo[part] = _part_moment(part, power)
+            memo[part] = _part_moment(part, power) * ball(part.stretch**power)
     return [memo[part] for part in mechanism.parts]
 
 
 def _part_moment(part: Additive, power: int) -> Ball:
-    """Closed forms for Laplace noise and symmetric staircases, of which there may be thousands; the general rule else.
+    """Mean of |error|^power on the lattice, before the release is stretched.
+
+    Closed forms for Laplace noise and symmetric staircases, of which there may be thousands; the general rule else.
 
     Rounded Laplace noise is n + U steps away, n geometric and U uniform. A staircase with split g has
     E|X|^p = period^p / (p+1) * sum b^n (n+g)^(p+1) / sum b^n (n+g).
@@ -102,7 +105,7 @@ def _part_moment(part: Additive, power: int) -> Ball:
         if 0 < split <= 1 and list(law.levels) == [1, 0, 1]:
             ratio = shifted_sum(law.rate, split, power + 1) / shifted_sum(law.rate, split, 1)
             return ratio * ball(law.period**power / (power + 1))
-    return part.expected(PowerError(power), BALLS)
+    return expected_under(part.lattice_density, PowerError(power), BALLS, integer=part.query.integer)
 
 
 @within.register
@@ -125,7 +128,7 @@ def _(mechanism: NormShaped, power: int) -> list[Ball]:
     for block in mechanism.blocks:
         unit = _unit_moment(block, power)
         for place, step in zip(block.places, block.steps, strict=True):
-            found[place] = unit * ball(step**power)
+            found[place] = unit * ball((step * mechanism.stretch) ** power)
     return found
 
 
@@ -155,7 +158,7 @@ def _(mechanism: NormShaped, limits: tuple[Fraction, ...]) -> list[Ball]:
             raise InvalidUtilityError("the chance of a useful answer has no formula for round noise.")
         radius, memo = block.radius, {}
         for place, step in zip(block.places, block.steps, strict=True):
-            reach = limits[place] / step
+            reach = limits[place] / (step * mechanism.stretch)
             if reach not in memo:
                 # P(|x| <= t) on shell r is min(1, 2t / (2r+1)).
                 full = math.floor(reach - Fraction(1, 2))

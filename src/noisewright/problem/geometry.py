@@ -4,38 +4,51 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.metrics import LARGEST_MATRIX, Matrix, budget, common_unit, require_size
+from noisewright.problem.fields import PackedMatrix, Rational, rational, whole_matrix
+from noisewright.problem.metrics import (
+    LARGEST_MATRIX,
+    METRICS,
+    Matrix,
+    budget,
+    budget_field,
+    common_unit,
+    require_size,
+)
 from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.records import Record, record
 
 LARGEST_COORDINATE_BITS = 84
 EARTH_RADIUS_KM = Fraction("6371.0088")
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Coordinates:
+@record(error=InvalidPrivacyError)
+class Coordinates(Record):
     """Points on a grid of rational unit; subclasses say how far two of them are."""
 
-    unit: Fraction
-    points: tuple[tuple[int, ...], ...]
+    unit: Rational = rational(above=0)
+    points: PackedMatrix = whole_matrix()
 
-    def _set(self, rows: list[list[Fraction]]) -> None:
-        require_size(len(rows), 100_000)
-        widths = {len(row) for row in rows}
-        if len(widths) > 1 or widths == {0}:
+    def __post_init__(self) -> None:
+        require_size(len(self.points), 100_000)
+        if not self.points.columns:
             raise InvalidPrivacyError("every point needs the same number of coordinates, at least one.")
-        unit, points = common_unit(rows)
-        if max(abs(v).bit_length() for row in points for v in row) > LARGEST_COORDINATE_BITS:
+        if max(abs(v).bit_length() for row in self.points for v in row) > LARGEST_COORDINATE_BITS:
             raise InvalidPrivacyError(
                 "these coordinates have too many digits for their range; round them, for instance to 12 decimals."
             )
-        object.__setattr__(self, "unit", unit)
-        object.__setattr__(self, "points", points)
+
+    def placed(self, rows: list[list[Fraction]], **others: Any) -> None:
+        """Fill the record from rational coordinates."""
+        require_size(len(rows), 100_000)
+        if len({len(row) for row in rows}) > 1:
+            raise InvalidPrivacyError("every point needs the same number of coordinates, at least one.")
+        unit, points = common_unit(rows)
+        self.born(unit=unit, points=points, **others)
 
     @property
     def size(self) -> int:
@@ -46,18 +59,13 @@ class Coordinates:
         """The coordinates as they were given, scale included."""
         return [[self.unit * v for v in row] for row in self.points]
 
-    def _plain(self, kind: str) -> dict[str, Any]:
-        return {"kind": kind, "unit": str(self.unit), "points": [" ".join(map(str, row)) for row in self.points]}
 
-
+@record("euclidean", METRICS, error=InvalidPrivacyError)
 class Euclidean(Coordinates):
     """Straight-line distance times `scale`: the budget for one unit of length, or one for each coordinate."""
 
-    __slots__ = ()
-    kind: ClassVar[str] = "euclidean"
-
     def __init__(self, points: Iterable[Iterable[Number]], scale: Number | Iterable[Number] = 1) -> None:
-        self._set(_scaled(_numbers(points), scale))
+        self.placed(_scaled(_numbers(points), scale))
 
     def __str__(self) -> str:
         return f"Euclidean distance between {self.size} points in {len(self.points[0])} dimensions"
@@ -66,35 +74,28 @@ class Euclidean(Coordinates):
         """The exact square of the distance."""
         return self.unit**2 * sum((a - b) ** 2 for a, b in zip(self.points[i], self.points[j], strict=True))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return self._plain("euclidean")
 
-
+@record(None, METRICS, error=InvalidPrivacyError)
 class Dates(Euclidean):
     """Days between two dates; `days` apart costs `epsilon`."""
-
-    __slots__ = ()
 
     def __init__(self, dates: Iterable[date], days: Number, epsilon: Number = 1) -> None:
         given = list(dates)
         if wrong := [d for d in given if not isinstance(d, date)]:
             raise InvalidPrivacyError(f"{wrong[0]!r} is not a date; give datetime.date values.", given=wrong[0])
         rate = budget(epsilon, "epsilon") / budget(days, "days")
-        self._set([[rate * d.toordinal()] for d in given])
+        self.placed([[rate * d.toordinal()] for d in given])
 
     def __str__(self) -> str:
         return f"days between {self.size} dates"
 
 
+@record("time-series", METRICS, error=InvalidPrivacyError)
 class TimeSeries(Coordinates):
     """The largest difference between two series at any time, times `scale`."""
 
-    __slots__ = ()
-    kind: ClassVar[str] = "time-series"
-
     def __init__(self, series: Iterable[Iterable[Number]], scale: Number = 1) -> None:
-        self._set(_scaled(_numbers(series), scale))
+        self.placed(_scaled(_numbers(series), scale))
 
     def __str__(self) -> str:
         return f"largest difference between {self.size} time series"
@@ -104,46 +105,35 @@ class TimeSeries(Coordinates):
         largest = max(abs(a - b) for a, b in zip(self.points[i], self.points[j], strict=True))
         return (self.unit * largest) ** 2
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return self._plain("time-series")
 
-
-@dataclass(frozen=True, slots=True, init=False)
+@record("great-circle", METRICS, error=InvalidPrivacyError)
 class GreatCircle(Coordinates):
     """Distance along the globe between (latitude, longitude) in degrees; `per_kilometre` is the budget of one."""
 
-    rate: Fraction
-    kind: ClassVar[str] = "great-circle"
+    rate: Rational = budget_field()
 
     def __init__(self, points: Iterable[Iterable[Number]], per_kilometre: Number = 1) -> None:
-        rows = _numbers(points)
-        for i, row in enumerate(rows):
+        self.placed(_numbers(points), rate=budget(per_kilometre, "per_kilometre"))
+
+    def __post_init__(self) -> None:
+        Coordinates.__post_init__(self)
+        for i, row in enumerate(self.rationals()):
             if len(row) != 2 or abs(row[0]) > 90 or abs(row[1]) > 360:
                 raise InvalidPrivacyError(f"point {i} is no (latitude, longitude) in degrees.", point=i)
-        self._set(rows)
-        object.__setattr__(self, "rate", budget(per_kilometre, "per_kilometre"))
 
     def __str__(self) -> str:
         return f"great-circle distance between {self.size} places, {show(self.rate)} per kilometre"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {**self._plain("great-circle"), "rate": str(self.rate)}
 
-
-@dataclass(frozen=True, slots=True, init=False)
+@record("smooth-threshold", METRICS, error=InvalidPrivacyError)
 class SmoothThreshold(Coordinates):
     """Budget epsilon up to the Euclidean distance `within`, then epsilon distance / within: growing in proportion."""
 
-    within: Fraction
-    epsilon: Fraction
-    kind: ClassVar[str] = "smooth-threshold"
+    within: Rational = budget_field()
+    epsilon: Rational = budget_field()
 
     def __init__(self, points: Iterable[Iterable[Number]], within: Number, epsilon: Number) -> None:
-        self._set(_numbers(points))
-        object.__setattr__(self, "within", budget(within, "within"))
-        object.__setattr__(self, "epsilon", budget(epsilon, "epsilon"))
+        self.placed(_numbers(points), within=within, epsilon=epsilon)
 
     def __str__(self) -> str:
         return f"budget {show(self.epsilon)} within {show(self.within)}, growing beyond, for {self.size} points"
@@ -155,11 +145,8 @@ class SmoothThreshold(Coordinates):
         apart = self.unit**2 * sum((a - b) ** 2 for a, b in zip(self.points[i], self.points[j], strict=True))
         return self.epsilon**2 * max(Fraction(1), apart / self.within**2)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {**self._plain("smooth-threshold"), "within": str(self.within), "epsilon": str(self.epsilon)}
 
-
+@record(None, METRICS, error=InvalidPrivacyError)
 class Threshold(Matrix):
     """Budget epsilon for points within a Euclidean distance of each other, nothing promised beyond: closed to a metric.
 
@@ -168,8 +155,6 @@ class Threshold(Matrix):
     way joins get 100 epsilon or the largest number of steps, which promises next to nothing. `note`
     says how many pairs changed.
     """
-
-    __slots__ = ()
 
     def __init__(self, points: Iterable[Iterable[Number]], within: Number, epsilon: Number) -> None:
         rows = _numbers(points)
@@ -188,7 +173,7 @@ class Threshold(Matrix):
             f"closed to shortest paths: {joined} pairs beyond the threshold get a finite budget through points between"
             f" them, {parted} unjoined pairs get {apart} times epsilon"
         )
-        self._set(unit, entries, note)
+        self.born(unit=unit, entries=entries, note=note)
 
 
 def _steps(near: list[list[int]], start: int) -> list[int | None]:

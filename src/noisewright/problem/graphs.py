@@ -8,14 +8,14 @@ from fractions import Fraction
 from typing import Any, cast
 
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.metrics import LARGEST_MATRIX, Matrix, budget, common_unit, require_size
+from noisewright.problem.metrics import LARGEST_MATRIX, METRICS, Matrix, budget, common_unit, require_size
 from noisewright.problem.numbers import Number
+from noisewright.problem.records import record
 
 
+@record(None, METRICS, error=InvalidPrivacyError)
 class Graph(Matrix):
     """Shortest paths along weighted edges (first, second, budget); a tree is a graph with one path for each pair."""
-
-    __slots__ = ()
 
     def __init__(
         self, edges: Iterable[tuple[Hashable, Hashable, Number]], nodes: Sequence[Hashable] | None = None
@@ -44,7 +44,8 @@ class Graph(Matrix):
                     pair=(order[i], order[far]),
                 )
             rows.append([reached[j] for j in range(len(order))])
-        self._set(*common_unit(rows), "")
+        unit, entries = common_unit(rows)
+        self.born(unit=unit, entries=entries, note="")
 
 
 def _shortest(near: list[list[tuple[int, Fraction]]], start: int) -> dict[int, Fraction]:

@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError, InvalidQueryError
+from noisewright.problem.fields import (
+    Elements,
+    MaybeWhole,
+    PackedMatrix,
+    Texts,
+    Wholes,
+    label,
+    optional,
+    texts,
+    tuple_of,
+    whole,
+    whole_matrix,
+    wholes,
+)
 from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.records import Record, record
 
 MOST_QUERIES = 1_000
 _MOST_ENTRIES = 20_000_000
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Universe:
+@record(error=InvalidQueryError)
+class Universe(Record):
     """Everything that a person's row can be: distinct elements with named attributes."""
 
-    attributes: tuple[str, ...]
-    elements: tuple[tuple[Any, ...], ...]
+    attributes: Texts = texts()
+    elements: Elements = tuple_of(tuple_of(label()))
 
-    def __init__(self, attributes: Iterable[str], elements: Iterable[Sequence[Hashable]]) -> None:
-        names, rows = tuple(attributes), tuple(tuple(e) for e in elements)
-        if not rows:
+    def __post_init__(self) -> None:
+        if not self.elements:
             raise InvalidQueryError("the universe is empty; it needs at least one element.")
-        if any(len(row) != len(names) for row in rows):
-            raise InvalidQueryError(f"every element needs one value for each of {', '.join(names)}.")
-        if len(set(rows)) != len(rows):
+        if any(len(row) != len(self.attributes) for row in self.elements):
+            raise InvalidQueryError(f"every element needs one value for each of {', '.join(self.attributes)}.")
+        if len(set(self.elements)) != len(self.elements):
             raise InvalidQueryError("the universe lists an element twice; list each once.")
-        object.__setattr__(self, "attributes", names)
-        object.__setattr__(self, "elements", rows)
 
     @classmethod
     def product(cls, **values: Iterable[Hashable]) -> Universe:
@@ -67,18 +78,18 @@ class Universe:
         return [element[k] for element in self.elements]
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Linear:
+@record("linear", error=InvalidQueryError)
+class Linear(Record):
     """K weighted sums over a histogram of N elements: the rows of `matrix` are the weights.
 
     `people`, where it is known, is the number of people in the histogram; it lets a design trade a
     little bias for less noise. Entries are exact: row k is `numerators[k]` over `denominators[k]`.
     """
 
-    numerators: tuple[tuple[int, ...], ...]
-    denominators: tuple[int, ...]
-    names: tuple[str, ...]
-    people: int | None
+    numerators: PackedMatrix = whole_matrix()
+    denominators: Wholes = wholes(at_least=1, as_text=True)
+    names: Texts = texts()
+    people: MaybeWhole = optional(whole(at_least=1, hint=": how many people there are, or None"))
 
     def __init__(
         self,
@@ -96,19 +107,24 @@ class Linear:
                 width=len(rows[0]),
                 size=len(universe.elements),
             )
-        labels = tuple(names) if names is not None else tuple(f"query {k}" for k in range(len(rows)))
-        if len(labels) != len(rows):
-            raise InvalidQueryError(f"there are {len(labels)} names for {len(rows)} queries.")
-        if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
-            raise InvalidQueryError(f"people is {people!r}; give how many people there are, or leave it out.")
-        denominators = tuple(math.lcm(*{v.denominator for v in row}) for row in rows)
-        numerators = tuple(
-            tuple(v.numerator * (d // v.denominator) for v in row) for row, d in zip(rows, denominators, strict=True)
+        denominators = [math.lcm(*{v.denominator for v in row}) for row in rows]
+        self.born(
+            numerators=[
+                [v.numerator * (d // v.denominator) for v in row] for row, d in zip(rows, denominators, strict=True)
+            ],
+            denominators=denominators,
+            names=[f"query {k}" for k in range(len(rows))] if names is None else names,
+            people=people,
         )
-        object.__setattr__(self, "numerators", numerators)
-        object.__setattr__(self, "denominators", denominators)
-        object.__setattr__(self, "names", labels)
-        object.__setattr__(self, "people", people)
+
+    def __post_init__(self) -> None:
+        rows, columns = self.numerators.rows, self.numerators.columns
+        if not rows or not columns:
+            raise InvalidQueryError("matrix is empty; give at least one query over at least one element.")
+        if rows > MOST_QUERIES or rows * columns > _MOST_ENTRIES:
+            raise InvalidQueryError(f"matrix is too large; at most {MOST_QUERIES} queries and {_MOST_ENTRIES} entries.")
+        if len(self.names) != rows or len(self.denominators) != rows:
+            raise InvalidQueryError(f"there are {len(self.names)} names for {rows} queries.")
 
     @classmethod
     def predicates(cls, universe: Universe, tests: Mapping[str, Callable[[Mapping[str, Any]], bool]]) -> Linear:
@@ -160,7 +176,7 @@ class Linear:
     @property
     def size(self) -> int:
         """How many elements the universe has."""
-        return len(self.numerators[0])
+        return self.numerators.columns
 
     @property
     def dimension(self) -> int:
@@ -178,27 +194,6 @@ class Linear:
             Fraction(sum(map(int.__mul__, row, counts)), d)
             for row, d in zip(self.numerators, self.denominators, strict=True)
         ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "linear",
-            "denominators": [str(d) for d in self.denominators],
-            "numerators": [" ".join(map(str, row)) for row in self.numerators],
-            "names": list(self.names),
-            "people": self.people,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Linear:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        if data["kind"] != "linear":
-            raise ValueError("this is not a linear question")
-        rows = [
-            [Fraction(int(v), int(d)) for v in row.split()]
-            for row, d in zip(data["numerators"], data["denominators"], strict=True)
-        ]
-        return cls(rows, names=data["names"], people=data["people"])
 
 
 def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
@@ -250,6 +245,4 @@ def _matrix(matrix: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
             raise InvalidQueryError(
                 f"query {k} has {len(row)} weights, query 0 has {len(rows[0])}; make them equal.", row=k
             )
-    if len(rows) > MOST_QUERIES or len(rows) * len(rows[0]) > _MOST_ENTRIES:
-        raise InvalidQueryError(f"matrix is too large; at most {MOST_QUERIES} queries and {_MOST_ENTRIES} entries.")
     return rows

@@ -9,12 +9,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 from noisewright.problem.errors import InvalidPrivacyError
+from noisewright.problem.fields import (
+    Many,
+    PackedMatrix,
+    Rational,
+    Spec,
+    Text,
+    Whole,
+    derived,
+    one_of,
+    rational,
+    text,
+    tuple_of,
+    whole,
+    whole_matrix,
+    wholes,
+)
 from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.records import Family, Record, record
+
+Codes: TypeAlias = Spec[Iterable[Iterable[int]], tuple[tuple[int, ...], ...]]
+Tables: TypeAlias = Spec[Iterable[Iterable[Iterable[Number]]], tuple[tuple[tuple[Fraction, ...], ...], ...]]
 
 LARGEST_MATRIX = 2_000
 _CHECKED_AT_BIRTH = 128
@@ -23,11 +42,14 @@ _LARGEST_DENOMINATOR_BITS = 900
 """Floats reach a little farther than 2^1000; distances times this stay below."""
 
 
-@runtime_checkable
+METRICS: Family[Any] = Family(
+    "a metric such as Euclidean(points), Matrix(distances), Hamming(n, epsilon) …", InvalidPrivacyError
+)
+"""Every metric by the name it has in files."""
+
+
 class Metric(Protocol):
     """A budget for each pair of a finite universe."""
-
-    kind: ClassVar[str]
 
     @property
     def size(self) -> int:
@@ -39,8 +61,29 @@ class Metric(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Matrix:
+def budget(value: Number, name: str) -> Fraction:
+    """A positive budget."""
+    amount = parameter(value, name)
+    check_budget(amount, name)
+    return amount
+
+
+def check_budget(amount: Fraction, name: str) -> None:
+    """Refuse a budget that is not positive, or beyond all measure."""
+    if not Fraction(1, 10**30) <= amount <= 10**30:
+        raise InvalidPrivacyError(
+            f"{name} is {show(amount)}; a budget must be positive (1e-30 to 1e30).",
+            given=amount,
+        )
+
+
+def budget_field() -> Rational:
+    """A positive budget."""
+    return rational(check=check_budget)
+
+
+@record("matrix", METRICS, error=InvalidPrivacyError)
+class Matrix(Record):
     """Any distances, as a square of numbers; distance(i, j) = unit * entries[i][j].
 
     Valid for: up to 2,000 elements. Refuses what is no metric and names the points at fault; a
@@ -48,29 +91,29 @@ class Matrix:
     entries as they are. Above 128 elements triangles are checked when a design starts.
     """
 
-    unit: Fraction
-    entries: tuple[tuple[int, ...], ...]
-    note: str
-    kind: ClassVar[str] = "matrix"
+    unit: Rational = rational(above=0)
+    entries: PackedMatrix = whole_matrix()
+    note: Text = text()
 
     def __init__(self, distances: Iterable[Iterable[Number]], *, note: str = "") -> None:
         rows = [[_distance(v, i, j) for j, v in enumerate(row)] for i, row in enumerate(_rows(distances, "distances"))]
-        require_size(len(rows), LARGEST_MATRIX)
         for i, row in enumerate(rows):
             if len(row) != len(rows):
                 raise InvalidPrivacyError(
                     f"distances has {len(rows)} rows, but row {i} has {len(row)} entries; give a square matrix.",
                     row=i,
                 )
-        self._set(*common_unit(rows), note)
-        check_entries(self.entries)
-        if len(rows) <= _CHECKED_AT_BIRTH:
-            check_triangles(self.entries, self.unit)
+        require_size(len(rows), LARGEST_MATRIX)
+        unit, entries = common_unit(rows)
+        self.born(unit=unit, entries=entries, note=note)
 
-    def _set(self, unit: Fraction, entries: tuple[tuple[int, ...], ...], note: str) -> None:
-        object.__setattr__(self, "unit", unit)
-        object.__setattr__(self, "entries", entries)
-        object.__setattr__(self, "note", note)
+    def __post_init__(self) -> None:
+        require_size(len(self.entries), LARGEST_MATRIX)
+        if self.entries.columns != len(self.entries):
+            raise InvalidPrivacyError("distances are a square matrix.")
+        check_entries(self.entries)
+        if len(self.entries) <= _CHECKED_AT_BIRTH:
+            check_triangles(self.entries, self.unit)
 
     @classmethod
     def from_function(cls, universe: Sequence[Any], distance: Callable[[Any, Any], Number]) -> Matrix:
@@ -85,66 +128,33 @@ class Matrix:
         """How many elements the universe has."""
         return len(self.entries)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        rows = [" ".join(map(str, row)) for row in self.entries]
-        return {"kind": "matrix", "unit": str(self.unit), "entries": rows, "note": self.note}
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Matrix:
-        """Inverse of `to_dict`, with every check."""
-        unit = parameter(data["unit"], "unit")
-        rows = [[unit * int(v) for v in row.split()] for row in data["entries"]]
-        return cls(rows, note=str(data["note"]))
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class Hamming:
+@record("hamming", METRICS, error=InvalidPrivacyError)
+class Hamming(Record):
     """The same budget for every pair: ordinary epsilon-differential privacy."""
 
-    count: int
-    epsilon: Fraction
-    kind: ClassVar[str] = "hamming"
-
-    def __init__(self, size: int, epsilon: Number) -> None:
-        require_size(size)
-        object.__setattr__(self, "count", int(size))
-        object.__setattr__(self, "epsilon", budget(epsilon, "epsilon"))
+    size: Whole = whole(at_least=1, at_most=10**6, hint=": how many elements the universe has")
+    epsilon: Rational = budget_field()
 
     def __str__(self) -> str:
-        return f"the same budget {show(self.epsilon)} for every pair of {self.count} elements"
-
-    @property
-    def size(self) -> int:
-        """How many elements the universe has."""
-        return self.count
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.kind, "size": self.count, "epsilon": str(self.epsilon)}
+        return f"the same budget {show(self.epsilon)} for every pair of {self.size} elements"
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Attributes:
+@record("attributes", METRICS, error=InvalidPrivacyError)
+class Attributes(Record):
     """A sum over attributes of a small table: distance(u, v) = sum of tables[k][u_k][v_k]."""
 
-    codes: tuple[tuple[int, ...], ...]
-    tables: tuple[tuple[tuple[Fraction, ...], ...], ...]
-    note: str
-    kind: ClassVar[str] = "attributes"
+    codes: Codes = tuple_of(wholes())
+    tables: Tables = tuple_of(tuple_of(tuple_of(rational())))
+    note: str = derived()
 
-    def __init__(self, codes: Iterable[Iterable[int]], tables: Iterable[Iterable[Iterable[Number]]]) -> None:
-        self._set([tuple(int(c) for c in row) for row in codes], [Matrix(t) for t in tables], "")
-
-    def _set(self, codes: list[tuple[int, ...]], tables: Sequence[Matrix], note: str) -> None:
-        require_size(len(codes))
-        for row in codes:
+    def __post_init__(self) -> None:
+        tables = [Matrix(t) for t in self.tables]
+        require_size(len(self.codes))
+        for row in self.codes:
             if len(row) != len(tables) or any(not 0 <= c < t.size for c, t in zip(row, tables, strict=True)):
                 raise InvalidPrivacyError("every element needs one known value for each attribute.", element=row)
-        exact = tuple(tuple(tuple(t.unit * v for v in row) for row in t.entries) for t in tables)
-        object.__setattr__(self, "codes", tuple(codes))
-        object.__setattr__(self, "tables", exact)
-        object.__setattr__(self, "note", note)
+        self.keep(note="")
 
     def __str__(self) -> str:
         return f"budgets for {len(self.tables)} attributes of {self.size} elements"
@@ -154,16 +164,10 @@ class Attributes:
         """How many elements the universe has."""
         return len(self.codes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        tables = [[[str(v) for v in row] for row in table] for table in self.tables]
-        return {"kind": "attributes", "codes": [list(row) for row in self.codes], "tables": tables}
 
-
+@record(None, METRICS, error=InvalidPrivacyError)
 class PerAttribute(Attributes):
     """A budget for each attribute: the sum of budgets[k] over the attributes in which two elements differ."""
-
-    __slots__ = ()
 
     def __init__(self, universe: Iterable[Sequence[Hashable]], budgets: Iterable[Number]) -> None:
         amounts = [budget(b, f"budget {k}") for k, b in enumerate(_rows(budgets, "budgets"))]
@@ -172,9 +176,10 @@ class PerAttribute(Attributes):
             [[0 if a == b else amount for b in known] for a in known]
             for amount, known in zip(amounts, values, strict=True)
         ]
-        self._set(codes, [Matrix(t) for t in same], "")
+        self.born(codes=codes, tables=same)
 
 
+@record(None, METRICS, error=InvalidPrivacyError)
 class PerValue(Attributes):
     """A budget for each value: the smaller one of two differing values, summed over attributes.
 
@@ -182,8 +187,6 @@ class PerValue(Attributes):
     shorter); the detour is then what counts, and `note` says so. `both=True` adds the two budgets
     instead, which is always a metric.
     """
-
-    __slots__ = ()
 
     def __init__(
         self,
@@ -207,31 +210,29 @@ class PerValue(Attributes):
 
             changed += sum(not both and min(a, b) > detour for i, a in enumerate(amounts) for b in amounts[:i])
             tables.append(
-                Matrix([[0 if i == j else between(a, b) for j, b in enumerate(amounts)] for i, a in enumerate(amounts)])
+                [[0 if i == j else between(a, b) for j, b in enumerate(amounts)] for i, a in enumerate(amounts)]
             )
         note = (
             f"{changed} pairs of values were brought closer by a detour through a more protected value"
             if changed
             else ""
         )
-        self._set(codes, tables, note)
+        self.born(codes=codes, tables=tables)
+        self.keep(note=note)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Sum:
+@record("sum", METRICS, error=InvalidPrivacyError)
+class Sum(Record):
     """Budgets that are spent one after the other: the sum of metrics over the same universe."""
 
-    parts: tuple[Any, ...]
-    kind: ClassVar[str] = "sum"
+    parts: Many[Any] = tuple_of(one_of(METRICS))
 
-    def __init__(self, parts: Iterable[Metric]) -> None:
-        metrics = tuple(parts)
-        if not metrics or len({m.size for m in metrics}) > 1:
-            sizes = ", ".join(str(m.size) for m in metrics)
+    def __post_init__(self) -> None:
+        if not self.parts or len({m.size for m in self.parts}) > 1:
+            sizes = ", ".join(str(m.size) for m in self.parts)
             raise InvalidPrivacyError(
                 f"metrics over the same universe can be added; these have sizes {sizes or 'none'}."
             )
-        object.__setattr__(self, "parts", metrics)
 
     def __str__(self) -> str:
         return "sum of " + " and ".join(str(p) for p in self.parts)
@@ -241,22 +242,13 @@ class Sum:
         """How many elements the universe has."""
         return int(self.parts[0].size)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.kind, "parts": [p.to_dict() for p in self.parts]}
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class Scaled:
+@record("scaled", METRICS, error=InvalidPrivacyError)
+class Scaled(Record):
     """A share, or a multiple, of another metric."""
 
-    metric: Any
-    factor: Fraction
-    kind: ClassVar[str] = "scaled"
-
-    def __init__(self, metric: Metric, factor: Number) -> None:
-        object.__setattr__(self, "metric", metric)
-        object.__setattr__(self, "factor", budget(factor, "factor"))
+    metric: Any = one_of(METRICS)
+    factor: Rational = budget_field()
 
     def __str__(self) -> str:
         return f"{show(self.factor)} times {self.metric}"
@@ -266,26 +258,17 @@ class Scaled:
         """How many elements the universe has."""
         return int(self.metric.size)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.kind, "metric": self.metric.to_dict(), "factor": str(self.factor)}
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class WithAbsent:
+@record("with-absent", METRICS, error=InvalidPrivacyError)
+class WithAbsent(Record):
     """A universe with one more, last element: not being there at all, `budget` away from everyone.
 
     For neighbours that come and go instead of changing. Two elements are never farther apart than
     leaving and coming back, twice the budget.
     """
 
-    metric: Any
-    budget: Fraction
-    kind: ClassVar[str] = "with-absent"
-
-    def __init__(self, metric: Metric, budget: Number) -> None:
-        object.__setattr__(self, "metric", metric)
-        object.__setattr__(self, "budget", _budget(budget, "budget"))
+    metric: Any = one_of(METRICS)
+    budget: Rational = budget_field()
 
     def __str__(self) -> str:
         return f"{self.metric}, or absent with budget {show(self.budget)}"
@@ -294,24 +277,6 @@ class WithAbsent:
     def size(self) -> int:
         """How many elements the universe has, absence included."""
         return int(self.metric.size) + 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.kind, "metric": self.metric.to_dict(), "budget": str(self.budget)}
-
-
-def budget(value: Number, name: str) -> Fraction:
-    """A positive budget."""
-    amount = parameter(value, name)
-    if not Fraction(1, 10**30) <= amount <= 10**30:
-        raise InvalidPrivacyError(
-            f"{name} is {show(amount)}; a budget must be positive (1e-30 to 1e30).",
-            given=amount,
-        )
-    return amount
-
-
-_budget = budget
 
 
 def require_size(size: object, largest: int = 10**6) -> None:
@@ -348,8 +313,9 @@ def common_unit(rows: list[list[Fraction]]) -> tuple[Fraction, tuple[tuple[int, 
     return Fraction(1, denominator), whole
 
 
-def check_entries(entries: tuple[tuple[int, ...], ...]) -> None:
+def check_entries(entries: Iterable[tuple[int, ...]]) -> None:
     """Zero on the diagonal and symmetric, or an error that names the place."""
+    entries = tuple(entries)
     for i, row in enumerate(entries):
         if row[i]:
             raise InvalidPrivacyError(f"the distance of element {i} to itself is not 0.", pair=(i, i))
@@ -360,8 +326,9 @@ def check_entries(entries: tuple[tuple[int, ...], ...]) -> None:
                 )
 
 
-def check_triangles(entries: tuple[tuple[int, ...], ...], unit: Fraction) -> None:
+def check_triangles(entries: Iterable[tuple[int, ...]], unit: Fraction) -> None:
     """The triangle inequality for every three points, or an error that names them."""
+    entries = tuple(entries)
     size = len(entries)
     slack = 1 + _ROUNDING
     for j in range(size):

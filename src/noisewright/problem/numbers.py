@@ -1,7 +1,10 @@
-"""Exact numbers: what a person types becomes a rational, once, at the border.
+"""Exact numbers: what a person types, or a program computes, becomes a rational once, at the border.
 
-A *parameter* typed as the float 0.1 means one tenth (its shortest decimal). A *data value* is the
-binary number it is. The two readings are different functions on purpose.
+One reading serves parameters and data alike, so that a bound and an answer written the same way are
+the same number. A float of at most 15 significant digits is that decimal: 0.1 means one tenth. A
+longer one was computed and is the binary number it stores. Single and half precision are read as
+their own shortest decimals. A sensitivity with more digits than a person types is raised by one unit
+in its last place, because the float nearest to a quotient may lie below it.
 """
 
 from __future__ import annotations
@@ -10,39 +13,63 @@ import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from noisewright.problem.errors import InvalidNumberError
+from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError
 
 Number: TypeAlias = int | float | str | Decimal | Fraction
 """What the public API accepts wherever it asks for a number."""
 
 _LONGEST_TEXT = 60
 _LARGEST_EXPONENT = 400
+_TYPED_DIGITS = 15
+_SURELY_TYPED_DIGITS = 12
+_SIGNIFICANT_BITS = {2: 11, 4: 24, 8: 53}
+_LONG_DOUBLE_BITS = 64
 
 
 def parameter(value: Number, name: str) -> Fraction:
-    """The rational that `value` means as a parameter: 0.1, "0.1" and "1/10" are all one tenth."""
+    """The rational that `value` means: 0.1, "0.1" and "1/10" are all one tenth."""
+    if type(value) is Fraction:
+        return value
+    if type(value) is int:
+        return Fraction(value)
+    value = _unboxed(value)
     if isinstance(value, float):
         _require_finite(float(value), name)
-        return Fraction(repr(float(value)))
+        text = repr(float(value))
+        return Fraction(text) if _digits(text) <= _TYPED_DIGITS else Fraction(float(value))
     return _rational(value, name)
 
 
-def data_value(value: Number, name: str) -> Fraction:
-    """The rational that `value` is as data: a float is the binary number it stores."""
-    if isinstance(value, float):
-        _require_finite(float(value), name)
-        return Fraction(float(value))
-    return _rational(value, name)
+def sensitivity_value(value: Number, name: str) -> Fraction:
+    """A rational that is not below the sensitivity that `value` was computed as."""
+    exact, value = parameter(value, name), _unboxed(value)
+    if not hasattr(value, "as_integer_ratio") or isinstance(value, int | Fraction | Decimal):
+        return exact
+    if _digits(str(value)) <= (_SURELY_TYPED_DIGITS if isinstance(value, float) else 3):
+        return exact
+    stored = Fraction(*map(int, value.as_integer_ratio()))
+    return max(exact, stored + (_unit_in_last_place(value) if stored > 0 else 0))
 
 
-def make_exact(thing: object, *names: str) -> None:
-    """Read fields of a frozen object, numbers or tuples of numbers, as exact parameters."""
-    for name in names:
-        value = getattr(thing, name)
-        exact = tuple(parameter(v, name) for v in value) if isinstance(value, tuple | list) else parameter(value, name)
-        object.__setattr__(thing, name, exact)
+def data_value(value: Any) -> Fraction:
+    """A true answer as the number it is; an error does not repeat it, because it is private."""
+    try:
+        return parameter(value, "answer")
+    except InvalidNumberError:
+        raise InvalidAnswerError(
+            "the answer is not a finite number (NaN, infinite, text that is no number, or another type); give a"
+            " finite number."
+        ) from None
+
+
+def whole_number(value: Any, name: str) -> int:
+    """A Python integer from anything that is a whole number by its type; truth values and floats are refused."""
+    value = _unboxed(value)
+    if not isinstance(value, bool) and isinstance(value, numbers.Integral):
+        return int(value)
+    raise InvalidNumberError(f"{name} is {value!r}; give a whole number such as 3.", given=value)
 
 
 def show(value: Fraction) -> str:
@@ -55,33 +82,58 @@ def show(value: Fraction) -> str:
         return "above 1e308" if value > 0 else "below -1e308"
 
 
+def _unboxed(value: Any) -> Any:
+    """The number inside an array without dimensions, of the array's own type."""
+    return value[()] if getattr(value, "shape", None) == () and hasattr(value, "dtype") else value
+
+
+def _digits(text: str) -> int:
+    """How many significant digits a decimal has."""
+    return len(text.lower().partition("e")[0].lstrip("+-").replace(".", "").strip("0"))
+
+
+def _unit_in_last_place(value: Any) -> Fraction:
+    """The distance to the next larger number of the same floating type."""
+    if isinstance(value, float):
+        return Fraction(math.ulp(value))
+    bits = _SIGNIFICANT_BITS.get(value.dtype.itemsize, _LONG_DOUBLE_BITS) if hasattr(value, "dtype") else 53
+    return Fraction(2) ** (math.frexp(float(value))[1] - bits)
+
+
 def _require_finite(value: float, name: str) -> None:
     if not math.isfinite(value):
         raise InvalidNumberError(f'{name} is {value}; give a finite number such as 1, 0.5 or "1/3".', given=value)
 
 
-def _rational(value: object, name: str) -> Fraction:
+def _rational(value: Any, name: str) -> Fraction:
     if isinstance(value, bool):
         raise InvalidNumberError(f"{name} is {value}; give a number, not a truth value.", given=value)
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, numbers.Integral):
-        return Fraction(int(value))
+    if isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise InvalidNumberError(f"{name} is {value}; give a finite number.", given=value)
         return _bounded_text(str(value), name)
     if isinstance(value, str):
         return _bounded_text(value, name)
-    if isinstance(value, numbers.Real):
-        number = float(value)
-        _require_finite(number, name)
-        return Fraction(number)
+    if isinstance(value, numbers.Real) and hasattr(value, "as_integer_ratio"):
+        return _of_another_precision(value, name)
     raise InvalidNumberError(
         f"{name} is {value!r} of type {type(value).__name__}; give an int, float, Fraction, Decimal"
         ' or a string such as "1/3".',
         given=value,
     )
+
+
+def _of_another_precision(value: Any, name: str) -> Fraction:
+    """A floating number that is no double: by its own shortest decimal if that is short, else the ratio it stores."""
+    _require_finite(float(value), name)
+    ratio = Fraction(*map(int, value.as_integer_ratio()))
+    itemsize = getattr(getattr(value, "dtype", None), "itemsize", None)
+    if itemsize is None:
+        return ratio
+    text = str(value)
+    return Fraction(text) if itemsize < 8 or _digits(text) <= _TYPED_DIGITS else ratio
 
 
 def _bounded_text(text: str, name: str) -> Fraction:

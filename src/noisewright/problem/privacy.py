@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.metric_privacy import MetricPrivacy, metric_from_dict
-from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.fields import Rational, rational
+from noisewright.problem.metric_privacy import MetricPrivacy
+from noisewright.problem.numbers import show
+from noisewright.problem.records import Family, Record, record
 
 
 @runtime_checkable
@@ -33,160 +34,13 @@ SMALLEST_DIVERGENCE = Fraction(1, 10**10)
 LARGEST_DIVERGENCE = Fraction(1000)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class PureDP:
-    """Pure epsilon-differential privacy: no outcome becomes more than e^epsilon times likelier.
+REQUIREMENTS: Family[Requirement] = Family("a requirement such as PureDP(epsilon)", InvalidPrivacyError)
+"""Every kind of requirement by the name it has in files."""
 
-    Valid for: epsilon from 1e-5 to 32; raises InvalidPrivacyError outside.
-    """
-
-    epsilon: Fraction
-
-    def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", _checked_epsilon(epsilon))
-
-    def __str__(self) -> str:
-        return f"pure differential privacy, epsilon = {show(self.epsilon)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "pure", "epsilon": str(self.epsilon)}
-
-    def promise(self) -> str:
-        """In words."""
-        return f"the probability of any released value changes by a factor of at most e^{show(self.epsilon)}"
+REQUIREMENTS.add(MetricPrivacy, "metric")
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class ApproxDP:
-    """(epsilon, delta)-differential privacy: P(S) <= e^epsilon P'(S) + delta for every set S of outcomes.
-
-    Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
-    """
-
-    epsilon: Fraction
-    delta: Fraction
-
-    def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", _checked_epsilon(epsilon))
-        object.__setattr__(self, "delta", _checked_delta(delta))
-
-    def __str__(self) -> str:
-        return f"approximate differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "approximate", "epsilon": str(self.epsilon), "delta": str(self.delta)}
-
-    def promise(self) -> str:
-        """In words."""
-        return (
-            f"the probability of any set of released values changes by a factor of at most e^{show(self.epsilon)},"
-            f" up to an additional {show(self.delta)}"
-        )
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class ProbabilisticDP:
-    """(epsilon, delta)-probabilistic differential privacy.
-
-    Except with probability delta the released value is one that is neither e^epsilon times likelier
-    nor e^epsilon times less likely for a neighbour. Implies `ApproxDP` with the same numbers, but unlike it is
-    not closed under post-processing: it is a statement about the values that are released.
-
-    Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
-    """
-
-    epsilon: Fraction
-    delta: Fraction
-
-    def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", _checked_epsilon(epsilon))
-        object.__setattr__(self, "delta", _checked_delta(delta))
-
-    def __str__(self) -> str:
-        return f"probabilistic differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "probabilistic", "epsilon": str(self.epsilon), "delta": str(self.delta)}
-
-    def promise(self) -> str:
-        """In words."""
-        return (
-            f"with probability at least 1 - {show(self.delta)} the released value is one whose own probability changes"
-            f" by a factor of at most e^{show(self.epsilon)}"
-        )
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class RenyiDP:
-    """Renyi differential privacy of one order: the divergence of order alpha between neighbours is at most epsilon.
-
-    Valid for: alpha above 1 and at most 10,000, epsilon from 1e-10 to 1,000; raises InvalidPrivacyError outside.
-    """
-
-    alpha: Fraction
-    epsilon: Fraction
-
-    def __init__(self, alpha: Number, epsilon: Number) -> None:
-        order, cost = parameter(alpha, "alpha"), parameter(epsilon, "epsilon")
-        if not 1 < order <= LARGEST_ORDER:
-            raise InvalidPrivacyError(
-                f"alpha is {show(order)}; the order of a Renyi divergence must be above 1 and at most"
-                f" {show(LARGEST_ORDER)}.",
-                alpha=order,
-            )
-        _check_divergence(cost, "epsilon")
-        object.__setattr__(self, "alpha", order)
-        object.__setattr__(self, "epsilon", cost)
-
-    def __str__(self) -> str:
-        return f"Renyi differential privacy, order {show(self.alpha)}, epsilon = {show(self.epsilon)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "renyi", "alpha": str(self.alpha), "epsilon": str(self.epsilon)}
-
-    def promise(self) -> str:
-        """In words."""
-        return (
-            f"the released values' Renyi divergence of order {show(self.alpha)} from those without them is at most"
-            f" {show(self.epsilon)}"
-        )
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class ZeroConcentratedDP:
-    """Zero-concentrated differential privacy: the Renyi divergence of every order alpha > 1 is at most rho * alpha.
-
-    Valid for: rho from 1e-10 to 1,000; raises InvalidPrivacyError outside.
-    """
-
-    rho: Fraction
-
-    def __init__(self, rho: Number) -> None:
-        value = parameter(rho, "rho")
-        _check_divergence(value, "rho")
-        object.__setattr__(self, "rho", value)
-
-    def __str__(self) -> str:
-        return f"zero-concentrated differential privacy, rho = {show(self.rho)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "zero-concentrated", "rho": str(self.rho)}
-
-    def promise(self) -> str:
-        """In words."""
-        return (
-            "the released values' Renyi divergence of each order from those without them is at most"
-            f" {show(self.rho)} times the order"
-        )
-
-
-def _checked_epsilon(epsilon: Number) -> Fraction:
-    value = parameter(epsilon, "epsilon")
+def _check_epsilon(value: Fraction, name: str) -> None:
     if value <= 0:
         raise InvalidPrivacyError(
             f"epsilon is {show(value)}; it must be positive (typical values: 0.1 to 3).", epsilon=value
@@ -201,11 +55,9 @@ def _checked_epsilon(epsilon: Number) -> Fraction:
             f"epsilon is {show(value)}; allowed is 1e-05 to 32 ({reason}). Choose an epsilon in that range.",
             epsilon=value,
         )
-    return value
 
 
-def _checked_delta(delta: Number) -> Fraction:
-    value = parameter(delta, "delta")
+def _check_delta(value: Fraction, name: str) -> None:
     if value == 0:
         raise InvalidPrivacyError("delta is 0; that is pure differential privacy: use PureDP(epsilon).", delta=value)
     if not SMALLEST_DELTA <= value < 1:
@@ -214,7 +66,6 @@ def _checked_delta(delta: Number) -> Fraction:
             " one over the number of people, such as 1e-6.",
             delta=value,
         )
-    return value
 
 
 def _check_divergence(value: Fraction, name: str) -> None:
@@ -226,17 +77,120 @@ def _check_divergence(value: Fraction, name: str) -> None:
         )
 
 
-REQUIREMENTS: dict[str, Callable[[Mapping[str, Any]], Requirement]] = {
-    "pure": lambda data: PureDP(data["epsilon"]),
-    "metric": lambda data: MetricPrivacy(metric_from_dict(data["metric"])),
-    "approximate": lambda data: ApproxDP(data["epsilon"], data["delta"]),
-    "probabilistic": lambda data: ProbabilisticDP(data["epsilon"], data["delta"]),
-    "renyi": lambda data: RenyiDP(data["alpha"], data["epsilon"]),
-    "zero-concentrated": lambda data: ZeroConcentratedDP(data["rho"]),
-}
-"""How each kind of requirement is read back from files."""
+@record("pure", REQUIREMENTS, error=InvalidPrivacyError)
+class PureDP(Record):
+    """Pure epsilon-differential privacy: no outcome becomes more than e^epsilon times likelier.
+
+    Valid for: epsilon from 1e-5 to 32; raises InvalidPrivacyError outside.
+    """
+
+    epsilon: Rational = rational(check=_check_epsilon)
+
+    def __str__(self) -> str:
+        return f"pure differential privacy, epsilon = {show(self.epsilon)}"
+
+    def promise(self) -> str:
+        """In words."""
+        return f"the probability of any released value changes by a factor of at most e^{show(self.epsilon)}"
+
+
+@record("approximate", REQUIREMENTS, error=InvalidPrivacyError)
+class ApproxDP(Record):
+    """(epsilon, delta)-differential privacy: P(S) <= e^epsilon P'(S) + delta for every set S of outcomes.
+
+    Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
+    """
+
+    epsilon: Rational = rational(check=_check_epsilon)
+    delta: Rational = rational(check=_check_delta)
+
+    def __str__(self) -> str:
+        return f"approximate differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
+
+    def promise(self) -> str:
+        """In words."""
+        return (
+            f"the probability of any set of released values changes by a factor of at most e^{show(self.epsilon)},"
+            f" up to an additional {show(self.delta)}"
+        )
+
+
+@record("probabilistic", REQUIREMENTS, error=InvalidPrivacyError)
+class ProbabilisticDP(Record):
+    """(epsilon, delta)-probabilistic differential privacy.
+
+    Except with probability delta the released value is one that is neither e^epsilon times likelier
+    nor e^epsilon times less likely for a neighbour. Implies `ApproxDP` with the same numbers, but unlike it is
+    not closed under post-processing: it is a statement about the values that are released.
+
+    Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
+    """
+
+    epsilon: Rational = rational(check=_check_epsilon)
+    delta: Rational = rational(check=_check_delta)
+
+    def __str__(self) -> str:
+        return f"probabilistic differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
+
+    def promise(self) -> str:
+        """In words."""
+        return (
+            f"with probability at least 1 - {show(self.delta)} the released value is one whose own probability changes"
+            f" by a factor of at most e^{show(self.epsilon)}"
+        )
+
+
+def _check_order(value: Fraction, name: str) -> None:
+    if not 1 < value <= LARGEST_ORDER:
+        raise InvalidPrivacyError(
+            f"alpha is {show(value)}; the order of a Renyi divergence must be above 1 and at most"
+            f" {show(LARGEST_ORDER)}.",
+            alpha=value,
+        )
+
+
+@record("renyi", REQUIREMENTS, error=InvalidPrivacyError)
+class RenyiDP(Record):
+    """Renyi differential privacy of one order: the divergence of order alpha between neighbours is at most epsilon.
+
+    Valid for: alpha above 1 and at most 10,000, epsilon from 1e-10 to 1,000; raises InvalidPrivacyError outside.
+    """
+
+    alpha: Rational = rational(check=_check_order)
+    epsilon: Rational = rational(check=_check_divergence)
+
+    def __str__(self) -> str:
+        return f"Renyi differential privacy, order {show(self.alpha)}, epsilon = {show(self.epsilon)}"
+
+    def promise(self) -> str:
+        """In words."""
+        return (
+            f"the released values' Renyi divergence of order {show(self.alpha)} from those without them is at most"
+            f" {show(self.epsilon)}"
+        )
+
+
+@record("zero-concentrated", REQUIREMENTS, error=InvalidPrivacyError)
+class ZeroConcentratedDP(Record):
+    """Zero-concentrated differential privacy: the Renyi divergence of every order alpha > 1 is at most rho * alpha.
+
+    Valid for: rho from 1e-10 to 1,000; raises InvalidPrivacyError outside.
+    """
+
+    rho: Rational = rational(check=_check_divergence)
+
+    def __str__(self) -> str:
+        return f"zero-concentrated differential privacy, rho = {show(self.rho)}"
+
+    def promise(self) -> str:
+        """In words."""
+        return (
+            "the released values' Renyi divergence of each order from those without them is at most"
+            f" {show(self.rho)} times the order"
+        )
 
 
 def requirement_from_dict(data: Mapping[str, Any]) -> Requirement:
     """The requirement that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
-    return REQUIREMENTS[data["kind"]](data)
+    found: Requirement = REQUIREMENTS.from_dict(data)
+    return found

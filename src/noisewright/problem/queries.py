@@ -2,78 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.fields import (
+    Flag,
+    MaybeRational,
+    Pair,
+    Rational,
+    Texts,
+    derived,
+    flag,
+    optional,
+    pair,
+    rational,
+    sensitivity as sensitivity_field,
+    texts,
+)
+from noisewright.problem.numbers import Number, show
+from noisewright.problem.records import Record, record
 
 _SMALLEST = Fraction(1, 10**100)
 _LARGEST = Fraction(10**100)
 _LARGEST_INTEGER = 10**12
 _MOST_CANDIDATES = 100_000
+_LARGEST_FLOAT = 2**26
+_RAISED = Fraction(1, 2**50)
+
+ROUNDING = Fraction(1, 2**24)
+"""The part of a sensitivity by which two answers, computed in floats, may be read too far apart."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Choice:
-    """One of finitely many candidates, each with a score that one person can move by at most `sensitivity`."""
+def _check_sensitivity(value: Fraction, name: str) -> None:
+    if value <= 0:
+        raise InvalidQueryError(
+            f"{name} is {show(value)}; it must be positive: the most that one person can change the answer"
+            " (1 for a count).",
+            sensitivity=value,
+        )
+    if not _SMALLEST <= value <= _LARGEST:
+        raise InvalidQueryError(
+            f"{name} is outside 1e-100 to 1e100; measure the answer in another unit.", sensitivity=value
+        )
 
-    candidates: tuple[str, ...]
-    sensitivity: Fraction
 
-    def __init__(self, candidates: Iterable[str], sensitivity: Number = 1) -> None:
-        names = tuple(candidates)
+def at_most_range(sensitivity: Fraction, width: Fraction) -> Fraction:
+    """A sensitivity that exceeds the range by no more than what raising a computed float adds is the range."""
+    return width if width < sensitivity <= width * (1 + _RAISED) else sensitivity
+
+
+@record("choice", error=InvalidQueryError)
+class Choice(Record):
+    """One of finitely many candidates, each with a score that one person can move by at most `sensitivity`.
+
+    `exact=True` declares that scores are exact numbers; otherwise they may carry the rounding of floats.
+    """
+
+    candidates: Texts = texts()
+    sensitivity: Rational = sensitivity_field(check=_check_sensitivity, default=1)
+    exact: Flag = flag(default=False, absent=True)
+
+    def __post_init__(self) -> None:
+        names = self.candidates
         if not 1 <= len(names) <= _MOST_CANDIDATES or len(set(names)) != len(names):
             raise InvalidQueryError(
                 f"a choice needs 1 to {_MOST_CANDIDATES} candidates with different names; {len(names)} were given.",
                 candidates=len(names),
             )
-        if not all(isinstance(name, str) for name in names):
-            raise InvalidQueryError("candidates are named by text.")
-        value = parameter(sensitivity, "sensitivity")
-        if not _SMALLEST <= value <= _LARGEST:
-            raise InvalidQueryError(f"sensitivity is {show(value)}; it must be positive.", sensitivity=value)
-        object.__setattr__(self, "candidates", names)
-        object.__setattr__(self, "sensitivity", value)
 
     def __str__(self) -> str:
         return f"one of {len(self.candidates)} candidates, score sensitivity {show(self.sensitivity)}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "choice", "candidates": list(self.candidates), "sensitivity": str(self.sensitivity)}
 
-
-@dataclass(frozen=True, slots=True)
-class Bounded:
+@record("bounded", error=InvalidQueryError)
+class Bounded(Record):
     """One number that lies in `inputs`, to be released inside `outputs`; made by `Scalar(inputs=..., outputs=...)`.
 
     One person moves it by at most `sensitivity` (the whole input range in the local model). `bias`
     is how far the mean of the release may be from the truth: 0 for unbiased, None for no promise.
     """
 
-    sensitivity: Fraction
-    inputs: tuple[Fraction, Fraction]
-    outputs: tuple[Fraction, Fraction]
-    bias: Fraction | None
+    sensitivity: Rational = sensitivity_field(check=_check_sensitivity)
+    inputs: Pair = pair()
+    outputs: Pair = pair()
+    bias: MaybeRational = optional(rational())
+    exact: Flag = flag(default=False, absent=True)
 
     def __post_init__(self) -> None:
-        (low, high), (bottom, top) = self.inputs, self.outputs
-        if not low < high:
-            raise InvalidQueryError(
-                f"inputs are {show(low)} to {show(high)}; give (lowest, highest) with the lowest first.",
-                inputs=self.inputs,
-            )
-        if not bottom < top:
-            raise InvalidQueryError(
-                f"outputs are {show(bottom)} to {show(top)}; give (lowest, highest) with the lowest first.",
-                outputs=self.outputs,
-            )
+        low, high = self.inputs
+        for name, ends in (("inputs", self.inputs), ("outputs", self.outputs)):
+            if max(map(abs, ends)) > _LARGEST:
+                raise InvalidQueryError(f"{name} reach beyond 1e100; measure the answer in another unit.", given=ends)
+            if not ends[0] < ends[1]:
+                raise InvalidQueryError(
+                    f"{name} are {show(ends[0])} to {show(ends[1])}; give (lowest, highest) with the lowest first.",
+                    **{name: ends},
+                )
         if self.bias is not None and not 0 <= self.bias <= high - low:
             raise InvalidQueryError(
                 f"bias is {show(self.bias)}; allowed is 0 to the input range, {show(high - low)}.", bias=self.bias
+            )
+        if not self.exact and self.sensitivity < high - low and max(-low, high) > _LARGEST_FLOAT * self.sensitivity:
+            raise InvalidQueryError(
+                "answers of this size lose more than the sensitivity allows when they are computed in floats; move the"
+                " range nearer to 0, or say exact=True and give exact answers.",
+                inputs=self.inputs,
             )
         if self.sensitivity > high - low:
             raise InvalidQueryError(
@@ -81,6 +117,11 @@ class Bounded:
                 f" at most {show(high - low)}; give a sensitivity of at most that.",
                 sensitivity=self.sensitivity,
             )
+
+    @property
+    def reach(self) -> Fraction:
+        """How far apart neighbouring answers can be read: the sensitivity, and room for the rounding of floats."""
+        return self.sensitivity if self.exact else min(self.sensitivity * (1 + ROUNDING), self.width)
 
     @property
     def width(self) -> Fraction:
@@ -105,35 +146,75 @@ class Bounded:
             f" {show(bottom)} to {show(top)}, {promise}"
         )
 
+
+@record("scalar", error=InvalidQueryError)
+class Scalar(Record):
+    """One number that a single person can move by at most `sensitivity`, either way.
+
+    With `integer=True` the answer is a whole number (a count) and so is what is released; the
+    sensitivity must then be whole too. With `inputs` and `outputs`, each a pair (lowest, highest),
+    the true answer lies in the first and the released one must stay in the second; `unbiased=True`
+    asks for the truth on average, `bias` for at most that much off it. `exact=True` declares that
+    answers are exact numbers; otherwise they may carry the rounding errors of floats.
+    """
+
+    sensitivity: Rational = sensitivity_field(check=_check_sensitivity)
+    integer: Flag = flag()
+    exact: Flag = flag(absent=True)
+    bounded: Bounded | None = derived(compare=True)
+
+    def __init__(
+        self,
+        sensitivity: Number = 1,
+        *,
+        integer: bool = False,
+        inputs: Sequence[Number] | None = None,
+        outputs: Sequence[Number] | None = None,
+        unbiased: bool = False,
+        bias: Number | None = None,
+        exact: bool = False,
+    ) -> None:
+        self.born(sensitivity=sensitivity, integer=integer, exact=exact)
+        self.keep(bounded=_bounded(self, inputs, outputs, unbiased, bias))
+
+    def __post_init__(self) -> None:
+        value = self.sensitivity
+        self.keep(bounded=None, exact=self.exact or self.integer)
+        if self.integer and value.denominator != 1:
+            raise InvalidQueryError(
+                f"sensitivity is {show(value)} but the answer is an integer; give a whole sensitivity"
+                " or leave integer=False.",
+                sensitivity=value,
+            )
+        if self.integer and value > _LARGEST_INTEGER:
+            raise InvalidQueryError(
+                f"sensitivity is {show(value)}; for integer answers at most 1e12 is allowed. Use integer=False.",
+                sensitivity=value,
+            )
+
+    def __str__(self) -> str:
+        if self.bounded is not None:
+            return str(self.bounded)
+        kind = "one integer" if self.integer else "one number"
+        return f"{kind}, sensitivity {show(self.sensitivity)}"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, numbers as exact text."""
-        return {
-            "kind": "bounded",
-            "sensitivity": str(self.sensitivity),
-            "inputs": [str(x) for x in self.inputs],
-            "outputs": [str(x) for x in self.outputs],
-            "bias": None if self.bias is None else str(self.bias),
-        }
+        return Record.to_dict(self) if self.bounded is None else self.bounded.to_dict()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _scalar, (self.sensitivity, self.integer, self.exact, self.bounded)
 
 
-def bounded_from_dict(data: Mapping[str, Any]) -> Bounded:
-    """Inverse of `Bounded.to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-    if data["kind"] != "bounded":
-        raise ValueError("this mechanism answers bounded questions only")
-    inputs, outputs = ([parameter(str(x), "a bound") for x in data[key]] for key in ("inputs", "outputs"))
-    bias = None if data["bias"] is None else parameter(str(data["bias"]), "bias")
-    query = Scalar(
-        str(data["sensitivity"]), inputs=(inputs[0], inputs[1]), outputs=(outputs[0], outputs[1]), bias=bias
-    ).bounded
-    assert query is not None
-    return query
+def _scalar(sensitivity: Fraction, integer: bool, exact: bool, bounded: Bounded | None) -> Scalar:
+    known = {} if bounded is None else {"inputs": bounded.inputs, "outputs": bounded.outputs, "bias": bounded.bias}
+    return Scalar(sensitivity, integer=integer, exact=exact, **known)  # type: ignore[arg-type]  # as they were given
 
 
 def _bounded(
-    sensitivity: Fraction,
-    integer: bool,
-    inputs: tuple[Number, Number] | None,
-    outputs: tuple[Number, Number] | None,
+    query: Scalar,
+    inputs: Sequence[Number] | None,
+    outputs: Sequence[Number] | None,
     unbiased: bool,
     bias: Number | None,
 ) -> Bounded | None:
@@ -146,85 +227,11 @@ def _bounded(
         return None
     if inputs is None or outputs is None:
         raise InvalidQueryError("give both inputs=(lowest, highest) and outputs=(lowest, highest), or neither.")
-    if integer:
-        raise InvalidQueryError("bounded answers are real numbers; leave integer=False.", integer=integer)
+    if query.integer:
+        raise InvalidQueryError("bounded answers are real numbers; leave integer=False.", integer=query.integer)
     if not isinstance(unbiased, bool):
         raise InvalidQueryError(f"unbiased is {unbiased!r}; give True or False.", unbiased=unbiased)
     if unbiased and bias is not None:
         raise InvalidQueryError("give unbiased=True or an allowed bias, not both.", bias=bias)
-    allowed = Fraction(0) if unbiased else None if bias is None else parameter(bias, "bias")
-    return Bounded(sensitivity, _pair(inputs, "inputs"), _pair(outputs, "outputs"), allowed)
-
-
-def _pair(given: tuple[Number, Number], name: str) -> tuple[Fraction, Fraction]:
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise InvalidQueryError(f"{name} is {given!r}; give a pair (lowest, highest).", given=given)
-    low, high = parameter(given[0], f"lowest of {name}"), parameter(given[1], f"highest of {name}")
-    if max(abs(low), abs(high)) > _LARGEST:
-        raise InvalidQueryError(f"{name} reach beyond 1e100; measure the answer in another unit.", given=given)
-    return low, high
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class Scalar:
-    """One number that a single person can move by at most `sensitivity`, either way.
-
-    With `integer=True` the answer is a whole number (a count) and so is what is released; the
-    sensitivity must then be whole too. With `inputs` and `outputs`, each a pair (lowest, highest),
-    the true answer lies in the first and the released one must stay in the second; `unbiased=True`
-    asks for the truth on average, `bias` for at most that much off it.
-    """
-
-    sensitivity: Fraction
-    integer: bool
-    bounded: Bounded | None
-
-    def __init__(
-        self,
-        sensitivity: Number = 1,
-        *,
-        integer: bool = False,
-        inputs: tuple[Number, Number] | None = None,
-        outputs: tuple[Number, Number] | None = None,
-        unbiased: bool = False,
-        bias: Number | None = None,
-    ) -> None:
-        value = parameter(sensitivity, "sensitivity")
-        if value <= 0:
-            raise InvalidQueryError(
-                f"sensitivity is {show(value)}; it must be positive: the most that one person can change the answer"
-                " (1 for a count).",
-                sensitivity=value,
-            )
-        if not _SMALLEST <= value <= _LARGEST:
-            raise InvalidQueryError(
-                "sensitivity is outside 1e-100 to 1e100; measure the answer in another unit.", sensitivity=value
-            )
-        if not isinstance(integer, bool):
-            raise InvalidQueryError(f"integer is {integer!r}; give True or False.", integer=integer)
-        if integer and value.denominator != 1:
-            raise InvalidQueryError(
-                f"sensitivity is {show(value)} but the answer is an integer; give a whole sensitivity"
-                " or leave integer=False.",
-                sensitivity=value,
-            )
-        if integer and value > _LARGEST_INTEGER:
-            raise InvalidQueryError(
-                f"sensitivity is {show(value)}; for integer answers at most 1e12 is allowed. Use integer=False.",
-                sensitivity=value,
-            )
-        object.__setattr__(self, "sensitivity", value)
-        object.__setattr__(self, "integer", integer)
-        object.__setattr__(self, "bounded", _bounded(value, integer, inputs, outputs, unbiased, bias))
-
-    def __str__(self) -> str:
-        if self.bounded is not None:
-            return str(self.bounded)
-        kind = "one integer" if self.integer else "one number"
-        return f"{kind}, sensitivity {show(self.sensitivity)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        if self.bounded is not None:
-            return self.bounded.to_dict()
-        return {"kind": "scalar", "sensitivity": str(self.sensitivity), "integer": self.integer}
+    found = Bounded(_SMALLEST, inputs, outputs, 0 if unbiased else bias, query.exact)
+    return replace(found, sensitivity=at_most_range(query.sensitivity, found.width))

@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
-
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.fields import Flag, Rational, flag, rational
+from noisewright.problem.numbers import Number, parameter, sensitivity_value, show
+from noisewright.problem.queries import at_most_range
+from noisewright.problem.records import Record, record
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class RangedScalar:
+@record("ranged-scalar", error=InvalidQueryError)
+class RangedScalar(Record):
     """One number between `low` and `high` that a single person can move by at most `sensitivity`.
 
     Answers and what is released lie in the range; the range is public and does not depend on the data.
+    `exact=True` declares that answers are exact numbers; otherwise they may carry the rounding of floats.
     """
 
-    low: Fraction
-    high: Fraction
-    sensitivity: Fraction
+    low: Rational = rational()
+    high: Rational = rational()
+    sensitivity: Rational = rational()
+    exact: Flag = flag(absent=True)
 
-    def __init__(self, low: Number, high: Number, sensitivity: Number | None = None) -> None:
-        start, end = parameter(low, "low"), parameter(high, "high")
-        if end <= start:
+    def __init__(self, low: Number, high: Number, sensitivity: Number | None = None, *, exact: bool = False) -> None:
+        width = parameter(high, "high") - parameter(low, "low")
+        reach = width if sensitivity is None else sensitivity_value(sensitivity, "sensitivity")
+        self.born(low=low, high=high, sensitivity=at_most_range(reach, width), exact=exact)
+
+    def __post_init__(self) -> None:
+        if self.high <= self.low:
             raise InvalidQueryError(
-                f"the range runs from {show(start)} to {show(end)}; give low < high.", low=start, high=end
+                f"the range runs from {show(self.low)} to {show(self.high)}; give low < high.",
+                low=self.low,
+                high=self.high,
             )
-        reach = end - start if sensitivity is None else parameter(sensitivity, "sensitivity")
-        if not 0 < reach <= end - start:
+        if not 0 < self.sensitivity <= self.high - self.low:
             raise InvalidQueryError(
-                f"sensitivity is {show(reach)}; for answers between {show(start)} and {show(end)} it must be above"
-                f" 0 and at most {show(end - start)}.",
-                sensitivity=reach,
+                f"sensitivity is {show(self.sensitivity)}; for answers between {show(self.low)} and {show(self.high)}"
+                f" it must be above 0 and at most {show(self.high - self.low)}.",
+                sensitivity=self.sensitivity,
             )
-        object.__setattr__(self, "low", start)
-        object.__setattr__(self, "high", end)
-        object.__setattr__(self, "sensitivity", reach)
 
     def __str__(self) -> str:
         return f"one number between {show(self.low)} and {show(self.high)}, sensitivity {show(self.sensitivity)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {
-            "kind": "ranged-scalar",
-            "low": str(self.low),
-            "high": str(self.high),
-            "sensitivity": str(self.sensitivity),
-        }

@@ -7,158 +7,99 @@ Every utility but `Usefulness` is a cost (smaller is better); `Usefulness` is a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.fields import Prior, Rational, Text, derived, fixed, optional, rational, text, tuple_of
+from noisewright.problem.numbers import Number, show
+from noisewright.problem.records import Record, record
 
 _LARGEST_POWER = 16
 _LARGEST = Fraction(10**120)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class PowerError:
+@record("power-error", error=InvalidUtilityError)
+class PowerError(Record):
     """Mean of |error|^power, for a power above 0 and at most 16."""
 
-    power: Fraction
+    power: Rational = rational(above=0, at_most=_LARGEST_POWER, hint=" (1 is absolute, 2 is squared error)")
     label: ClassVar[str] = "power-error"
     larger_is_better: ClassVar[bool] = False
-
-    def __init__(self, power: Number) -> None:
-        value = parameter(power, "power")
-        if not 0 < value <= _LARGEST_POWER:
-            raise InvalidUtilityError(
-                f"power is {show(value)}; allowed is above 0 and at most {_LARGEST_POWER}"
-                " (1 is absolute, 2 is squared error).",
-                power=value,
-            )
-        object.__setattr__(self, "power", value)
 
     def __str__(self) -> str:
         return f"mean of |error|^{show(self.power)}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.label, "power": str(self.power)}
 
-
-@dataclass(frozen=True, slots=True, init=False)
+@record("squared-error", error=InvalidUtilityError)
 class SquaredError(PowerError):
     """Mean squared error."""
 
+    power: Fraction = fixed(Fraction(2))
     label: ClassVar[str] = "squared-error"
-
-    def __init__(self) -> None:
-        object.__setattr__(self, "power", Fraction(2))
 
     def __str__(self) -> str:
         return "mean squared error"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kind": self.label}
 
-
-@dataclass(frozen=True, slots=True, init=False)
+@record("absolute-error", error=InvalidUtilityError)
 class AbsoluteError(PowerError):
     """Mean absolute error."""
 
+    power: Fraction = fixed(Fraction(1))
     label: ClassVar[str] = "absolute-error"
-
-    def __init__(self) -> None:
-        object.__setattr__(self, "power", Fraction(1))
 
     def __str__(self) -> str:
         return "mean absolute error"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kind": self.label}
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class Usefulness:
+@record("usefulness", error=InvalidUtilityError)
+class Usefulness(Record):
     """Probability that the error is at most `within`."""
 
-    within: Fraction
+    within: Rational = rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
     label: ClassVar[str] = "usefulness"
     larger_is_better: ClassVar[bool] = True
-
-    def __init__(self, within: Number) -> None:
-        value = parameter(within, "within")
-        if value < 0:
-            raise InvalidUtilityError(
-                f"within is {show(value)}; it must be at least 0: the error that still counts as useful.", within=value
-            )
-        if value > _LARGEST:
-            raise InvalidUtilityError(
-                f"within is {show(value)}; at most 1e120 is allowed. Measure the answer in another unit.", within=value
-            )
-        object.__setattr__(self, "within", value)
 
     def __str__(self) -> str:
         return f"P(|error| <= {show(self.within)})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.label, "within": str(self.within)}
+
+def check_confidence(value: Fraction, name: str) -> None:
+    """Refuse what is no probability strictly between 0 and 1."""
+    if not Fraction(1, 10**6) <= value <= 1 - Fraction(1, 10**12):
+        raise InvalidUtilityError(
+            f"confidence is {show(value)}; it must lie between 0 and 1 (1e-6 to 1 - 1e-12), such as 0.95.",
+            confidence=value,
+        )
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class ErrorQuantile:
+@record("error-quantile", error=InvalidUtilityError)
+class ErrorQuantile(Record):
     """Half-width that the error stays within, with probability `confidence`."""
 
-    confidence: Fraction
+    confidence: Rational = rational(check=check_confidence)
     label: ClassVar[str] = "error-quantile"
     larger_is_better: ClassVar[bool] = False
-
-    def __init__(self, confidence: Number) -> None:
-        value = parameter(confidence, "confidence")
-        if not Fraction(1, 10**6) <= value <= 1 - Fraction(1, 10**12):
-            raise InvalidUtilityError(
-                f"confidence is {show(value)}; it must lie between 0 and 1 (1e-6 to 1 - 1e-12), such as 0.95.",
-                confidence=value,
-            )
-        object.__setattr__(self, "confidence", value)
 
     def __str__(self) -> str:
         return f"half-width at {float(self.confidence):.6g} confidence"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.label, "confidence": str(self.confidence)}
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class Growth:
+@record("growth", error=InvalidUtilityError)
+class Growth(Record):
     """A promise about a loss: loss(x) <= factor * (1 + |x|)^power for every x."""
 
-    power: Fraction
-    factor: Fraction
-
-    def __init__(self, power: Number, factor: Number = 1) -> None:
-        exponent = parameter(power, "growth power")
-        scale = parameter(factor, "growth factor")
-        if not 0 <= exponent <= _LARGEST_POWER:
-            raise InvalidUtilityError(
-                f"growth power is {show(exponent)}; allowed is 0 to {_LARGEST_POWER}.", power=exponent
-            )
-        if not 0 < scale <= _LARGEST:
-            raise InvalidUtilityError(
-                f"growth factor is {show(scale)}; it must be positive and at most 1e120.", factor=scale
-            )
-        object.__setattr__(self, "power", exponent)
-        object.__setattr__(self, "factor", scale)
+    power: Rational = rational(at_least=0, at_most=_LARGEST_POWER, shown="growth power")
+    factor: Rational = rational(above=0, at_most=_LARGEST, shown="growth factor", default=1)
 
     def __str__(self) -> str:
         return f"{show(self.factor)} * (1 + |x|)^{show(self.power)}"
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Expected:
+@record("expected-loss", error=InvalidUtilityError)
+class Expected(Record):
     """Mean of a loss the user writes as a function of the error (released minus true answer).
 
     The loss is at least 0, does not decrease away from zero on either side, is not flat on either
@@ -167,25 +108,31 @@ class Expected:
     in files.
     """
 
-    loss: Callable[[float], float]
-    growth: Growth
-    name: str
+    name: Text = text()
+    loss: Callable[[float], float] = derived(compare=True)
+    growth: Growth = derived(compare=True)
     label: ClassVar[str] = "expected-loss"
     larger_is_better: ClassVar[bool] = False
 
     def __init__(self, loss: Callable[[float], float], *, growth: Growth | Number, name: str = "expected loss") -> None:
         if not callable(loss):
             raise InvalidUtilityError(f"loss is {loss!r}; give a function of one number, the error.", loss=loss)
-        object.__setattr__(self, "loss", loss)
-        object.__setattr__(self, "growth", growth if isinstance(growth, Growth) else Growth(growth))
-        object.__setattr__(self, "name", name)
+        self.born(name=name)
+        self.keep(loss=loss, growth=growth if isinstance(growth, Growth) else Growth(growth))
 
     def __str__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _expected, (self.loss, self.growth, self.name)
 
-@dataclass(frozen=True, slots=True)
-class WorstVariance:
+
+def _expected(loss: Callable[[float], float], growth: Growth, name: str) -> Expected:
+    return Expected(loss, growth=growth, name=name)
+
+
+@record("worst-variance", error=InvalidUtilityError)
+class WorstVariance(Record):
     """Largest variance over all true answers in the input range, for bounded questions.
 
     Where a bias is allowed it is the largest mean squared error, which is the same for no bias.
@@ -197,45 +144,37 @@ class WorstVariance:
     def __str__(self) -> str:
         return "worst-case variance"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kind": self.label}
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class AverageVariance:
+@record("average-variance", error=InvalidUtilityError)
+class AverageVariance(Record):
     """Variance averaged over the true answer, for bounded questions.
 
     `prior` is None for answers spread evenly over the input range, or pairs (answer, weight). Where
     a bias is allowed it is the average mean squared error, which is the same for no bias.
     """
 
-    prior: tuple[tuple[Fraction, Fraction], ...] | None
+    prior: Prior = optional(tuple_of(tuple_of(rational())), default=None)
     label: ClassVar[str] = "average-variance"
     larger_is_better: ClassVar[bool] = False
 
-    def __init__(self, prior: Iterable[tuple[Number, Number]] | None = None) -> None:
-        object.__setattr__(self, "prior", None if prior is None else _prior(prior))
+    def __post_init__(self) -> None:
+        if self.prior is not None:
+            self.keep(prior=_merged(self.prior))
 
     def __str__(self) -> str:
         return "average variance" if self.prior is None else "average variance over the prior"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        pairs = None if self.prior is None else [[str(x), str(weight)] for x, weight in self.prior]
-        return {"kind": self.label, "prior": pairs}
 
 
 _MOST_PRIOR_POINTS = 60
 
 
-def _prior(pairs: Iterable[tuple[Number, Number]]) -> tuple[tuple[Fraction, Fraction], ...]:
+def _merged(pairs: Iterable[tuple[Fraction, ...]]) -> tuple[tuple[Fraction, Fraction], ...]:
     """The prior with equal answers merged and weights that sum to one."""
     found: dict[Fraction, Fraction] = {}
     for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
+        if len(pair) != 2:
             raise InvalidUtilityError(f"the prior holds {pair!r}; give pairs (answer, weight).", given=pair)
-        answer, weight = parameter(pair[0], "an answer of the prior"), parameter(pair[1], "a weight of the prior")
+        answer, weight = pair
         if weight < 0:
             raise InvalidUtilityError(f"a weight of the prior is {show(weight)}; give at least 0.", weight=weight)
         found[answer] = found.get(answer, Fraction(0)) + weight

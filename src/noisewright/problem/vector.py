@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.sensitivity import (
-    SETS,
-    Box,
-    Disjoint,
-    L1Ball,
-    L2Ball,
-    Points,
-    Replace,
-    SensitivitySet,
-    Sparse,
-)
+from noisewright.problem.fields import Flag, flag, one_of
+from noisewright.problem.records import Record, record
+from noisewright.problem.sensitivity import SETS, L1Ball, L2Ball, Points, SensitivitySet
 
 _LARGEST_RATIO = 10**40
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Vector:
-    """Several numbers; `sensitivity` is the set of all differences that one person can make to them."""
+@record("vector", error=InvalidQueryError)
+class Vector(Record):
+    """Several numbers; `sensitivity` is the set of all differences that one person can make to them.
 
-    sensitivity: SensitivitySet
+    `exact=True` declares that answers are exact numbers; otherwise they may carry the rounding errors of floats.
+    """
 
-    def __init__(self, sensitivity: SensitivitySet) -> None:
-        if not isinstance(sensitivity, Box | Disjoint | Sparse | Replace | L1Ball | L2Ball | Points):
-            raise InvalidQueryError(
-                f"sensitivity is {sensitivity!r}; give the set of differences one person can make: Box([...]) if all"
-                " numbers may move at once, Disjoint([...]) for a histogram, Sparse, Replace, L1Ball, L2Ball, Points.",
-                sensitivity=sensitivity,
-            )
-        moving = [extent for extent in sensitivity.extents if extent]
+    sensitivity: SensitivitySet = one_of(SETS)
+    exact: Flag = flag(default=False, absent=True)
+
+    def __post_init__(self) -> None:
+        moving = [extent for extent in self.extents if extent]
         if max(moving) > _LARGEST_RATIO * min(moving):
             raise InvalidQueryError(
                 f"the sensitivities differ by a factor of {float(max(moving) / min(moving)):.3g}; at most 1e40 is"
                 " allowed. Measure the numbers in other units, or ask for them separately.",
             )
-        object.__setattr__(self, "sensitivity", sensitivity)
 
     def __str__(self) -> str:
         count = self.dimension
@@ -58,14 +44,16 @@ class Vector:
         """How far each number can move."""
         return self.sensitivity.extents
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": "vector", "sensitivity": self.sensitivity.to_dict()}
+    @property
+    def smallest_moves(self) -> tuple[Fraction, ...]:
+        """The smallest difference of each number that the set tells from none; 0 where it cannot move.
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Vector:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        if data["kind"] != "vector":
-            raise ValueError("this is not a question about several numbers")
-        chosen = data["sensitivity"]
-        return cls(SETS[chosen["kind"]](chosen))
+        In a ball rounding errors of all numbers add up, so each gets its share of the radius.
+        """
+        chosen = self.sensitivity
+        if isinstance(chosen, Points):
+            columns = zip(*chosen.rows, strict=True)
+            return tuple(min((abs(v) for v in column if v), default=Fraction(0)) for column in columns)
+        if isinstance(chosen, L1Ball | L2Ball):
+            return (chosen.radius / chosen.dimension,) * chosen.dimension
+        return self.extents

@@ -6,115 +6,115 @@ against the question when a design starts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.numbers import Number, parameter, show
-from noisewright.problem.utilities import ErrorQuantile
+from noisewright.problem.fields import Rational, Rationals, Spec, optional, rational, rationals, tuple_of
+from noisewright.problem.numbers import Number, show
+from noisewright.problem.records import Record, record
+from noisewright.problem.utilities import check_confidence
 
 Weights = tuple[Fraction, ...]
+MaybeWeights: TypeAlias = Spec[Iterable[Number] | None, Weights | None]
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class TotalSquaredError:
+def _check_weight(value: Fraction, name: str) -> None:
+    if not Fraction(1, 10**30) <= value <= 10**30:
+        raise InvalidUtilityError(
+            f"{name} is {float(value):.6g}; weights must be positive (1e-30 to 1e30)."
+            " Leave a number out of the question if it does not matter.",
+            weight=value,
+            place=int(name.removeprefix("weight ")) - 1,
+        )
+
+
+def _weights() -> Any:
+    return optional(tuple_of(rational(check=_check_weight), each="weight"), default=None)
+
+
+class _Weighted(Record):
+    """What the utilities with weights share."""
+
+    __slots__ = ()
+    weights: MaybeWeights
+
+    def __post_init__(self) -> None:
+        if self.weights == ():
+            raise InvalidUtilityError("weights is empty; give one weight for each number, or leave weights out.")
+
+
+@record("total-squared-error", error=InvalidUtilityError)
+class TotalSquaredError(_Weighted):
     """Sum over the numbers of weight times mean squared error."""
 
-    weights: Weights | None
+    weights: MaybeWeights = _weights()
     label: ClassVar[str] = "total-squared-error"
     larger_is_better: ClassVar[bool] = False
     power: ClassVar[int] = 2
 
-    def __init__(self, weights: Iterable[Number] | None = None) -> None:
-        object.__setattr__(self, "weights", _weights(weights))
-
     def __str__(self) -> str:
         return f"{'weighted ' if self.weights else ''}total squared error"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.label, "weights": _texts(self.weights)}
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class TotalAbsoluteError:
+@record("total-absolute-error", error=InvalidUtilityError)
+class TotalAbsoluteError(_Weighted):
     """Sum over the numbers of weight times mean absolute error."""
 
-    weights: Weights | None
+    weights: MaybeWeights = _weights()
     label: ClassVar[str] = "total-absolute-error"
     larger_is_better: ClassVar[bool] = False
     power: ClassVar[int] = 1
 
-    def __init__(self, weights: Iterable[Number] | None = None) -> None:
-        object.__setattr__(self, "weights", _weights(weights))
-
     def __str__(self) -> str:
         return f"{'weighted ' if self.weights else ''}total absolute error"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.label, "weights": _texts(self.weights)}
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class LargestError:
+@record("largest-error", error=InvalidUtilityError)
+class LargestError(Record):
     """Mean of the largest absolute error among the numbers."""
 
     weights: ClassVar[None] = None
     label: ClassVar[str] = "largest-error"
     larger_is_better: ClassVar[bool] = False
 
-    def __init__(self) -> None:
-        return
-
     def __str__(self) -> str:
         return "mean of the largest error"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kind": self.label}
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class LargestErrorQuantile:
+@record("largest-error-quantile", error=InvalidUtilityError)
+class LargestErrorQuantile(Record):
     """Half-width that all errors stay within together, with probability `confidence`."""
 
-    confidence: Fraction
+    confidence: Rational = rational(check=check_confidence)
     weights: ClassVar[None] = None
     label: ClassVar[str] = "largest-error-quantile"
     larger_is_better: ClassVar[bool] = False
 
-    def __init__(self, confidence: Number) -> None:
-        object.__setattr__(self, "confidence", ErrorQuantile(confidence).confidence)
-
     def __str__(self) -> str:
         return f"half-width around all numbers at {float(self.confidence):.6g} confidence"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.label, "confidence": str(self.confidence)}
 
-
-@dataclass(frozen=True, slots=True, init=False)
-class CoordinateUsefulness:
+@record("coordinate-usefulness", error=InvalidUtilityError)
+class CoordinateUsefulness(_Weighted):
     """Weighted share of the numbers whose error is at most `within` (one limit, or one for each number)."""
 
-    within: tuple[Fraction, ...]
-    weights: Weights | None
+    within: Rationals = rationals(above=0, hint=": the error of each number that still counts as useful")
+    weights: MaybeWeights = _weights()
     label: ClassVar[str] = "coordinate-usefulness"
     larger_is_better: ClassVar[bool] = True
 
     def __init__(self, within: Number | Iterable[Number], weights: Iterable[Number] | None = None) -> None:
-        given = list(within) if isinstance(within, Iterable) and not isinstance(within, str) else [within]
-        values = tuple(parameter(v, "within") for v in given)
-        if not values or any(v <= 0 for v in values):
+        several = isinstance(within, Iterable) and not isinstance(within, str) and getattr(within, "shape", 0) != ()
+        self.born(within=within if several else [within], weights=weights)
+
+    def __post_init__(self) -> None:
+        _Weighted.__post_init__(self)
+        if not self.within:
             raise InvalidUtilityError(
-                "within needs positive limits: the error of each number that still counts as useful.", within=values
+                "within needs positive limits: the error of each number that still counts as useful.", within=()
             )
-        object.__setattr__(self, "within", values)
-        object.__setattr__(self, "weights", _weights(weights))
 
     def __str__(self) -> str:
         low, high = min(self.within), max(self.within)
@@ -124,10 +124,6 @@ class CoordinateUsefulness:
     def limits(self, dimension: int) -> tuple[Fraction, ...]:
         """One limit for each number."""
         return self.within * dimension if len(self.within) == 1 else self.within
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        return {"kind": self.label, "within": _texts(self.within), "weights": _texts(self.weights)}
 
 
 VectorUtility = TotalSquaredError | TotalAbsoluteError | LargestError | LargestErrorQuantile | CoordinateUsefulness
@@ -157,26 +153,3 @@ def check_counts(utility: VectorUtility, dimension: int) -> None:
             within=len(utility.within),
             dimension=dimension,
         )
-
-
-def _weights(weights: Iterable[Number] | None) -> Weights | None:
-    if weights is None:
-        return None
-    if isinstance(weights, str | bytes | Mapping) or not isinstance(weights, Iterable):
-        raise InvalidUtilityError(f"weights is {weights!r}; give a list of positive numbers.", weights=weights)
-    values = tuple(parameter(w, f"weight {i + 1}") for i, w in enumerate(weights))
-    for i, value in enumerate(values):
-        if not Fraction(1, 10**30) <= value <= 10**30:
-            raise InvalidUtilityError(
-                f"weight {i + 1} is {float(value):.6g}; weights must be positive (1e-30 to 1e30)."
-                " Leave a number out of the question if it does not matter.",
-                weight=value,
-                place=i,
-            )
-    if not values:
-        raise InvalidUtilityError("weights is empty; give one weight for each number, or leave weights out.")
-    return values
-
-
-def _texts(values: tuple[Fraction, ...] | None) -> list[str] | None:
-    return None if values is None else [str(v) for v in values]

@@ -112,7 +112,7 @@ def bounded_ratio(mechanism: Any, epsilon: Fraction) -> tuple[Fraction, str]:
 @bounded_ratio.register
 def _(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
     """Ratios of integers in every column, over the window of rows that each row can be turned into."""
-    reach = mechanism.grid.reach(mechanism.query.sensitivity)
+    reach = mechanism.grid.reach(mechanism.query.reach)
     worst = Fraction(1)
     for column in zip(*mechanism.weights, strict=True):
         if not any(column):
@@ -158,7 +158,7 @@ def _(mechanism: Composite, epsilon: Fraction) -> tuple[Fraction, str]:
             window=mechanism.window,
         )
     query = mechanism.query
-    if isinstance(mechanism.activation, Steps) and mechanism.base == FLAT and query.sensitivity < query.width:
+    if isinstance(mechanism.activation, Steps) and mechanism.base == FLAT and query.reach < query.width:
         return _nested_ratio(mechanism, mechanism.activation, epsilon)
     with precision(_BITS):
         share = ball(mechanism.share)
@@ -175,7 +175,7 @@ def _nested_ratio(mechanism: Composite, steps: Steps, epsilon: Fraction) -> tupl
     if len(steps.heights) > _MOST_STEPS:
         raise UncertifiedError(f"refused: the rule for nested steps compares at most {_MOST_STEPS} of them.")
     grid = mechanism.grid
-    x, ends = grid.points, grid.reach(mechanism.query.sensitivity)
+    x, ends = grid.points, grid.reach(mechanism.query.reach)
     move = max(mechanism.shift(x[j]) - mechanism.shift(x[i]) for i, j in enumerate(ends))
     floor = (1 - mechanism.share) / 2
     heights = [floor, *(floor + mechanism.share * h / steps.total for h in steps.heights), floor]
@@ -201,7 +201,7 @@ def _(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
         left = [BALLS.power(ball((a - low) / mechanism.scale), mechanism.power) for a in x]
         right = [BALLS.power(ball((high - a) / mechanism.scale), mechanism.power) for a in x]
         worst = Fraction(0)
-        for i, last in enumerate(mechanism.grid.reach(mechanism.query.sensitivity)):
+        for i, last in enumerate(mechanism.grid.reach(mechanism.query.reach)):
             for j in range(i + 1, last + 1):
                 at_low = left[j] - left[i] + logs[j] - logs[i]
                 at_high = right[i] - right[j] + logs[i] - logs[j]

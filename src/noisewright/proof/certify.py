@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
@@ -103,6 +103,18 @@ class Certificate:
     def __post_init__(self, maker: object) -> None:
         if maker is not _MAKER:
             raise UncertifiedError("a certificate is made by certify(mechanism, requirement) and by nothing else.")
+
+    def __setstate__(self, state: Any) -> NoReturn:
+        raise UncertifiedError("a certificate is made by certify(mechanism, requirement) and by nothing else.")
+
+    def __reduce__(self) -> NoReturn:
+        raise UncertifiedError("a certificate is proven, not copied; save the certified mechanism and load it.")
+
+    def __copy__(self) -> Certificate:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Certificate:
+        return self
 
     def __str__(self) -> str:
         return f"{self.requirement}: proven with bound {show(self.bound)} by rule {self.rule}"

@@ -37,7 +37,7 @@ def pure_ranged(mechanism: RangedNoise, requirement: PureDP) -> tuple[Fraction, 
 def ranged_bound(mechanism: RangedNoise) -> tuple[Fraction, str]:
     """The largest log-ratio from above, and where it is."""
     points = [mechanism.edge(i) for i in range(mechanism.cells + 1)]
-    reach = int(mechanism.query.sensitivity / mechanism.step)
+    reach = mechanism.reach
     low, law = mechanism.query.low, mechanism.law
     if mechanism.kind == "truncated":
 

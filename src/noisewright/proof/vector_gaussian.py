@@ -82,13 +82,16 @@ def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tup
 
 
 def approximate_linear_gaussian(mechanism: LinearGaussian, requirement: ApproxDP) -> tuple[Fraction, str]:
-    """Correlated Gaussian noise for listed differences: each is mapped to the frame and rounded up to whole steps."""
+    """Correlated Gaussian noise for listed differences: each is mapped to the frame and rounded up to whole steps.
+
+    Answers computed in floats may fall one more step apart in every coordinate of the frame.
+    """
     if mechanism.query.sensitivity.kind != "points":
         raise UncertifiedError("correlated Gaussian noise is certified for listed differences (Points) alone.")
-    step = mechanism.step
+    step, more = mechanism.step, 0 if mechanism.query.exact else 1
     worst = 0
     for row in rows(mechanism.query.sensitivity):
-        worst = max(worst, sum(whole_steps(y, step) ** 2 for y in apply(mechanism.matrix, row)))
+        worst = max(worst, sum((whole_steps(y, step) + more) ** 2 for y in apply(mechanism.matrix, row)))
     squared = worst * (step / mechanism.std) ** 2
     return _accepted(gaussian_delta(requirement.epsilon, squared), requirement, "approximate/gaussian-frame")
 

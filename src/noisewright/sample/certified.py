@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 import noisewright.sample.everything  # noqa: F401  # loads every sampler, which registers it
-from noisewright.mechanisms.base import Mechanism
-from noisewright.mechanisms.digest import digest
+from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.registry import mechanism_from_dict
+from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import (
     InvalidInputError,
     InvalidNumberError,
@@ -24,6 +24,7 @@ from noisewright.problem.errors import (
 )
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import Requirement, requirement_from_dict
+from noisewright.problem.records import digest
 from noisewright.proof.certify import Certificate, certificate_matches, certify
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, SystemEntropy
@@ -33,7 +34,10 @@ _MOST_DRAWS = 10**9
 _LARGEST_FILE = 64 * 2**20
 
 
-@dataclass(frozen=True, eq=False)
+_DRAWERS: Remembered[Drawer] = Remembered()
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Certified:
     """A mechanism and the certificate that was proven for it.
 
@@ -43,11 +47,26 @@ class Certified:
 
     mechanism: Any
     certificate: Certificate
-    _drawers: list[Drawer] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.mechanism not in MECHANISMS or type(self.certificate) is not Certificate:
+            raise UncertifiedError(
+                "only a mechanism of this package and a certificate made by certify(mechanism, requirement) can be drawn."
+            )
         if self.certificate.mechanism != self.mechanism.digest:
             raise UncertifiedError("this certificate was made for another mechanism; call certify on this one.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return verified, (self.to_dict(),)
+
+    def __setstate__(self, state: Any) -> NoReturn:
+        raise UncertifiedError("a certified mechanism is proven when it is read; use load, from_dict or pickle.")
+
+    def __copy__(self) -> Certified:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Certified:
+        return self
 
     def release(self, answer: Any, *, entropy: Entropy | None = None) -> Any:
         """One private answer: an int for integer queries, else the float nearest to the lattice point."""
@@ -109,9 +128,12 @@ class Certified:
         return verified(read_file(path))
 
     def _drawer(self) -> Drawer:
-        if not self._drawers:
-            self._drawers.append(drawer_for(self.mechanism))
-        return self._drawers[0]
+        kept = _DRAWERS.of(self)
+        if "drawer" not in kept:
+            if self.certificate.mechanism != self.mechanism.digest:
+                raise UncertifiedError("the mechanism is not the one that was certified; nothing is drawn.")
+            kept["drawer"] = drawer_for(self.mechanism)
+        return kept["drawer"]
 
 
 def make_certified(mechanism: Mechanism, requirement: Requirement) -> Certified:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.additive import exact_data
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional
@@ -22,7 +21,7 @@ from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import data_value, show
 from noisewright.proof.bounded import largest_bias
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
@@ -53,7 +52,7 @@ class ConditionalDrawer:
 
     def release(self, answer: Any, entropy: Entropy) -> float:
         """One private answer."""
-        i, share = self._mechanism.grid.locate(answer)
+        i, share = self._place(answer)
         stream = entropy.stream()
         return float(self._values[self._one(i + _bernoulli(share, stream), stream)])
 
@@ -72,10 +71,10 @@ class ConditionalDrawer:
             raise InvalidAnswerError(f"answers have {given.ndim} dimensions; give a flat list of numbers.")
         stream = entropy.stream()
         if len(given) and bool((given == given[0]).all()):
-            i, share = self._mechanism.grid.locate(_plain(given[0]))
+            i, share = self._place(given[0])
             return self._values[self._indices(i + _bernoullis(share, len(given), stream), stream)]
         distinct, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
-        places = [self._mechanism.grid.locate(_plain(a)) for a in distinct]
+        places = [self._place(a) for a in distinct]
         order = np.argsort(inverse, kind="stable")
         rows = np.empty(len(given), dtype=np.int64)
         start = 0
@@ -83,6 +82,9 @@ class ConditionalDrawer:
             rows[order[start : start + count]] = i + _bernoullis(share, count, stream)
             start += count
         return self._values[self._indices(rows, stream)]
+
+    def _place(self, answer: Any) -> tuple[int, Fraction]:
+        return self._mechanism.grid.locate(answer, exact=self._mechanism.query.exact)
 
     def _indices(self, rows: NDArray[np.int64], stream: WordStream) -> NDArray[np.int64]:
         """One output index for each row asked for."""
@@ -151,12 +153,8 @@ def _bernoullis(share: Fraction, count: int, stream: WordStream) -> NDArray[np.i
 
 def _exactly(answers: list[Any]) -> NDArray[Any]:
     given = np.empty(len(answers), dtype=object)
-    given[:] = [exact_data(answer) for answer in answers]
+    given[:] = [data_value(answer) for answer in answers]
     return given
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 @describe_error.register(Rows)

@@ -67,21 +67,21 @@ class AdditiveDrawer:
         if self._mechanism.query.integer:
             return int(value)
         # From 2^52 steps on two lattice points could share a float, which probabilistic privacy does not survive.
-        return value if abs(value) >= _SHARED_FLOATS * self._mechanism.lattice.step else _as_float(value)
+        return value if abs(value) >= _SHARED_FLOATS * self._mechanism.spacing else _as_float(value)
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         stream = entropy.stream()
         if self._mechanism.query.integer:
             return self._sampler.many(count, stream)
-        lattice = self._mechanism.lattice
+        lattice, stretch = self._mechanism.lattice, self._mechanism.stretch
         noise: NDArray[Any] = np.empty(count)
         begin = 0
         for part in self._sampler.parts(count, stream):
             place = slice(begin, begin + len(part))
             if part.dtype == object:
-                noise = _put_exactly(noise, place, [lattice.centre(int(k)) for k in part])
+                noise = _put_exactly(noise, place, [stretch * lattice.centre(int(k)) for k in part])
             else:
-                noise[place] = (part + float(HALF - lattice.edge)) * float(lattice.step)
+                noise[place] = (part + float(HALF - lattice.edge)) * float(self._mechanism.spacing)
             begin += len(part)
         return noise
 
@@ -117,5 +117,5 @@ def _(mechanism: Additive) -> list[str]:
     lines = [f"Error: mean absolute {shown[0]}, root mean square {shown[1]}, 95 % of answers within {shown[2]}."]
     if abs(offset) > 1e-9 * float(mechanism.query.sensitivity):
         lines.append(f"Bias: answers are off by {offset:+.6g} on average, because the loss is not symmetric.")
-    lines.append(f"Released values are multiples of {show(mechanism.lattice.step)}.")
+    lines.append(f"Released values are multiples of {show(mechanism.spacing)}.")
     return lines

@@ -14,11 +14,11 @@ from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
-from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped, nearest
-from noisewright.mechanisms.per_coordinate import PerCoordinate, check_length
+from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.vector_errors import moments
 from noisewright.numerics.balls import precision
-from noisewright.problem.numbers import Number, data_value, show
+from noisewright.problem.numbers import Number, show
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.round_blocks import RoundBlockSampler
@@ -58,7 +58,7 @@ class PerCoordinateDrawer:
 
     def release(self, answer: Sequence[Number], entropy: Entropy) -> Floats:
         laws = self._mechanism.law_given(answer)
-        out = np.array([float(data_value(x, "answer")) for x in answer])
+        out = np.array([0.0 if part else float(law) for part, law in zip(self._mechanism.parts, laws, strict=True)])
         stream = entropy.stream()
         for noise, places in self._places.items():
             for i in places:
@@ -70,7 +70,7 @@ class PerCoordinateDrawer:
         stream = entropy.stream()
         for noise, places in self._places.items():
             cells = drawn_cells(self._samplers[noise], count * len(places), stream).reshape(count, len(places))
-            steps = [float(part.lattice.step) for i in places if (part := self._mechanism.parts[i]) is not None]
+            steps = [float(part.spacing) for i in places if (part := self._mechanism.parts[i]) is not None]
             out[:, places] = (cells + 0.5) * np.array(steps)
         return out
 
@@ -103,24 +103,20 @@ class NormShapedDrawer:
                 self._samplers[key] = kind(block.size, block.rate)
 
     def release(self, answer: Sequence[Number], entropy: Entropy) -> Floats:
-        check_length(answer, self._mechanism.query)
-        exact = [data_value(x, "answer") for x in answer]
-        indices = [
-            [nearest(exact[p], s) for p, s in zip(b.places, b.steps, strict=True)] for b in self._mechanism.blocks
-        ]
-        out = np.array([float(x) for x in exact])
-        stream = entropy.stream()
-        for block, cells in zip(self._mechanism.blocks, indices, strict=True):
+        placed = [point for point, _ in self._mechanism.law_given(answer)]
+        out = np.array([float(x) for x in placed])
+        stream, stretch = entropy.stream(), self._mechanism.stretch
+        for block in self._mechanism.blocks:
             noise = self._samplers[_key(block)].one(stream)
-            for place, step, cell, z in zip(block.places, block.steps, cells, noise, strict=True):
-                out[place] = float((cell + z) * step)
+            for place, step, z in zip(block.places, block.steps, noise, strict=True):
+                out[place] = float(placed[place] + z * step * stretch)
         return out
 
     def draw(self, count: int, entropy: Entropy) -> Floats:
         out = np.zeros((count, self._mechanism.query.dimension))
         stream = entropy.stream()
         for block in self._mechanism.blocks:
-            steps = np.array([float(step) for step in block.steps])
+            steps = np.array([float(step * self._mechanism.stretch) for step in block.steps])
             out[:, block.places] = self._noise(block, count, stream) * steps
         return out
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.linear import Block, Columns, LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.pairs import Cost, largest_ratio
 from noisewright.problem.errors import UncertifiedError
@@ -113,7 +113,7 @@ def integer_row(row: Sequence[Fraction], scale: Fraction) -> tuple[tuple[int, ..
     return tuple(math.floor(v / step + Fraction(1, 2)) for v in row), step
 
 
-def _common_rows(query: Linear) -> tuple[Columns, Fraction]:
+def _common_rows(query: Linear) -> tuple[tuple[tuple[int, ...], ...], Fraction]:
     """All rows on one step."""
     flat = [v for row in query.rationals() for v in row]
     spread = max(flat) - min(flat) or Fraction(1)

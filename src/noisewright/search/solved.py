@@ -14,10 +14,10 @@ from typing import Any
 
 from noisewright.laws.registry import law_from_dict
 from noisewright.laws.tabulated import Tabulated
-from noisewright.mechanisms.digest import digest
 from noisewright.problem.errors import NoisewrightError, SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
+from noisewright.problem.records import digest
 from noisewright.problem.utilities import PowerError, Usefulness
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.approximate_bound import Dual, find_dual, proven_bound

@@ -209,7 +209,7 @@ def _symmetric(law: Piecewise) -> bool:
 def _cells(query: Scalar, epsilon: Fraction, start: Additive) -> Programme:
     """Whole periods of cells around the top step of the starting law, reaching beyond zero on both sides."""
     period = query.sensitivity
-    law = start.error_density
+    law = start.lattice_density
     assert isinstance(law, Piecewise)
     top = law.levels.index(min(law.levels))
     middle = (law.breaks[top] + law.breaks[top + 1]) / 2

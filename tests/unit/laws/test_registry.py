@@ -7,7 +7,8 @@ from fractions import Fraction
 import pytest
 
 from noisewright.laws.laplace import Laplace
-from noisewright.laws.registry import exact, law_from_dict, whole
+from noisewright.laws.registry import law_from_dict
+from noisewright.problem.fields import exact_text as exact
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "1/3", "-7/2"])

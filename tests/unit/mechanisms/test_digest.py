@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from noisewright.mechanisms.digest import digest
+from noisewright.problem.records import digest
 
 
 def test_the_order_of_keys_does_not_count():

@@ -75,7 +75,7 @@ def test_files_are_proven_again_and_tampering_is_refused(name):
     edited = {**data, "mechanism": {**data["mechanism"], "law": TwoFold(fold.scaled(Fraction(3, 2))).to_dict()}}
     with pytest.raises(MechanismFileError, match="digest"):
         Certified.from_dict(edited)
-    from noisewright.mechanisms.digest import digest
+    from noisewright.problem.records import digest
 
     content = {key: value for key, value in edited.items() if key != "digest"}
     with pytest.raises((UncertifiedError, MechanismFileError)):

@@ -15,10 +15,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from noisewright.mechanisms.digest import digest
 from noisewright.mechanisms.rows import Rows
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.queries import Bounded
+from noisewright.problem.records import digest
 from noisewright.search.bounded.layout import Size
 from noisewright.search.cache import cache_folder
 

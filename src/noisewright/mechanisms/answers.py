@@ -1,0 +1,71 @@
+"""True answers on their way into a mechanism: exact numbers, with room for the rounding errors of floats.
+
+Two people may compute the same answer in floats and be off by a little, so two neighbouring answers may be read
+a little farther apart than the sensitivity. Where answers are put on a lattice they are therefore contracted by
+a factor 1 / STRETCH first, and what is released is stretched by as much: computed answers that differ by no
+more than STRETCH sensitivities are then within the sensitivity, and the certificate speaks of them too. It costs
+one part in 2^24 of the noise. Questions whose owner declares exact answers are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from noisewright.problem.errors import InvalidAnswerError
+from noisewright.problem.numbers import data_value, show
+from noisewright.problem.queries import ROUNDING
+from noisewright.problem.vector import Vector
+
+STRETCH = 1 + ROUNDING
+LARGEST_FLOAT = 2**26
+"""Floats of at most so many sensitivities are within a quarter of what the stretch absorbs, if rounded once."""
+
+
+def stretch_of(exact: bool) -> Fraction:
+    """What an answer is divided by before it is put on a lattice, and what is released is multiplied by."""
+    return Fraction(1) if exact else STRETCH
+
+
+def read_answer(answer: Any, sensitivity: Fraction, exact: bool) -> Fraction:
+    """An answer as an exact number; a float too large to be precise is refused unless answers are declared exact."""
+    value = data_value(answer)
+    if (
+        not exact
+        and abs(value) > LARGEST_FLOAT * sensitivity
+        and not isinstance(answer, int | Fraction | Decimal | str)
+    ):
+        raise InvalidAnswerError(
+            "the answer is too large for a float: beyond"
+            f" {show(LARGEST_FLOAT * sensitivity)} in size its rounding error may exceed what this mechanism absorbs;"
+            " give a whole number, a Fraction or a Decimal.",
+            limit=LARGEST_FLOAT * sensitivity,
+        )
+    return value
+
+
+def read_answers(answers: Sequence[Any], query: Vector) -> list[Fraction]:
+    """Several answers, one for each number of the question."""
+    if isinstance(answers, str | bytes) or not hasattr(answers, "__len__") or not hasattr(answers, "__iter__"):
+        raise InvalidAnswerError(f"the answer is not a list; give a list of {query.dimension} numbers.")
+    if len(answers) != query.dimension:
+        raise InvalidAnswerError(
+            f"the answer has {len(answers)} numbers, the question {query.dimension}; give one for each.",
+            given=len(answers),
+        )
+    moves = zip(answers, query.smallest_moves, strict=True)
+    return [read_answer(x, move, query.exact or not move) for x, move in moves]
+
+
+def within_range(answer: Any, low: Fraction, high: Fraction, exact: bool) -> Fraction:
+    """An answer that lies in a range; one that a rounding error put just outside is at the end it left."""
+    value = data_value(answer)
+    slack = Fraction(0) if exact else (high - low) * (STRETCH - 1)
+    if not low - slack <= value <= high + slack:
+        raise InvalidAnswerError(
+            f"the answer lies outside the stated inputs, {show(low)} to {show(high)}; clamp the data before computing"
+            " it, or design for a wider range."
+        )
+    return min(max(value, low), high)

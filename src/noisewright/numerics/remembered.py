@@ -1,0 +1,23 @@
+"""What was computed about immutable things, kept beside them and forgotten with them."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+from weakref import finalize
+
+Found = TypeVar("Found")
+
+
+class Remembered(Generic[Found]):
+    """A dictionary for each thing, known by identity, so that neither its hash nor its equality is computed."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, dict[Any, Found]] = {}
+
+    def of(self, thing: object) -> dict[Any, Found]:
+        """What is remembered about a thing."""
+        place = id(thing)
+        if place not in self._kept:
+            self._kept[place] = {}
+            finalize(thing, self._kept.pop, place, None).atexit = False
+        return self._kept[place]
