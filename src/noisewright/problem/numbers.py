@@ -53,13 +53,13 @@ def sensitivity_value(value: Number, name: str) -> Fraction:
     return max(exact, stored + (_unit_in_last_place(value) if stored > 0 else 0))
 
 
-def data_value(value: Any) -> Fraction:
+def data_value(value: Any, name: str = "answer") -> Fraction:
     """A true answer as the number it is; an error does not repeat it, because it is private."""
     try:
-        return parameter(value, "answer")
+        return parameter(value, name)
     except InvalidNumberError:
         raise InvalidAnswerError(
-            "the answer is not a finite number (NaN, infinite, text that is no number, or another type); give a"
+            f"the {name} is not a finite number (NaN, infinite, text that is no number, or another type); give a"
             " finite number."
         ) from None
 

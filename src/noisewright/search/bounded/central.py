@@ -113,4 +113,4 @@ def _area(heights: list[float], reach: list[float], power: int = 0) -> float:
 def _largest_move(query: Bounded) -> Fraction:
     """The part of the input range that one person can move the answer's grid input by."""
     cells = fitting_cells(query, _CELLS)
-    return min(Fraction(1), Fraction(math.ceil(query.sensitivity / query.width * cells), cells))
+    return min(Fraction(1), Fraction(math.ceil(query.reach / query.width * cells), cells))

@@ -34,17 +34,19 @@ def default_size(query: Bounded, epsilon: Fraction) -> Size:
 
 
 def input_grid(query: Bounded, cells: int) -> Grid:
-    """Equal cells of which the sensitivity is a whole number, the last one shorter if it must be.
+    """Equal cells of which what one person can reach is a whole number, the last one shorter if it must be.
 
     A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best.
     """
-    whole = (query.width / query.sensitivity).numerator
-    if whole <= _MOST_MULTIPLE * cells:
-        return uniform_grid(*query.inputs, whole * max(1, round(cells / whole)))
-    if query.width > 2 * cells * query.sensitivity:
+    ratio = query.width / query.sensitivity
+    if ratio.numerator <= _MOST_MULTIPLE * cells:
+        together = ratio.denominator * max(1, round(cells / ratio.numerator))
+    elif query.width > 2 * cells * query.sensitivity:
         return uniform_grid(*query.inputs, cells)
+    else:
+        together = max(1, round(query.sensitivity * cells / query.width))
     low, high = query.inputs
-    step = query.sensitivity / max(1, round(query.sensitivity * cells / query.width))
+    step = query.reach / together
     points = [low + i * step for i in range(math.ceil((high - low) / step))]
     return Grid((*points, high))
 
@@ -82,7 +84,7 @@ def design_programme(query: Bounded, epsilon: Fraction, utility: Any, size: Size
         if utility.prior is not None:
             grid = Grid(tuple(sorted({*grid.points, *_atoms(query, utility)})))
         weights = _row_weights(grid, utility)
-    return Programme(query, epsilon, grid, values, tuple(grid.reach(query.sensitivity)), weights)
+    return Programme(query, epsilon, grid, values, tuple(grid.reach(query.reach)), weights)
 
 
 def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fraction]:

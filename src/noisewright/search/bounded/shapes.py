@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -32,10 +33,14 @@ _TRUNCATION_STEPS = 40
 
 
 def fitting_cells(query: Bounded, near: int) -> int:
-    """A number of grid cells, at least `near`, of which the sensitivity is a whole number where that is possible."""
+    """A number of grid cells, about `near`, of which what one person can reach is a whole number or hardly less.
+
+    Where the reach exceeds the sensitivity by a hair, one cell fewer makes the others wide enough for it.
+    """
     whole = (query.width / query.sensitivity).numerator
     if whole <= _MOST_CELLS:
-        return whole * max(1, -(-near // whole))
+        count = whole * max(1, -(-near // whole))
+        return count if query.reach in (query.sensitivity, query.width) else max(1, count - 1)
     return max(near, min(_MOST_CELLS, 8 * math.ceil(query.width / query.sensitivity)))
 
 
@@ -114,9 +119,9 @@ def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Ro
 
     Rule: the ratio is largest at the ends, where it is (margin + sensitivity) / margin.
     """
-    points = grid or uniform_grid(*query.inputs, fitting_cells(query, 1))
+    points = grid or uniform_grid(*query.inputs, fitting_cells(query, 1 if query.reach == query.width else 256))
     x, (low, high) = points.points, query.inputs
-    ends = points.reach(query.sensitivity)
+    ends = points.reach(query.reach)
     reach = max(x[j] - x[i] for i, j in enumerate(ends))
     margin = smallest_margin(
         Bounded(min(reach, query.width), query.inputs, query.outputs, query.bias or Fraction(0)), epsilon
@@ -151,7 +156,7 @@ def truncated(query: Bounded, epsilon: Fraction, power: Fraction) -> Truncated:
 
     Guarantees: the rule was evaluated at the returned scale. It makes no promise about the bias.
     """
-    free = Bounded(query.sensitivity, query.inputs, query.outputs, None)
+    free = replace(query, bias=None)
     cells = min(fitting_cells(query, 40), 120)
     scale = Fraction(float(query.sensitivity / epsilon)).limit_denominator(10**6) or query.sensitivity
 
