@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from noisewright.numerics.fields import Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Rationals, derived, rational, rationals
-from noisewright.problem.records import Family, Record, record
+from noisewright.problem.records import Family, Record, keep, record
 
 _LARGEST_STEPS = 4096
 
@@ -233,7 +233,7 @@ class Steps(Record):
             sums.append((mass, spread))
         cells = zip(pairwise(self.edges), self.heights, strict=True)
         square = sum((h * (b**3 - a**3) / 3 for (a, b), h in cells), Fraction(0)) / mass
-        self.keep(_sums=tuple(sums), _square=square)
+        keep(self, _sums=tuple(sums), _square=square)
 
     @property
     def total(self) -> Fraction:

@@ -11,7 +11,7 @@ from noisewright.laws.base import LAWS
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
 from noisewright.problem.fields import Rational, Wholes, derived, rational, wholes
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import Record, keep, record
 
 HALF = Fraction(1, 2)
 _MOST_CELLS = 100_000
@@ -41,7 +41,7 @@ class Tabulated(Record):
             raise InvalidLawError(
                 f"the weights of a tabulated law are whole numbers from 0 to 2^{_LONGEST_WEIGHT}, the last above 0."
             )
-        self.keep(_beyond=tuple(accumulate(reversed(self.weights), initial=0))[::-1])
+        keep(self, _beyond=tuple(accumulate(reversed(self.weights), initial=0))[::-1])
 
     @property
     def period(self) -> Fraction:

@@ -18,7 +18,7 @@ from noisewright.mechanisms.expected import ErrorDensity, expected_under
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
-from noisewright.problem.fields import one_of, same_kinds
+from noisewright.problem.fields import one_of, only
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import Record, record
@@ -54,9 +54,9 @@ class Additive(Record):
     much (`mechanisms.answers`); law and lattice are those of the contracted answer.
     """
 
-    query: Scalar = same_kinds(Scalar)
+    query: Scalar = only(Scalar)
     law: NoiseLaw = one_of(LAWS)
-    lattice: Lattice = same_kinds(Lattice)
+    lattice: Lattice = only(Lattice)
 
     def __post_init__(self) -> None:
         if self.query.bounded is not None:

@@ -11,7 +11,7 @@ from noisewright.mechanisms.conditional import Conditional, FiniteLaw, Grid
 from noisewright.mechanisms.rows import Rows
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.fields import Rational, rational, same_kinds
+from noisewright.problem.fields import Rational, only, rational
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record, record
 
@@ -39,8 +39,8 @@ class BlendedRow:
 class Blend(Record):
     """With probability `share` the first mechanism answers, else the second; the hybrid mechanism is one."""
 
-    first: Composite = same_kinds(Composite)
-    second: Rows = same_kinds(Rows)
+    first: Composite = only(Composite)
+    second: Rows = only(Rows)
     share: Rational = rational(at_least=0, at_most=1)
 
     def __post_init__(self) -> None:

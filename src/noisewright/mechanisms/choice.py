@@ -9,7 +9,7 @@ from noisewright.mechanisms.answers import read_answer, stretch_of
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidLawError
-from noisewright.problem.fields import Rationals, rationals, same_kinds
+from noisewright.problem.fields import Rationals, only, rationals
 from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Choice
 from noisewright.problem.records import Record, record
@@ -22,7 +22,7 @@ class RandomExponential(Record):
     epsilons[i] is used with probability weights[i]; one epsilon is the usual exponential mechanism.
     """
 
-    query: Choice = same_kinds(Choice)
+    query: Choice = only(Choice)
     epsilons: Rationals = rationals(above=0)
     weights: Rationals = rationals(above=0)
 

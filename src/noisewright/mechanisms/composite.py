@@ -15,7 +15,7 @@ from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Grid, check_values, uniform_grid
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.fields import Pair, Rational, Whole, one_of, pair, rational, same_kinds, whole
+from noisewright.problem.fields import Pair, Rational, Whole, one_of, only, pair, rational, whole
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record, record
 
@@ -50,7 +50,7 @@ class Composite(Record):
     verifier accepts no window but the whole input range: one that follows the data would leak.
     """
 
-    query: Bounded = same_kinds(Bounded)
+    query: Bounded = only(Bounded)
     activation: Part = one_of(PARTS)
     base: Part = one_of(PARTS)
     share: Rational = rational(above=0, below=1)

@@ -21,9 +21,9 @@ from noisewright.problem.fields import (
     Rational,
     Rationals,
     Wholes,
+    only,
     rational,
     rationals,
-    same_kinds,
     tuple_of,
     whole_matrix,
     wholes,
@@ -53,7 +53,7 @@ def sums(columns: WholeMatrix, counts: list[int]) -> list[int]:
 class LinearLaplace(Record):
     """Independent noise: released is steps[k] (W_k x + discrete Laplace noise of scale scales[k] / steps[k])."""
 
-    query: Linear = same_kinds(Linear)
+    query: Linear = only(Linear)
     columns: PackedMatrix = whole_matrix()
     steps: Rationals = rationals(above=0)
     scales: Rationals = rationals(above=0)
@@ -119,8 +119,8 @@ class Block(Record):
 class LinearElliptical(Record):
     """Elliptical noise: each block of queries is seen in coordinates in which its noise is round."""
 
-    query: Linear = same_kinds(Linear)
-    blocks: Many[Block] = tuple_of(same_kinds(Block))
+    query: Linear = only(Linear)
+    blocks: Many[Block] = tuple_of(only(Block))
 
     def __post_init__(self) -> None:
         covered = sorted(k for block in self.blocks for k in block.rows)

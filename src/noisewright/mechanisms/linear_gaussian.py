@@ -20,13 +20,13 @@ from noisewright.problem.fields import (
     Matrix as RationalMatrix,
     Rational,
     derived,
+    only,
     rational,
     rationals,
-    same_kinds,
     tuple_of,
 )
 from noisewright.problem.numbers import Number
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import Record, keep, record
 from noisewright.problem.vector import Vector
 
 Matrix = tuple[tuple[Fraction, ...], ...]
@@ -37,7 +37,7 @@ LARGEST_FRAME = 32
 class LinearGaussian(Record):
     """Gaussian noise of deviation `std`, on cells of `step`, added to matrix * answer and mapped back."""
 
-    query: Vector = same_kinds(Vector)
+    query: Vector = only(Vector)
     matrix: RationalMatrix = tuple_of(rationals())
     std: Rational = rational(above=0)
     step: Rational = rational(above=0)
@@ -49,7 +49,7 @@ class LinearGaussian(Record):
             raise InvalidMechanismError(f"correlated noise is for at most {LARGEST_FRAME} numbers; there are {count}.")
         if len(self.matrix) != count or any(len(row) != count for row in self.matrix):
             raise InvalidMechanismError(f"the frame of {count} numbers is a matrix of {count} rows and columns.")
-        self.keep(inverse=inverse(self.matrix))
+        keep(self, inverse=inverse(self.matrix))
 
     @property
     def lattice(self) -> Lattice:

@@ -17,9 +17,9 @@ from noisewright.problem.fields import (
     Rationals,
     Text,
     Wholes,
+    only,
     rational,
     rationals,
-    same_kinds,
     text,
     tuple_of,
     wholes,
@@ -73,8 +73,8 @@ class NormShaped(Record):
     may carry the rounding errors of floats are contracted first, and the release is stretched as much.
     """
 
-    query: Vector = same_kinds(Vector)
-    blocks: Many[NormBlock] = tuple_of(same_kinds(NormBlock))
+    query: Vector = only(Vector)
+    blocks: Many[NormBlock] = tuple_of(only(NormBlock))
 
     def __post_init__(self) -> None:
         places = [place for block in self.blocks for place in block.places]

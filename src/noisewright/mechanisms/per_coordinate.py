@@ -9,7 +9,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.fields import Many, optional, same_kinds, tuple_of
+from noisewright.problem.fields import Many, only, optional, tuple_of
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import Record, record
 from noisewright.problem.vector import Vector
@@ -23,8 +23,8 @@ class PerCoordinate(Record):
     about the set of the question.
     """
 
-    query: Vector = same_kinds(Vector)
-    parts: Many[Additive | None] = tuple_of(optional(same_kinds(Additive)))
+    query: Vector = only(Vector)
+    parts: Many[Additive | None] = tuple_of(optional(only(Additive)))
 
     def __post_init__(self) -> None:
         if len(self.parts) != self.query.dimension:

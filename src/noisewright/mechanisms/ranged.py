@@ -11,7 +11,7 @@ from noisewright.mechanisms.answers import within_range
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.fields import Rational, Text, rational, same_kinds, text
+from noisewright.problem.fields import Rational, Text, only, rational, text
 from noisewright.problem.numbers import Number
 from noisewright.problem.ranged import RangedScalar
 from noisewright.problem.records import Record, record
@@ -56,8 +56,8 @@ class RangedNoise(Record):
     that width, or an end.
     """
 
-    query: RangedScalar = same_kinds(RangedScalar)
-    law: GeneralizedGaussian = same_kinds(GeneralizedGaussian)
+    query: RangedScalar = only(RangedScalar)
+    law: GeneralizedGaussian = only(GeneralizedGaussian)
     kind: Text = text(among=KINDS, key="shape")
     step: Rational = rational(above=0)
 

@@ -11,7 +11,7 @@ from noisewright.mechanisms.conditional import Grid, check_values
 from noisewright.numerics.fields import Field, Value
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.fields import Rationals, WholeRows, rationals, same_kinds, tuple_of, wholes
+from noisewright.problem.fields import Rationals, WholeRows, only, rationals, tuple_of, wholes
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record, record
 
@@ -43,8 +43,8 @@ class Rows(Record):
     All rows have the same total, so ratios of probabilities are ratios of integers.
     """
 
-    query: Bounded = same_kinds(Bounded)
-    grid: Grid = same_kinds(Grid, key="inputs", inline="inputs")
+    query: Bounded = only(Bounded)
+    grid: Grid = only(Grid, inline="inputs")
     values: Rationals = rationals()
     weights: WholeRows = tuple_of(wholes(at_least=0, as_text=True))
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.linear import check_columns, sums
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.fields import PackedMatrix, Rational, Whole, rational, same_kinds, whole, whole_matrix
+from noisewright.problem.fields import PackedMatrix, Rational, Whole, only, rational, whole, whole_matrix
 from noisewright.problem.linear import Linear, checked_histogram
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import Record, record
@@ -24,7 +24,7 @@ MOST_CANDIDATES = 200_000
 class _Scored(Record):
     """Integer columns W of linear scores with a common step, and the scale that a budget of one buys."""
 
-    query: Linear = same_kinds(Linear)
+    query: Linear = only(Linear)
     columns: PackedMatrix = whole_matrix()
     step: Rational = rational(above=0)
     scale: Rational = rational(above=0)

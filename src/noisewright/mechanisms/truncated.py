@@ -10,7 +10,7 @@ from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.numerics.balls import lower_gamma
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.fields import Rational, Whole, rational, same_kinds, whole
+from noisewright.problem.fields import Rational, Whole, only, rational, whole
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record, record
 
@@ -47,7 +47,7 @@ class Truncated(Record):
     other, so it is offered for comparison and for questions that allow a bias.
     """
 
-    query: Bounded = same_kinds(Bounded)
+    query: Bounded = only(Bounded)
     power: Rational = rational(at_least=1, at_most=16)
     scale: Rational = rational(above=0)
     cells: Whole = whole(at_least=1, at_most=_LARGEST_CELLS, default=48)

@@ -30,7 +30,7 @@ from noisewright.problem.fields import (
     wholes,
 )
 from noisewright.problem.numbers import Number, parameter, show
-from noisewright.problem.records import Family, Record, record
+from noisewright.problem.records import Family, Record, keep, record
 
 Codes: TypeAlias = Spec[Iterable[Iterable[int]], tuple[tuple[int, ...], ...]]
 Tables: TypeAlias = Spec[Iterable[Iterable[Iterable[Number]]], tuple[tuple[tuple[Fraction, ...], ...], ...]]
@@ -154,7 +154,7 @@ class Attributes(Record):
         for row in self.codes:
             if len(row) != len(tables) or any(not 0 <= c < t.size for c, t in zip(row, tables, strict=True)):
                 raise InvalidPrivacyError("every element needs one known value for each attribute.", element=row)
-        self.keep(note="")
+        keep(self, note="")
 
     def __str__(self) -> str:
         return f"budgets for {len(self.tables)} attributes of {self.size} elements"
@@ -218,7 +218,7 @@ class PerValue(Attributes):
             else ""
         )
         self.born(codes=codes, tables=tables)
-        self.keep(note=note)
+        keep(self, note=note)
 
 
 @record("sum", METRICS, error=InvalidPrivacyError)

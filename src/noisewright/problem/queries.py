@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,11 +18,10 @@ from noisewright.problem.fields import (
     optional,
     pair,
     rational,
-    sensitivity as sensitivity_field,
     texts,
 )
 from noisewright.problem.numbers import Number, show
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import Record, keep, record
 
 _SMALLEST = Fraction(1, 10**100)
 _LARGEST = Fraction(10**100)
@@ -62,7 +60,7 @@ class Choice(Record):
     """
 
     candidates: Texts = texts()
-    sensitivity: Rational = sensitivity_field(check=_check_sensitivity, default=1)
+    sensitivity: Rational = rational(raised=True, check=_check_sensitivity, default=1)
     exact: Flag = flag(default=False, absent=True)
 
     def __post_init__(self) -> None:
@@ -85,7 +83,7 @@ class Bounded(Record):
     is how far the mean of the release may be from the truth: 0 for unbiased, None for no promise.
     """
 
-    sensitivity: Rational = sensitivity_field(check=_check_sensitivity)
+    sensitivity: Rational = rational(raised=True, check=_check_sensitivity)
     inputs: Pair = pair()
     outputs: Pair = pair()
     bias: MaybeRational = optional(rational())
@@ -158,7 +156,7 @@ class Scalar(Record):
     answers are exact numbers; otherwise they may carry the rounding errors of floats.
     """
 
-    sensitivity: Rational = sensitivity_field(check=_check_sensitivity)
+    sensitivity: Rational = rational(raised=True, check=_check_sensitivity)
     integer: Flag = flag()
     exact: Flag = flag(absent=True)
     bounded: Bounded | None = derived(compare=True)
@@ -175,11 +173,11 @@ class Scalar(Record):
         exact: bool = False,
     ) -> None:
         self.born(sensitivity=sensitivity, integer=integer, exact=exact)
-        self.keep(bounded=_bounded(self, inputs, outputs, unbiased, bias))
+        keep(self, bounded=_bounded(self, inputs, outputs, unbiased, bias))
 
     def __post_init__(self) -> None:
         value = self.sensitivity
-        self.keep(bounded=None, exact=self.exact or self.integer)
+        keep(self, bounded=None, exact=self.exact or self.integer)
         if self.integer and value.denominator != 1:
             raise InvalidQueryError(
                 f"sensitivity is {show(value)} but the answer is an integer; give a whole sensitivity"
@@ -233,5 +231,6 @@ def _bounded(
         raise InvalidQueryError(f"unbiased is {unbiased!r}; give True or False.", unbiased=unbiased)
     if unbiased and bias is not None:
         raise InvalidQueryError("give unbiased=True or an allowed bias, not both.", bias=bias)
-    found = Bounded(_SMALLEST, inputs, outputs, 0 if unbiased else bias, query.exact)
-    return replace(found, sensitivity=at_most_range(query.sensitivity, found.width))
+    ends = pair().read(inputs, "inputs", InvalidQueryError)
+    sensitivity = at_most_range(query.sensitivity, ends[1] - ends[0])
+    return Bounded(sensitivity, ends, outputs, 0 if unbiased else bias, query.exact)

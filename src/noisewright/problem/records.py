@@ -18,31 +18,12 @@ import hashlib
 import inspect
 import json
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, dataclass_transform
 
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.fields import (
-    DERIVED,
-    MISSING,
-    Spec,
-    derived,
-    fixed,
-    flag,
-    label,
-    one_of,
-    optional,
-    pair,
-    rational,
-    rationals,
-    same_kinds,
-    sensitivity,
-    text,
-    texts,
-    tuple_of,
-    whole,
-    whole_matrix,
-    wholes,
-)
+from noisewright.problem.fields import DERIVED, MISSING, Spec
 
 Thing = TypeVar("Thing")
 
@@ -81,12 +62,9 @@ class Card:
 
     kind: str | None
     error: type[InvalidInputError]
-    fields: dict[str, Spec[Any, Any]]
-
-    @property
-    def given(self) -> dict[str, Spec[Any, Any]]:
-        """The fields that a constructor takes."""
-        return {name: spec for name, spec in self.fields.items() if spec.value is MISSING}
+    fields: Mapping[str, Spec[Any, Any]]
+    given: Mapping[str, Spec[Any, Any]]
+    """The fields that a constructor takes."""
 
 
 class Record:
@@ -96,24 +74,19 @@ class Record:
     CARD: ClassVar[Card]
 
     def __init__(self, *given: Any, **named: Any) -> None:
-        kind, fields = type(self).__name__, self.CARD.given
-        if len(given) > len(fields):
-            raise TypeError(f"{kind} takes at most {len(fields)} arguments; {len(given)} were given.")
-        values = dict(zip(fields, given, strict=False))
-        for name, value in named.items():
-            if name not in fields or name in values:
-                problem = "is given twice" if name in values else "is unknown"
-                raise TypeError(f"{kind}: the argument {name} {problem}; it takes {', '.join(fields)}.")
-            values[name] = value
-        for name, spec in fields.items():
-            if name not in values and spec.default is MISSING:
-                raise TypeError(f"{kind} needs the argument {name}; it takes {', '.join(fields)}.")
-            values.setdefault(name, spec.default)
+        taken = self.CARD.given
+        values = {**dict(zip(taken, given, strict=False)), **named}
+        values = {**{name: spec.default for name, spec in taken.items() if spec.default is not MISSING}, **values}
+        twice = len(given) > len(taken) or set(list(taken)[: len(given)]) & set(named)
+        if twice or set(values) != set(taken):
+            raise TypeError(f"{type(self).__name__} takes {', '.join(taken)}, each once and nothing else.")
         self.born(**values)
 
     def born(self, **values: Any) -> None:
         """Fill the record: every declared field is read, made exact and checked, then the class checks across them."""
         card = self.CARD
+        if any(hasattr(self, name) for name in card.given):
+            raise TypeError(f"{type(self).__name__} is born once and does not change; make another.")
         for name, spec in card.fields.items():
             if spec.value is MISSING:
                 object.__setattr__(self, name, spec.read(values[name], spec.shown or name, card.error))
@@ -124,10 +97,10 @@ class Record:
     def __post_init__(self) -> None:
         """Checks across fields; nothing unless a class has some."""
 
-    def keep(self, **derived: Any) -> None:
-        """Set what the record computes from its own fields when it is born."""
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
+    def require(self, holds: bool, message: str, **given: Any) -> None:
+        """Refuse the record, in the error of its class, unless something holds."""
+        if not holds:
+            raise self.CARD.error(message, **given)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, numbers as exact text."""
@@ -180,9 +153,10 @@ Kind = TypeVar("Kind", bound=Record)
 
 @dataclass_transform(
     field_specifiers=(
-        rational, rationals, sensitivity, whole, wholes, flag, label, text, texts, pair,
-        optional, tuple_of, one_of, same_kinds, whole_matrix, derived, fixed,
-    ),
+        fields.rational, fields.rationals, fields.whole, fields.wholes, fields.whole_matrix, fields.flag, fields.text,
+        fields.texts, fields.label, fields.pair, fields.optional, fields.tuple_of, fields.one_of, fields.only,
+        fields.derived, fields.fixed,
+    )
 )  # fmt: skip
 def record(
     kind: str | None = None, family: Family[Any] | None = None, *, error: type[InvalidInputError] = InvalidInputError
@@ -192,8 +166,9 @@ def record(
     def made(cls: type[Kind]) -> type[Kind]:
         parent: Card | None = getattr(cls, "CARD", None)
         above = dict(parent.fields) if parent else {}
-        fields = {name: cls.__dict__[name] for name in inspect.get_annotations(cls) if _is_spec(cls, name)}
-        for name, spec in fields.items():
+        own = inspect.get_annotations(cls)
+        declared = {name: spec for name, spec in cls.__dict__.items() if isinstance(spec, Spec) and name in own}
+        for name, spec in declared.items():
             delattr(cls, name)
             if name in above:
                 del cls.__annotations__[name]
@@ -203,7 +178,9 @@ def record(
         cls.__setstate__ = Record.__setstate__  # type: ignore[method-assign]
         cls.__getstate__ = object.__getstate__  # type: ignore[method-assign]
         finished = dataclasses.dataclass(frozen=True, slots=True, init=False, weakref_slot=parent is None)(cls)
-        finished.CARD = Card(parent.kind if parent and kind is None else kind, error, {**above, **fields})
+        specs = MappingProxyType({**above, **declared})
+        given = MappingProxyType({name: spec for name, spec in specs.items() if spec.value is MISSING})
+        finished.CARD = Card(parent.kind if parent and kind is None else kind, error, specs, given)
         if finished.__init__ is Record.__init__:
             finished.__signature__ = _signature(finished.CARD)  # type: ignore[attr-defined]  # for help()
         if family is not None:
@@ -213,14 +190,16 @@ def record(
     return made
 
 
+def keep(thing: Record, **derived: Any) -> None:
+    """Set what a record computes from its own fields when it is born; for constructors alone."""
+    for name, value in derived.items():
+        object.__setattr__(thing, name, value)
+
+
 def digest(data: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical JSON form (sorted keys, no spaces) of plain data."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _is_spec(cls: type, name: str) -> bool:
-    return isinstance(cls.__dict__.get(name), Spec)
 
 
 def _signature(card: Card) -> inspect.Signature:

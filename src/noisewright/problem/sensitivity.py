@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Matrix, Rational, Rationals, Whole, rational, sensitivity, tuple_of, whole
+from noisewright.problem.fields import Matrix, Rational, Rationals, Whole, rational, tuple_of, whole
 from noisewright.problem.numbers import Number, sensitivity_value, show
-from noisewright.problem.records import Family, Record, record
+from noisewright.problem.records import Family, Record, keep, record
 
 LARGEST_DIMENSION = 1_000_000
 MOST_POINTS = 100_000
@@ -53,7 +53,7 @@ def _check_radius(value: Fraction, name: str) -> None:
 
 
 def _extents() -> Any:
-    return tuple_of(sensitivity(check=_check_extent), each="sensitivity")
+    return tuple_of(rational(raised=True, check=_check_extent), each="sensitivity")
 
 
 class _Each(Record):
@@ -150,7 +150,7 @@ class Replace(_Each):
 class _Ball(Record):
     """What the balls share: a radius in so many dimensions."""
 
-    radius: Rational = sensitivity(check=_check_radius)
+    radius: Rational = rational(raised=True, check=_check_radius)
     dimension: Whole = whole(at_least=1, at_most=LARGEST_DIMENSION, hint=": how many numbers there are")
 
     @property
@@ -206,7 +206,7 @@ class Points(Record):
         check_dimension(widths[0], "Points")
         if not any(any(row) for row in self.rows):
             raise InvalidQueryError("every entry of Points is 0: nobody changes anything, so no noise is needed.")
-        self.keep(rows=tuple(dict.fromkeys(self.rows)))
+        keep(self, rows=tuple(dict.fromkeys(self.rows)))
 
     def __str__(self) -> str:
         return f"one of {len(self.rows)} listed differences"

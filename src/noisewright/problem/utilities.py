@@ -14,7 +14,7 @@ from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.fields import Prior, Rational, Text, derived, fixed, optional, rational, text, tuple_of
 from noisewright.problem.numbers import Number, show
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import Record, keep, record
 
 _LARGEST_POWER = 16
 _LARGEST = Fraction(10**120)
@@ -118,7 +118,7 @@ class Expected(Record):
         if not callable(loss):
             raise InvalidUtilityError(f"loss is {loss!r}; give a function of one number, the error.", loss=loss)
         self.born(name=name)
-        self.keep(loss=loss, growth=growth if isinstance(growth, Growth) else Growth(growth))
+        keep(self, loss=loss, growth=growth if isinstance(growth, Growth) else Growth(growth))
 
     def __str__(self) -> str:
         return self.name
@@ -159,7 +159,7 @@ class AverageVariance(Record):
 
     def __post_init__(self) -> None:
         if self.prior is not None:
-            self.keep(prior=_merged(self.prior))
+            keep(self, prior=_merged(self.prior))
 
     def __str__(self) -> str:
         return "average variance" if self.prior is None else "average variance over the prior"

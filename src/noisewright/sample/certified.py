@@ -51,7 +51,7 @@ class Certified:
     def __post_init__(self) -> None:
         if self.mechanism not in MECHANISMS or type(self.certificate) is not Certificate:
             raise UncertifiedError(
-                "only a mechanism of this package, with a certificate made by certify(mechanism, requirement), can be drawn."
+                "only a mechanism of this package with a certificate made by `certify` can be drawn."
             )
         if self.certificate.mechanism != self.mechanism.digest:
             raise UncertifiedError("this certificate was made for another mechanism; call certify on this one.")
