@@ -203,7 +203,7 @@ def _numbers(points: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
 
 
 def _scaled(rows: list[list[Fraction]], scale: Number | Iterable[Number]) -> list[list[Fraction]]:
-    if isinstance(scale, Iterable) and not isinstance(scale, str):
+    if isinstance(scale, Iterable) and not isinstance(scale, str) and getattr(scale, "shape", None) != ():
         factors = [budget(s, f"scale {k}") for k, s in enumerate(scale)]
         if any(len(row) != len(factors) for row in rows):
             raise InvalidPrivacyError(f"there are {len(factors)} scales; give one, or one for each coordinate.")

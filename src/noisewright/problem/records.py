@@ -75,12 +75,14 @@ class Record:
 
     def __init__(self, *given: Any, **named: Any) -> None:
         taken = self.CARD.given
+        if len(given) == len(taken) and not named:
+            return self.born(**dict(zip(taken, given, strict=True)))
         values = {**dict(zip(taken, given, strict=False)), **named}
         values = {**{name: spec.default for name, spec in taken.items() if spec.default is not MISSING}, **values}
         twice = len(given) > len(taken) or set(list(taken)[: len(given)]) & set(named)
         if twice or set(values) != set(taken):
             raise TypeError(f"{type(self).__name__} takes {', '.join(taken)}, each once and nothing else.")
-        self.born(**values)
+        return self.born(**values)
 
     def born(self, **values: Any) -> None:
         """Fill the record: every declared field is read, made exact and checked, then the class checks across them."""
