@@ -1,0 +1,320 @@
+"""Attacks on objects built in Python: each was once accepted and released more than its certificate said."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import random
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noisewright as nw
+from noisewright.mechanisms.conditional import Grid
+from noisewright.mechanisms.linear import Block
+from noisewright.problem.errors import InvalidAnswerError, NoisewrightError, UncertifiedError
+from noisewright.proof.pure import pure_bound
+from noisewright.sample.certified import make_certified
+from tests.examples import BOUNDED, COLUMNS, PAIR, QUERIES
+
+HALF = Fraction(1, 2)
+SENSITIVITIES = [k / 100 for k in range(1, 100)]
+
+
+def staircase_for(sensitivity: Any) -> nw.Additive:
+    query = nw.Scalar(sensitivity)
+    law = nw.staircase(epsilon=1, sensitivity=query.sensitivity, split=Fraction(2, 5))
+    return nw.Additive(query, law, nw.Lattice.cells(query.sensitivity / 1000))
+
+
+def steps_between(mechanism: nw.Additive, x: Any, y: Any) -> int:
+    return abs(mechanism.law_given(x).answer_index - mechanism.law_given(y).answer_index)
+
+
+# Floats as people type them and as programs compute them.
+
+
+@pytest.mark.parametrize("sensitivity", SENSITIVITIES)
+def test_answers_typed_one_sensitivity_apart_cost_epsilon_once(sensitivity):
+    mechanism = staircase_for(sensitivity)
+    nw.certify(mechanism, nw.PureDP(1))
+    typed = [float(f"{k * sensitivity:.2f}") for k in range(-40, 41)]
+    for x, y in [(0.0, -sensitivity), (sensitivity, 0.0), *pairwise(typed)]:
+        apart = steps_between(mechanism, x, y)
+        assert apart <= 1000
+        assert pure_bound(mechanism.law, apart * mechanism.lattice.step)[0] <= 1
+
+
+@pytest.mark.parametrize("sensitivity", [0.1, 0.3, 1 / 3, 73 / 48842, 1e-7, 12345.678])
+def test_answers_computed_one_sensitivity_apart_cost_epsilon_once(sensitivity):
+    mechanism = staircase_for(sensitivity)
+    source = random.Random(20)
+    for _ in range(2000):
+        size = 2.0 ** source.uniform(-20, 25)
+        x = source.uniform(-1, 1) * sensitivity * size
+        y = x + sensitivity * source.choice((-1, 1))
+        assert steps_between(mechanism, x, y) <= 1000
+    summed = sum([sensitivity] * 1000)
+    assert steps_between(mechanism, summed, summed - sensitivity) <= 1000
+
+
+def test_a_float_too_large_to_be_precise_is_refused_and_its_exact_value_is_not():
+    mechanism = staircase_for(0.1)
+    with pytest.raises(InvalidAnswerError, match="too large for a float"):
+        mechanism.law_given(1e8)
+    assert steps_between(mechanism, 10**8, Fraction(10**8) - Fraction(1, 10)) <= 1000
+    exact = nw.Additive(nw.Scalar(0.1, exact=True), mechanism.law, mechanism.lattice)
+    assert exact.law_given(1e8).answer_index == 10**12
+
+
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.longdouble])
+def test_a_computed_sensitivity_is_never_below_the_true_one(kind):
+    source = random.Random(3)
+    for _ in range(3000):
+        width, people = source.randint(1, 10**5), source.randint(10**4, 10**7)
+        computed = kind(width) / kind(people)
+        if len(str(computed).partition("e")[0].strip("0.").replace(".", "")) > 12 or kind is np.float32:
+            assert nw.Scalar(computed).sensitivity >= Fraction(width, people)
+            assert nw.Box([computed]).each[0] >= Fraction(width, people)
+    assert nw.Scalar((90 - 17) / 48842).sensitivity >= Fraction(73, 48842)
+    assert nw.Scalar(0.1).sensitivity == Fraction(1, 10)
+    assert nw.Points([[-(90 - 17) / 48842]]).extents[0] >= Fraction(73, 48842)
+
+
+def test_arrays_of_single_precision_are_read_as_their_own_decimals():
+    answers = np.array([0.1, 0.2, 0.3], dtype=np.float32)
+    mechanism = nw.PerCoordinate(
+        nw.Vector(nw.Box([1, 1, 1]), exact=True),
+        [nw.Additive(nw.Scalar(1, exact=True), nw.Laplace(3), nw.Lattice.cells("0.1"))] * 3,
+    )
+    assert [law.answer_index for law in mechanism.law_given(answers)] == [1, 2, 3]
+    local = make_certified(
+        nw.Truncated(nw.Scalar(1, inputs=(0, 1), outputs=(-1, 2)).bounded, 1, 4, 10, 16), nw.PureDP(2)
+    )
+    assert len(local.release_many(answers)) == 3
+
+
+# Data clamped to a bound, and other precisions.
+
+
+@pytest.mark.parametrize("bound", [0.1, 0.1 + 0.2, 0.7, 1 / 3, 1e-3])
+@pytest.mark.parametrize("kind", [float, np.float64, np.longdouble])
+def test_an_answer_clamped_to_a_float_bound_is_inside(bound, kind):
+    clamped = kind(min(5.0, bound))
+    inside = nw.Scalar(bound, inputs=(0, bound), outputs=(-bound, 2 * bound)).bounded
+    for mechanism in (
+        nw.Truncated(inside, 1, bound, 4, 8),
+        nw.RangedNoise(
+            nw.RangedScalar(0, bound), nw.GeneralizedGaussian(2, 1), "truncated", nw.RangedScalar(0, bound).high
+        ),
+    ):
+        epsilon = nw.PureDP(30)
+        certified = make_certified(mechanism, epsilon)
+        certified.release(clamped)
+        certified.release(min(kind(bound) * (1 + kind(2) ** -50), kind(bound) * 2))
+        with pytest.raises(InvalidAnswerError, match="outside"):
+            certified.release(bound * 1.01)
+
+
+@pytest.mark.parametrize("places", [5, 17, 19])
+def test_reals_of_other_precisions_are_put_on_the_lattice_exactly(places):
+    mpmath = pytest.importorskip("mpmath")
+    mechanism = nw.Additive(nw.Scalar(1, exact=True), nw.Laplace(1), nw.Lattice.cells("0.001"))
+    with mpmath.workdps(40):
+        just_below = mpmath.mpf(1) - mpmath.mpf(10) ** -places
+        assert mechanism.law_given(just_below).answer_index == 999
+    shy = np.longdouble(1) - np.longdouble(2) ** -60
+    if shy < 1:
+        assert mechanism.law_given(shy).answer_index == 999
+
+
+# Numbers inside mechanisms.
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda columns: Block([0, 1], columns, HALF, [[1, 0], [0, 1]], 1),
+        lambda columns: nw.LinearLaplace(QUERIES, columns, [HALF, HALF], [2, 3]),
+        lambda columns: nw.MetricExponential(QUERIES, columns, HALF, 2),
+    ],
+    ids=["block", "laplace", "exponential"],
+)
+def test_columns_are_whole_numbers_or_refused(build):
+    with pytest.raises(NoisewrightError):
+        build([[0.9999, 0.0, -0.9999], [0.0, 0.9999, 0.0]])
+    with pytest.raises(NoisewrightError):
+        build(np.array(COLUMNS, dtype=np.float64))
+    held = build(np.array(COLUMNS, dtype=np.int8)).columns
+    assert tuple(held) == tuple(map(tuple, COLUMNS))
+    assert all(type(v) is int for row in held for v in row)
+
+
+def test_sums_of_machine_integers_do_not_overflow():
+    columns = np.array([[2**51, 0, 1], [0, 1, 2**51]], dtype=np.int64)
+    mechanism = nw.LinearLaplace(QUERIES, columns, [HALF, HALF], [2, 3])
+    people = 2**40
+    assert mechanism.sums([people, 0, 0]) == [2**51 * people, 0]
+
+
+def test_the_steps_of_a_block_are_exact_at_any_size():
+    block = nw.NormBlock([0, 1], np.array([0.1, 0.2]), 0.25)
+    assert block.steps == (Fraction(1, 10), Fraction(1, 5))
+    assert block.rate == Fraction(1, 4)
+    query = nw.Vector(nw.Box([1, 1]), exact=True)
+    fine = nw.NormShaped(query, [nw.NormBlock([0, 1], [0.5, 0.5], 0.25)])
+    odd = 2**52 + 1
+    placed = fine.law_given([Fraction(odd, 4), Fraction(0)])
+    assert placed[0][0] == Fraction(math.floor(Fraction(odd, 2) + HALF), 2)
+
+
+def test_a_frame_given_in_floats_is_certified_and_drawn_as_the_same_matrix():
+    matrix = [[0.1, 0.2], [0.0, 0.3]]
+    query = nw.Vector(nw.Points([[1, 0], [0, 1]]))
+    given = nw.LinearGaussian(query, np.array(matrix), np.float64(3), 0.001)
+    typed = nw.LinearGaussian(query, [["1/10", "1/5"], [0, "3/10"]], 3, "1/1000")
+    assert given == typed
+    assert given.digest == typed.digest
+    assert all(type(v) is Fraction for row in (*given.matrix, *given.inverse) for v in row)
+
+
+def test_float_answers_of_a_selection_have_the_true_bound_and_are_found_again():
+    typed = nw.MinkowskiExponential([["0.1"], ["0.4"]], [["0.1"], ["0.4"]], 1, 5, "0.3")
+    given = nw.MinkowskiExponential(np.array([[0.1], [0.4]]), [[0.1], [0.4]], 1.0, 5.0, 0.3)
+    assert given == typed
+    bound = nw.certify(given, nw.PureDP(2)).bound
+    masses = [1 / (1 + math.exp(-1.5)), 1 / (1 + math.exp(1.5))]
+    assert float(bound) == pytest.approx(math.log(masses[0] / masses[1]), rel=1e-12)
+    assert make_certified(given, nw.PureDP(2)).release(0.1 * 3 + 0.1) in (0.1, 0.4)
+
+
+@pytest.mark.parametrize("weights", [[0.1, 0.2, 0.7], [1 / 3, 1 / 3, 1 / 3], [0.1 + 0.2, 0.3, 0.4], [0.5, 0.5, 1e-17]])
+def test_weights_sum_to_exactly_one_or_are_refused(weights):
+    for build in (
+        lambda: nw.Atoms([1, 2, 3], weights),
+        lambda: nw.RandomExponential(nw.Choice(["a", "b"]), [1, 2, 3], weights),
+        lambda: nw.GaussianMixture([1, 2, 3], weights),
+    ):
+        try:
+            made = build()
+        except NoisewrightError:
+            continue
+        assert sum(made.weights) == 1
+        assert min(made.weights) > 0
+    assert nw.Atoms([1, 2, 3], [0.1, 0.2, 0.7]).weights == (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10))
+
+
+def test_machine_integers_as_weights_have_the_true_ratio():
+    weights = np.array([[4 * 10**18, 8 * 10**16], [8 * 10**16, 4 * 10**18]], dtype=np.int64)
+    rows = nw.Rows(BOUNDED, Grid([0, 1]), [-1, 2], weights)
+    assert nw.certify(rows, nw.PureDP(5)).bound >= Fraction("3.91")
+    with pytest.raises(UncertifiedError):
+        nw.certify(rows, nw.PureDP("3.9"))
+
+
+# What could be changed after the proof.
+
+
+def test_lists_given_to_a_mechanism_are_not_what_it_holds():
+    parts = [nw.Additive(nw.Scalar(2), nw.Laplace(9), nw.Lattice.cells(HALF)), None]
+    query = nw.Vector(nw.Box([2, 0]))
+    given = nw.PerCoordinate(query, parts)
+    certified = make_certified(given, nw.PureDP(1))
+    parts[0] = None
+    assert given.parts[0] is not None
+    assert type(given.parts) is tuple
+    weights = [[3, 1], [1, 3]]
+    rows = nw.Rows(BOUNDED, Grid([0, 1]), [-1, 2], weights)
+    weights[0][0] = 10**6
+    assert rows.weights == ((3, 1), (1, 3))
+    assert certified.certificate.mechanism == given.digest
+
+
+class Lookalike:
+    """Has whatever a certified mechanism is asked for."""
+
+    def __init__(self, mechanism: Any) -> None:
+        self.mechanism = self.digest = mechanism.digest
+        self.query = mechanism.query
+
+
+def test_only_what_certify_made_can_be_drawn():
+    mechanism = nw.Additive(nw.Scalar(1), nw.Laplace(1), nw.Lattice.cells(HALF))
+    certificate = nw.certify(mechanism, nw.PureDP(1))
+    for pair in ((mechanism, Lookalike(mechanism)), (Lookalike(mechanism), certificate), (mechanism, None)):
+        with pytest.raises(UncertifiedError):
+            nw.Certified(*pair)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(UncertifiedError):
+        nw.Certificate.__new__(nw.Certificate).__setstate__([nw.PureDP(1), Fraction(0), "rule", mechanism.digest])
+    with pytest.raises(UncertifiedError):
+        pickle.dumps(certificate)
+
+
+def test_a_certificate_and_what_it_certifies_do_not_change():
+    certified = make_certified(nw.Additive(nw.Scalar(1), nw.Laplace(1), nw.Lattice.cells(HALF)), nw.PureDP(1))
+    for thing in (certified, certified.certificate):
+        for name in ("mechanism", "certificate", "bound", "rule", "requirement", "other"):
+            with pytest.raises((AttributeError, TypeError)):
+                setattr(thing, name, None)
+        assert not hasattr(thing, "__dict__")
+        assert copy.deepcopy(thing) is thing
+    with pytest.raises(UncertifiedError):
+        certified.__setstate__([])
+
+
+def test_a_pickled_mechanism_is_proven_again():
+    certified = make_certified(nw.Additive(nw.Scalar("0.3"), nw.Laplace(1), nw.Lattice.cells("0.01")), nw.PureDP(1))
+    again = pickle.loads(pickle.dumps(certified))  # noqa: S301  # its own bytes
+    assert again.mechanism == certified.mechanism
+    assert again.certificate.to_dict() == certified.certificate.to_dict()
+    rebuild, (plain,) = certified.__reduce__()
+    plain["mechanism"]["law"]["scale"] = "1/100"
+    with pytest.raises(NoisewrightError):
+        rebuild(plain)
+
+
+def test_a_mechanism_forced_to_change_is_not_drawn():
+    law = nw.Laplace(1)
+    certified = make_certified(nw.Additive(nw.Scalar(1), law, nw.Lattice.cells(HALF)), nw.PureDP(1))
+    object.__setattr__(law, "scale", Fraction(1, 100))
+    with pytest.raises(UncertifiedError, match="not the one that was certified"):
+        certified.release(0)
+
+
+# Errors do not repeat what is private.
+
+SECRET = "918273.645x"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "answer"),
+    [
+        (nw.Additive(nw.Scalar(1), nw.Laplace(1), nw.Lattice.cells(HALF)), SECRET),
+        (nw.Truncated(BOUNDED, 1, 4, 4, 8), SECRET),
+        (nw.Truncated(BOUNDED, 1, 4, 4, 8), 918273.645),
+        (nw.NormShaped(PAIR, [nw.NormBlock([0, 1], [HALF, HALF], Fraction(1, 20))]), [SECRET, 1]),
+        (nw.NormShaped(PAIR, [nw.NormBlock([0, 1], [HALF, HALF], Fraction(1, 20))]), [918273.645e40, 1]),
+        (nw.NormShaped(PAIR, [nw.NormBlock([0, 1], [HALF, HALF], Fraction(1, 20))]), SECRET),
+        (nw.LinearGaussian(nw.Vector(nw.Points([[1, 0]])), [[1, 0], [0, 1]], 9, HALF), [SECRET, 1]),
+        (nw.RandomExponential(nw.Choice(["a", "b"]), [1], [1]), {"a": SECRET, "b": 1}),
+        (nw.RandomExponential(nw.Choice(["a", "b"]), [1], [1]), {SECRET: 1, "b": 1}),
+        (nw.RangedNoise(nw.RangedScalar(0, 1), nw.GeneralizedGaussian(2, 3), "truncated", HALF), SECRET),
+        (nw.RangedNoise(nw.RangedScalar(0, 1), nw.GeneralizedGaussian(2, 3), "truncated", HALF), 918273.645),
+        (nw.MinkowskiExponential([[0], [1]], [[0], [1]], 1, HALF, 1), SECRET),
+        (nw.MinkowskiExponential([[0], [1]], [[0], [1]], 1, HALF, 1), 918273.645),
+        (nw.MinkowskiExponential([[0], [1]], [[0], [1]], 1, HALF, 1), [1, 918273.645]),
+    ],
+)
+def test_an_error_about_a_true_answer_does_not_repeat_it(mechanism, answer):
+    approximate = isinstance(mechanism, nw.LinearGaussian)
+    certified = make_certified(mechanism, nw.ApproxDP(1, "0.5") if approximate else nw.PureDP(1))
+    with pytest.raises(InvalidAnswerError) as caught:
+        certified.release(answer)
+    told = f"{caught.value} {caught.value.fields} {caught.value.__cause__} {caught.value.__context__ or ''}"
+    if caught.value.__suppress_context__:
+        told = f"{caught.value} {caught.value.fields}"
+    assert "918273" not in told
