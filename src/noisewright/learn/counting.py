@@ -7,6 +7,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from noisewright.laws.folds import Atoms
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.fields import FLOATS
@@ -43,26 +46,25 @@ def noise_for_cells(cells: int, rows: int, each: Fraction, epsilon: Fraction, no
     absolute changes of all cells add up to at most rows * each. Laplace noise is proven for the second
     (an l1 ball): its scale is that of one number. Noise of any other shape can charge its whole price for
     the smallest move, so it is proven for the first (a sparse set), every moved cell with an equal part of epsilon.
-    With one row, or one cell, the sets agree. "best" is the better of the two for `utility`.
+    With one row, or one cell, the sets agree. "best" is the better of the two for `utility`; two-fold noise of a
+    single rate is Laplace noise.
     Guarantees: the certificate is for adding or removing all rows of one person.
     """
     if noise not in NOISES:
         raise InvalidInputError(f"noise is {noise!r}; give one of {', '.join(NOISES)}.", noise=noise)
     together, reach = min(rows, cells), rows * each
-    if together == 1:
-        part = _part(reach, epsilon, noise, utility)
-        return _certified(PerCoordinate(Vector(Disjoint([reach] * cells)), (part,) * cells), epsilon)
-    found = []
-    if noise in ("best", "Laplace"):
+    part = _part(reach, epsilon / together, noise, utility)
+    sparse = Disjoint([reach] * cells) if together == 1 else Sparse(together, [reach] * cells)
+    found = [PerCoordinate(Vector(sparse), (part,) * cells)]
+    if together > 1 and (noise == "best" or _is_laplace(part)):
         found.append(ball_laplace(Vector(L1Ball(reach, cells)), epsilon))
-    if noise != "Laplace":
-        part = _part(reach, epsilon / together, noise, utility)
-        found.append(PerCoordinate(Vector(Sparse(together, [reach] * cells)), (part,) * cells))
-    return _certified(min(found, key=lambda mechanism: _loss(mechanism, utility)), epsilon)
+    return make_certified(min(found, key=lambda mechanism: _loss(mechanism, utility)), PureDP(epsilon))
 
 
-def _certified(mechanism: PerCoordinate, epsilon: Fraction) -> Certified:
-    return make_certified(mechanism, PureDP(epsilon))
+def _is_laplace(part: Additive) -> bool:
+    law = part.law
+    single = isinstance(law, TwoFold) and isinstance(law.fold, Atoms) and len(law.fold.rates) == 1
+    return single or isinstance(law, Laplace)
 
 
 def _loss(mechanism: PerCoordinate, utility: Any) -> float:

@@ -33,8 +33,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     within each class; clipped to `bounds`, one pair for all or a mapping by column). One person has at most
     `rows_per_person` rows; with `groups` given to `fit` (who each row belongs to), further rows of a group are left
     out, and without it the caller vouches for the limit.
-    `noise` is "best", "tailored", "staircase", "two-fold" or "Laplace"; with several rows per person all but
-    "best" and "Laplace" pay for every class the rows may fall into, and add that many times as much noise.
+    `noise` is "best", "tailored", "staircase", "two-fold" or "Laplace"; with m rows per person, noise of another
+    shape than Laplace's pays for every cell that the rows may fall into, and is up to m times as wide.
     `utility` is what the noise is designed for (squared error if None). `budget` "optimised" gives queries that
     matter more a larger share, "even" the same. `entropy` is where randomness comes from, the operating system if
     None.
@@ -191,7 +191,7 @@ def _in_half_ranges(values: Floats, middle: Any, half: Any) -> Floats:
     """Where values lie between their bounds, from -1 to 1; values outside count as the bound they are beyond."""
     # A value far outside may overflow, which the limits mend; a warning would tell that there is one.
     with np.errstate(over="ignore"):
-        return np.clip((values - middle) / half, -1.0, 1.0)
+        return np.asarray(np.clip((values - middle) / half, -1.0, 1.0))
 
 
 def _class_sums(place: Whole, values: Whole, classes: int) -> Whole:
