@@ -16,6 +16,8 @@ from noisewright.learn.counting import noise_for_cells, split_budget
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
 from noisewright.problem.utilities import SquaredError
+from noisewright.proof.certify import Certificate
+from noisewright.sample.certified import Certified
 from noisewright.sample.entropy import Entropy
 
 Floats = NDArray[np.float64]
@@ -39,8 +41,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     matter more a larger share, "even" the same. `entropy` is where randomness comes from, the operating system if
     None.
     Guarantees: each table of counts or sums is certified as one vector, over every change that one person's rows
-    can make to it; the certificates, in `certificates_`, sum to at most epsilon for adding or removing one
-    person. Class labels, the number of features, bounds and categories count as public.
+    can make to it; the certificates of the mechanisms used, in `certificates_` and `mechanisms_`, sum to at most
+    epsilon for adding or removing one person, and are proven again when a pickled model is loaded. Class labels,
+    the number of features, bounds and categories count as public.
     """
 
     def __init__(
@@ -71,6 +74,24 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tags.non_deterministic = True
         tags.classifier_tags.poor_score = True
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        # A certificate is proven, never copied: what is kept are plain data, to be proven again.
+        if "mechanisms_" in state:
+            state["mechanisms_"] = [certified.to_dict() for certified in state["mechanisms_"]]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept = dict(state)
+        if "mechanisms_" in kept:
+            kept["mechanisms_"] = [Certified.from_dict(data) for data in kept["mechanisms_"]]
+        super().__setstate__(kept)
+
+    @property
+    def certificates_(self) -> list[Certificate]:
+        """What was proven of each release, in their order."""
+        return [certified.certificate for certified in self.mechanisms_]
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> NaiveBayes:  # noqa: N803
         """Spend epsilon on the counts and sums of the training rows."""
@@ -119,7 +140,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         weights = [1.0, *(float(k) for k in sizes.values())]
         weights += [_MEAN_WEIGHT, _SQUARE_WEIGHT] * len(numeric)
         shares = iter(split_budget(epsilon, weights, optimised=self.budget == "optimised"))
-        self.certificates_: list[Any] = []
+        self.mechanisms_: list[Certified] = []
         totals = np.bincount(place, minlength=len(self.classes_)).astype(np.int64)
         self.class_count_ = np.maximum(self._counts(totals, next(shares), most), 1.0)
         self.category_log_prob_ = {
@@ -138,7 +159,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Private values of answers given in whole `unit`s; a row is in one of them and moves it by at most `each`."""
         utility = SquaredError() if self.utility is None else self.utility
         certified = noise_for_cells(len(answers), most, each, share, self.noise, utility)
-        self.certificates_.append(certified.certificate)
+        self.mechanisms_.append(certified)
         exact = [int(answer) * unit for answer in answers]
         return np.asarray(certified.release(exact, entropy=self.entropy))
 

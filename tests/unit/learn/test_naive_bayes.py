@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,9 +35,10 @@ def test_the_whole_fit_spends_at_most_epsilon(noise, budget):
     task = made_task(500)
     model = NaiveBayes("0.7", bounds=task.bounds, categorical=task.categorical, noise=noise, budget=budget)
     model.fit(*task.train)
-    assert len(model.certificates_) == 1 + 2 + 2 * 2
-    assert sum(c.requirement.epsilon for c in model.certificates_) <= Fraction(7, 10)
-    assert all(c.bound <= c.requirement.epsilon for c in model.certificates_)
+    proven: list[Any] = model.certificates_
+    assert len(proven) == 1 + 2 + 2 * 2
+    assert sum(c.requirement.epsilon for c in proven) <= Fraction(7, 10)
+    assert all(c.bound <= c.requirement.epsilon for c in proven)
     assert np.allclose(model.predict_proba(task.test[0]).sum(axis=1), 1)
 
 
