@@ -115,7 +115,7 @@ class NonPrivate(NaiveBayes):  # type: ignore[misc]  # scikit-learn ships no typ
     def __init__(self, task: Task) -> None:
         super().__init__(32, bounds=task.bounds, categorical=task.categorical, classes=[0, 1])
 
-    def _released(self, answers: Any, unit: Any, sensitivity: Any, share: Any, *, integer: bool) -> Any:
+    def _released(self, answers: Any, unit: Any, each: Any, share: Any, most: int) -> Any:
         return answers * float(unit)
 
 

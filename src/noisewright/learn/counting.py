@@ -1,4 +1,4 @@
-"""Private counts and sums for classifiers: every query designed, certified and released on its lattice."""
+"""Private counts and sums over cells: all cells of a question designed and certified as one vector."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from noisewright.laws.folds import Atoms
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.twofold import TwoFold
+from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.sample.certified import Certified
-from noisewright.sample.entropy import Entropy
+from noisewright.problem.sensitivity import Disjoint, L1Ball, Sparse
+from noisewright.problem.vector import Vector
+from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.design import design
 from noisewright.search.report import Report
+from noisewright.search.vector_parts import ball_laplace
 
 NOISES = ("best", "tailored", "staircase", "two-fold", "Laplace")
 _BUDGET_DIGITS = 10**6
@@ -33,35 +38,56 @@ def split_budget(epsilon: Fraction, weights: Sequence[float], *, optimised: bool
     return [epsilon * Fraction(int(_BUDGET_DIGITS * root / total), _BUDGET_DIGITS) for root in roots]
 
 
-def noise_for(sensitivity: Fraction, epsilon: Fraction, noise: str, utility: Any, *, integer: bool) -> Certified:
-    """A certified mechanism of the wanted kind; "best" is whatever `design` ranks first."""
+@lru_cache(maxsize=512)
+def noise_for_cells(cells: int, rows: int, each: Fraction, epsilon: Fraction, noise: str, utility: Any) -> Certified:
+    """A certified mechanism for sums over `cells` cells, where each row is in one cell and moves it by at most `each`.
+
+    Rule: a person with at most `rows` rows moves at most that many cells, each by at most rows * each, and the
+    absolute changes of all cells add up to at most rows * each. Laplace noise is proven for the second
+    (an l1 ball): its scale is that of one number. Noise of any other shape can charge its whole price for
+    the smallest move, so it is proven for the first (a sparse set), every moved cell with an equal part of epsilon.
+    With one row, or one cell, the sets agree. "best" is the better of the two for `utility`; two-fold noise of a
+    single rate is Laplace noise.
+    Guarantees: the certificate is for adding or removing all rows of one person.
+    """
     if noise not in NOISES:
         raise InvalidInputError(f"noise is {noise!r}; give one of {', '.join(NOISES)}.", noise=noise)
-    report = _designed(sensitivity, epsilon, utility, integer and noise == "best")
-    if noise == "best":
-        return report.best
+    together, reach = min(rows, cells), rows * each
+    part = _part(reach, epsilon / together, noise, utility)
+    sparse = Disjoint([reach] * cells) if together == 1 else Sparse(together, [reach] * cells)
+    found = [PerCoordinate(Vector(sparse), (part,) * cells)]
+    if together > 1 and (noise == "best" or _is_laplace(part)):
+        found.append(ball_laplace(Vector(L1Ball(reach, cells)), epsilon))
+    return make_certified(min(found, key=lambda mechanism: _loss(mechanism, utility)), PureDP(epsilon))
+
+
+def _is_laplace(part: Additive) -> bool:
+    law = part.law
+    single = isinstance(law, TwoFold) and isinstance(law.fold, Atoms) and len(law.fold.rates) == 1
+    return single or isinstance(law, Laplace)
+
+
+def _loss(mechanism: PerCoordinate, utility: Any) -> float:
+    """How bad one cell is; all have the same noise."""
+    part = mechanism.parts[0]
+    assert part is not None
+    value = float(part.expected(utility, FLOATS))
+    return -value if utility.larger_is_better else value
+
+
+def _part(sensitivity: Fraction, epsilon: Fraction, noise: str, utility: Any) -> Additive:
+    """Noise of the wanted kind for one number; "best" is whatever `design` ranks first."""
+    report = _designed(sensitivity, epsilon, utility)
     wanted = "two-fold optimum" if noise == "two-fold" else noise
-    return next(c.certified for c in report.candidates if c.name == wanted)
+    for candidate in report.candidates:
+        if noise == "best" or candidate.name == wanted:
+            part: Additive = candidate.certified.mechanism
+            return part
+    raise InvalidInputError(
+        f'there is no {noise} noise for this utility; give noise = "best" or another utility.', noise=noise
+    )
 
 
 @lru_cache(maxsize=512)
-def _designed(sensitivity: Fraction, epsilon: Fraction, utility: Any, integer: bool) -> Report:
-    return design(Scalar(sensitivity, integer=integer), privacy=PureDP(epsilon), utility=utility)
-
-
-def release_many(
-    certified: Certified, answers: NDArray[np.int64], unit: Fraction, entropy: Entropy | None = None
-) -> NDArray[np.float64]:
-    """A private value for each answer, given as whole multiples of `unit`.
-
-    Guarantees: each answer is put on the lattice in exact rationals, and the result depends on the answer's
-    cell and the drawn noise through their sum alone, as in `Certified.release`.
-    """
-    lattice = certified.mechanism.lattice
-    cells = np.array([lattice.index(int(a) * unit) for a in answers.ravel()], dtype=np.float64)
-    step = float(lattice.step)
-    noise = certified.draw(answers.size, entropy=entropy).astype(np.float64)
-    offset = float(1 - 2 * lattice.edge)
-    # The noise is the centre of its cell; rounding finds the cell again, so only whole numbers are added.
-    places = np.rint(noise / step - offset / 2) + cells + offset
-    return np.asarray(places * step).reshape(answers.shape)
+def _designed(sensitivity: Fraction, epsilon: Fraction, utility: Any) -> Report:
+    return design(Scalar(sensitivity), privacy=PureDP(epsilon), utility=utility)

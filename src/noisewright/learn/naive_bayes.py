@@ -12,10 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from noisewright.learn.counting import noise_for, release_many, split_budget
+from noisewright.learn.counting import noise_for_cells, split_budget
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
 from noisewright.problem.utilities import SquaredError
+from noisewright.proof.certify import Certificate
+from noisewright.sample.certified import Certified
 from noisewright.sample.entropy import Entropy
 
 Floats = NDArray[np.float64]
@@ -31,12 +33,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     Features are categorical (whole numbers 0 … k-1, with k given in `categorical` by column) or numeric (normal
     within each class; clipped to `bounds`, one pair for all or a mapping by column). One person has at most
-    `rows_per_person` rows; with `groups` given to `fit`, further rows of a group are left out.
-    `noise` is "best", "tailored", "staircase", "two-fold" or "Laplace"; `utility` is what the noise is designed
-    for (squared error if None). `budget` "optimised" gives queries that matter more a larger share, "even" the same.
-    `entropy` is where randomness comes from: the operating system, if None.
-    Guarantees: the certificates of all releases, in `certificates_`, sum to at most epsilon for adding or
-    removing one person. Class labels, the number of features, bounds and categories count as public.
+    `rows_per_person` rows; with `groups` given to `fit` (who each row belongs to), further rows of a group are left
+    out, and without it the caller vouches for the limit.
+    `noise` is "best", "tailored", "staircase", "two-fold" or "Laplace"; with m rows per person, noise of another
+    shape than Laplace's pays for every cell that the rows may fall into, and is up to m times as wide.
+    `utility` is what the noise is designed for (squared error if None). `budget` "optimised" gives queries that
+    matter more a larger share, "even" the same. `entropy` is where randomness comes from, the operating system if
+    None.
+    Guarantees: each table of counts or sums is certified as one vector, over every change that one person's rows
+    can make to it; the certificates of the mechanisms used, in `certificates_` and `mechanisms_`, sum to at most
+    epsilon for adding or removing one person, and are proven again when a pickled model is loaded. Class labels,
+    the number of features, bounds and categories count as public.
     """
 
     def __init__(
@@ -68,15 +75,33 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tags.classifier_tags.poor_score = True
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        # A certificate is proven, never copied: what is kept are plain data, to be proven again.
+        if "mechanisms_" in state:
+            state["mechanisms_"] = [certified.to_dict() for certified in state["mechanisms_"]]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept = dict(state)
+        if "mechanisms_" in kept:
+            kept["mechanisms_"] = [Certified.from_dict(data) for data in kept["mechanisms_"]]
+        super().__setstate__(kept)
+
+    @property
+    def certificates_(self) -> list[Certificate]:
+        """What was proven of each release, in their order."""
+        return [certified.certificate for certified in self.mechanisms_]
+
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> NaiveBayes:  # noqa: N803
         """Spend epsilon on the counts and sums of the training rows."""
         rows, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         epsilon, most = parameter(self.epsilon, "epsilon"), self._rows_per_person()
         if groups is not None:
-            kept = _first_of_each(np.asarray(groups), most)
+            kept = _first_of_each(_people(groups, len(rows)), most)
             rows, labels = rows[kept], labels[kept]
-        self.classes_ = np.unique(labels) if self.classes is None else np.asarray(self.classes)
+        self.classes_ = np.unique(labels if self.classes is None else np.asarray(self.classes))
         place = np.searchsorted(self.classes_, labels)
         known = (place < len(self.classes_)) & (self.classes_[np.minimum(place, len(self.classes_) - 1)] == labels)
         rows, place = rows[known], place[known].astype(np.int64)
@@ -115,7 +140,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         weights = [1.0, *(float(k) for k in sizes.values())]
         weights += [_MEAN_WEIGHT, _SQUARE_WEIGHT] * len(numeric)
         shares = iter(split_budget(epsilon, weights, optimised=self.budget == "optimised"))
-        self.certificates_: list[Any] = []
+        self.mechanisms_: list[Certified] = []
         totals = np.bincount(place, minlength=len(self.classes_)).astype(np.int64)
         self.class_count_ = np.maximum(self._counts(totals, next(shares), most), 1.0)
         self.category_log_prob_ = {
@@ -128,15 +153,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             self._moments(j, rows[:, j], place, (next(shares), next(shares)), most)
 
     def _counts(self, counts: Whole, share: Fraction, most: int) -> Floats:
-        return self._released(counts, Fraction(1), Fraction(most), share, integer=True)
+        return self._released(counts, Fraction(1), Fraction(1), share, most)
 
-    def _released(
-        self, answers: Whole, unit: Fraction, sensitivity: Fraction, share: Fraction, *, integer: bool
-    ) -> Floats:
+    def _released(self, answers: Whole, unit: Fraction, each: Fraction, share: Fraction, most: int) -> Floats:
+        """Private values of answers given in whole `unit`s; a row is in one of them and moves it by at most `each`."""
         utility = SquaredError() if self.utility is None else self.utility
-        certified = noise_for(sensitivity, share, self.noise, utility, integer=integer)
-        self.certificates_.append(certified.certificate)
-        return release_many(certified, answers, unit, self.entropy)
+        certified = noise_for_cells(len(answers), most, each, share, self.noise, utility)
+        self.mechanisms_.append(certified)
+        exact = [int(answer) * unit for answer in answers]
+        return np.asarray(certified.release(exact, entropy=self.entropy))
 
     def _categories(self, column: Floats, place: Whole, size: int, share: Fraction, most: int) -> Floats:
         value = np.clip(np.nan_to_num(column), 0, size - 1).astype(np.int64)
@@ -148,13 +173,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _moments(self, j: int, column: Floats, place: Whole, shares: tuple[Fraction, Fraction], most: int) -> None:
         low, high = self._bounds_of(j)
         self._middle[j], self._half[j] = (low + high) / 2, (high - low) / 2
-        # In half-ranges, on a grid of whole numbers: sums of integers are exact, and nobody adds more than 1.
-        z = np.rint(np.clip((column - self._middle[j]) / self._half[j], -1.0, 1.0) * _GRID).astype(np.int64)
+        # In half-ranges, on a grid of whole numbers: sums of integers are exact, and no row adds more than 1.
+        z = np.rint(_in_half_ranges(column, self._middle[j], self._half[j]) * _GRID).astype(np.int64)
         squares = np.rint((z / _GRID) ** 2 * _GRID).astype(np.int64) - _GRID // 2
         unit, classes = Fraction(1, _GRID), len(self.classes_)
         sums, spreads = (_class_sums(place, values, classes) for values in (z, squares))
-        first = self._released(sums, unit, Fraction(most), shares[0], integer=False)
-        second = self._released(spreads, unit, Fraction(most, 2), shares[1], integer=False)
+        first = self._released(sums, unit, Fraction(1), shares[0], most)
+        second = self._released(spreads, unit, Fraction(1, 2), shares[1], most)
         mean = np.clip(first / self.class_count_, -1.0, 1.0)
         square = np.clip(second / self.class_count_ + 0.5, 0.0, 1.0)
         self.theta_[:, j] = mean
@@ -163,7 +188,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _bounds_of(self, j: int) -> tuple[float, float]:
         pair = self.bounds[j] if isinstance(self.bounds, Mapping) else self.bounds
         low, high = float(pair[0]), float(pair[1])
-        if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        # Half the distance must be a number too: a half-range of 0 or infinity would not limit a row.
+        if not (low < high and np.isfinite(low + high) and 0 < (high - low) / 2 < np.inf):
             raise InvalidInputError(f"bounds of column {j} are {pair!r}; give two finite numbers, low < high.")
         return low, high
 
@@ -175,11 +201,18 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             value = np.clip(np.nan_to_num(rows[:, j]), 0, table.shape[1] - 1).astype(np.int64)
             joint += table[:, value].T
         numeric = [j for j in range(self.n_features_in_) if j not in self.category_log_prob_]
-        z = np.clip((rows[:, numeric] - self._middle[numeric]) / self._half[numeric], -1.0, 1.0)
+        z = _in_half_ranges(rows[:, numeric], self._middle[numeric], self._half[numeric])
         for c in range(len(self.classes_)):
             spread = self.var_[c, numeric]
             joint[:, c] -= 0.5 * np.sum(np.log(spread) + (z - self.theta_[c, numeric]) ** 2 / spread, axis=1)
         return np.asarray(joint)
+
+
+def _in_half_ranges(values: Floats, middle: Any, half: Any) -> Floats:
+    """Where values lie between their bounds, from -1 to 1; values outside count as the bound they are beyond."""
+    # A value far outside may overflow, which the limits mend; a warning would tell that there is one.
+    with np.errstate(over="ignore"):
+        return np.asarray(np.clip((values - middle) / half, -1.0, 1.0))
 
 
 def _class_sums(place: Whole, values: Whole, classes: int) -> Whole:
@@ -187,6 +220,18 @@ def _class_sums(place: Whole, values: Whole, classes: int) -> Whole:
     if len(values) > 2**32:
         raise InvalidInputError("more than 2^32 rows; split the data.", rows=len(values))
     return np.bincount(place, weights=values.astype(np.float64), minlength=classes).astype(np.int64)
+
+
+def _people(groups: ArrayLike, rows: int) -> NDArray[Any]:
+    """Who each row belongs to; refused where a row has no known owner, since no limit could hold for it."""
+    people = np.asarray(groups)
+    if people.shape != (rows,):
+        raise InvalidInputError(
+            f"groups has the shape {people.shape}; give one name or number for each of the {rows} rows."
+        )
+    if np.any(people != people):
+        raise InvalidInputError("groups has missing values (NaN); give every row the person it belongs to.")
+    return people
 
 
 def _first_of_each(groups: NDArray[Any], most: int) -> NDArray[np.intp]:
