@@ -45,7 +45,7 @@ def test_entropy_that_is_passed_decides_what_is_drawn():
 
 def test_the_stated_limits_are_the_limits():
     assert "one part in 2^24" in PAGE
-    assert STRETCH == 1 + Fraction(1, 2**24)
+    assert 1 + Fraction(1, 2**24) == STRETCH
     assert "2^26 sensitivities" in re.sub(r"\s+", " ", PAGE)
     assert LARGEST_FLOAT == 2**26
     limit = 2**26 * Fraction("0.3")
