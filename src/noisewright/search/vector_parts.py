@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -50,7 +51,10 @@ def scalar_utility(utility: VectorUtility, place: int, dimension: int) -> Scalar
 
 
 def assembled(query: Vector, parts: dict[int, Additive]) -> PerCoordinate:
-    """Parts at their places, nothing elsewhere."""
+    """Parts at their places, nothing elsewhere; for exact answers where the question declares them."""
+    if query.exact:
+        made = {part: replace(part, query=Scalar(part.query.sensitivity, exact=True)) for part in set(parts.values())}
+        parts = {i: made[part] for i, part in parts.items()}
     return PerCoordinate(query, tuple(parts.get(i) for i in range(query.dimension)))
 
 
