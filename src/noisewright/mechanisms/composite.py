@@ -70,7 +70,7 @@ class Composite(Record):
     @property
     def grid(self) -> Grid:
         """The inputs that have a law of their own."""
-        return uniform_grid(*self.query.inputs, self.cells)
+        return uniform_grid(*self.window, self.cells)
 
     @property
     def last(self) -> int:

@@ -49,7 +49,7 @@ class Rows(Record):
     weights: WholeRows = tuple_of(wholes(at_least=0, as_text=True))
 
     def __post_init__(self) -> None:
-        if (self.grid.points[0], self.grid.points[-1]) != self.query.inputs:
+        if (self.grid.points[0], self.grid.points[-1]) not in (self.query.inputs, self.query.covered):
             raise InvalidMechanismError("the grid of inputs must span exactly the inputs of the question.")
         if len(self.values) < 2 or any(b <= a for a, b in pairwise(self.values)):
             raise InvalidMechanismError("the output values must increase, and be at least two.")

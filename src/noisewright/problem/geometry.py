@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.fields import PackedMatrix, Rational, rational, whole_matrix
@@ -203,10 +203,10 @@ def _numbers(points: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
 
 
 def _scaled(rows: list[list[Fraction]], scale: Number | Iterable[Number]) -> list[list[Fraction]]:
-    if isinstance(scale, Iterable) and not isinstance(scale, str) and getattr(scale, "shape", None) != ():
+    if isinstance(scale, Iterable) and not isinstance(scale, str) and getattr(scale, "shape", 1) != ():
         factors = [budget(s, f"scale {k}") for k, s in enumerate(scale)]
         if any(len(row) != len(factors) for row in rows):
             raise InvalidPrivacyError(f"there are {len(factors)} scales; give one, or one for each coordinate.")
         return [[v * f for v, f in zip(row, factors, strict=True)] for row in rows]
-    factor = budget(scale, "scale")
+    factor = budget(cast(Number, scale), "scale")
     return [[v * factor for v in row] for row in rows]

@@ -122,6 +122,13 @@ class Bounded(Record):
         return self.sensitivity if self.exact else min(self.sensitivity * (1 + ROUNDING), self.width)
 
     @property
+    def covered(self) -> tuple[Fraction, Fraction]:
+        """The inputs, and a hair more where parts of the range that fit the sensitivity are to fit the reach."""
+        low, high = self.inputs
+        more = (high - low) * ROUNDING / 2 if self.sensitivity < self.reach < high - low else Fraction(0)
+        return low - more, high + more
+
+    @property
     def width(self) -> Fraction:
         """The length of the input range."""
         return self.inputs[1] - self.inputs[0]

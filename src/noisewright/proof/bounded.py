@@ -150,7 +150,7 @@ def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:
 @bounded_ratio.register
 def _(mechanism: Composite, epsilon: Fraction) -> tuple[Fraction, str]:
     """Supremum over infimum of the densities; nested steps by how far one person moves them."""
-    if mechanism.window != mechanism.query.inputs:
+    if mechanism.window not in (mechanism.query.inputs, mechanism.query.covered):
         raise UncertifiedError(
             "refused: the window of a composite mechanism must be the whole input range. A window as wide as the"
             " sensitivity that is placed near the data leaves outputs that only some data can produce, so its place"

@@ -27,7 +27,7 @@ def central(query: Bounded, epsilon: Fraction, core: Fraction) -> Composite:
     Guarantees nothing by itself: the verifier checks the steps against the largest move.
     """
     steps, share = nested_steps(query, epsilon, core)
-    return Composite(query, steps, FLAT, share, query.inputs, fitting_cells(query, _CELLS))
+    return Composite(query, steps, FLAT, share, query.covered, fitting_cells(query, _CELLS))
 
 
 def nested_steps(query: Bounded, epsilon: Fraction, core: Fraction) -> tuple[Steps, Fraction]:
@@ -113,4 +113,4 @@ def _area(heights: list[float], reach: list[float], power: int = 0) -> float:
 def _largest_move(query: Bounded) -> Fraction:
     """The part of the input range that one person can move the answer's grid input by."""
     cells = fitting_cells(query, _CELLS)
-    return min(Fraction(1), Fraction(math.ceil(query.reach / query.width * cells), cells))
+    return min(Fraction(1), Fraction(math.ceil(query.sensitivity / query.width * cells), cells))

@@ -38,15 +38,13 @@ def input_grid(query: Bounded, cells: int) -> Grid:
 
     A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best.
     """
-    ratio = query.width / query.sensitivity
-    if ratio.numerator <= _MOST_MULTIPLE * cells:
-        together = ratio.denominator * max(1, round(cells / ratio.numerator))
-    elif query.width > 2 * cells * query.sensitivity:
+    whole = (query.width / query.sensitivity).numerator
+    low, high = query.covered
+    if whole <= _MOST_MULTIPLE * cells:
+        return uniform_grid(low, high, whole * max(1, round(cells / whole)))
+    if query.width > 2 * cells * query.sensitivity:
         return uniform_grid(*query.inputs, cells)
-    else:
-        together = max(1, round(query.sensitivity * cells / query.width))
-    low, high = query.inputs
-    step = query.reach / together
+    step = query.reach / max(1, round(query.sensitivity * cells / query.width))
     points = [low + i * step for i in range(math.ceil((high - low) / step))]
     return Grid((*points, high))
 
@@ -94,7 +92,11 @@ def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fractio
     """
     query = design.query
     if not isinstance(utility, AverageVariance):
-        return _relaxed(design, design.grid.points, None), Fraction(0)
+        # Drawn together to the inputs themselves, points that fit the reach fit the sensitivity.
+        low, high = query.inputs
+        start, end = design.grid.points[0], design.grid.points[-1]
+        points = tuple(low + (p - start) * (high - low) / (end - start) for p in design.grid.points)
+        return _relaxed(design, points, None), Fraction(0)
     if utility.prior is None:
         return _averaged(design)
     points = tuple(sorted({*query.inputs, *_atoms(query, utility)}))

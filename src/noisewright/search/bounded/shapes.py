@@ -33,14 +33,10 @@ _TRUNCATION_STEPS = 40
 
 
 def fitting_cells(query: Bounded, near: int) -> int:
-    """A number of grid cells, about `near`, of which what one person can reach is a whole number or hardly less.
-
-    Where the reach exceeds the sensitivity by a hair, one cell fewer makes the others wide enough for it.
-    """
+    """A number of grid cells, at least `near`, of which the sensitivity is a whole number where that is possible."""
     whole = (query.width / query.sensitivity).numerator
     if whole <= _MOST_CELLS:
-        count = whole * max(1, -(-near // whole))
-        return count if query.reach in (query.sensitivity, query.width) else max(1, count - 1)
+        return whole * max(1, -(-near // whole))
     return max(near, min(_MOST_CELLS, 8 * math.ceil(query.width / query.sensitivity)))
 
 
@@ -65,7 +61,7 @@ def composite(query: Bounded, epsilon: Fraction, activation: Part, base: Part = 
     Raises InvalidMechanismError where its outputs would leave the bounds.
     """
     share = activation_share(activation, base, ratio_below(epsilon))
-    return Composite(query, activation, base, share, query.inputs, fitting_cells(query, _CELLS))
+    return Composite(query, activation, base, share, query.covered, fitting_cells(query, _CELLS))
 
 
 def tuned_half(query: Bounded, epsilon: Fraction, kind: str, base: Part, goal: str) -> Fraction | None:
@@ -119,8 +115,8 @@ def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Ro
 
     Rule: the ratio is largest at the ends, where it is (margin + sensitivity) / margin.
     """
-    points = grid or uniform_grid(*query.inputs, fitting_cells(query, 1 if query.reach == query.width else 256))
-    x, (low, high) = points.points, query.inputs
+    points = grid or uniform_grid(*query.covered, fitting_cells(query, 1))
+    x, (low, high) = points.points, query.covered
     ends = points.reach(query.reach)
     reach = max(x[j] - x[i] for i, j in enumerate(ends))
     margin = smallest_margin(
@@ -157,7 +153,8 @@ def truncated(query: Bounded, epsilon: Fraction, power: Fraction) -> Truncated:
     Guarantees: the rule was evaluated at the returned scale. It makes no promise about the bias.
     """
     free = replace(query, bias=None)
-    cells = min(fitting_cells(query, 40), 120)
+    # Its grid cannot pass the outputs, so one cell fewer makes the others wide enough for the reach.
+    cells = min(fitting_cells(query, 40), 120) - int(query.covered != query.inputs)
     scale = Fraction(float(query.sensitivity / epsilon)).limit_denominator(10**6) or query.sensitivity
 
     def passes(candidate: Fraction) -> bool:
