@@ -1,9 +1,13 @@
-"""What every test relies on: no window is ever opened, and Hypothesis runs the same examples everywhere."""
+"""What every test relies on: no window is ever opened, no test knows what another one solved, and Hypothesis runs the
+same examples everywhere.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["MPLBACKEND"] = "Agg"
@@ -20,3 +24,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("noisewright")
+
+_REMEMBERING = ("noisewright.search.solved", "noisewright.search.bounded.memory")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> None:
+    """Every test starts with empty memories: a wrong key must not depend on the order of tests to be noticed."""
+    for name in _REMEMBERING:
+        if name in sys.modules:
+            sys.modules[name].forget()

@@ -138,6 +138,8 @@ __all__ = [
     "certify",
     "composed_delta",
     "composed_epsilon",
+    "HalfIntegers",
+    "half_integers",
     "composite_from",
     "corollary_nine_delta",
     "design",
@@ -269,6 +271,7 @@ if TYPE_CHECKING:
     from noisewright.search.calibration import GAUSSIAN, LOGISTIC, calibrated, calibrated_many, generalized_gaussian
     from noisewright.search.composition import composed_delta, composed_epsilon
     from noisewright.search.design import design
+    from noisewright.search.halves import HalfIntegers, half_integers
     from noisewright.search.meta import metric_private
     from noisewright.search.metric_builders import exponential_mechanism, mwem_mechanism, smalldb_mechanism
     from noisewright.search.metric_report import LinearReport

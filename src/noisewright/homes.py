@@ -131,6 +131,8 @@ HOMES: dict[str, str] = {
     "calibrated_many": "search.calibration",
     "composed_delta": "search.composition",
     "composed_epsilon": "search.composition",
+    "HalfIntegers": "search.halves",
+    "half_integers": "search.halves",
     "ranged_mechanism": "search.ranged",
     "per_coordinate": "search.ranged",
     "exponential_on_range": "search.ranged",

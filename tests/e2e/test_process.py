@@ -66,17 +66,41 @@ def test_bash_completion_can_be_shown(tmp_path: Path):
     assert "complete -o default -F _noisewright_completion noisewright" in outcome.out
 
 
-@posix
-def test_an_interruption_ends_quietly(tmp_path: Path):
-    words = ("sweep", "--sensitivity", "1", "--utility", "squared-error", "--points", "1000")
-    # The signal comes from inside, once the sweep is under way, so that no waiting time has to be guessed.
+SWEEP = ("sweep", "--sensitivity", "1", "--utility", "squared-error", "--epsilons", "1,2")
+IGNORING = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+    " os.execv(sys.executable, [sys.executable, '-c', sys.argv[1]])"
+)
+
+
+def _interrupted(begin: str, folder: Path, *, ignored: bool) -> subprocess.CompletedProcess[str]:
+    """A sweep that interrupts itself at its first design, in a process that did or did not ignore interruptions.
+
+    The signal comes from inside, once the sweep is under way, so that no waiting time has to be guessed.
+    """
     code = (
-        "import os, signal, sys; from noisewright.app import cli; import noisewright.app.sweep as sweep;"
-        " sweep.design = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT);"
-        f" sys.exit(cli.main({list(words)!r}))"
+        f"import os, signal, sys; {begin}; from noisewright.app import cli; import noisewright.app.sweep as sweep;"
+        " design = sweep.design;"
+        " sweep.design = lambda *a, **k: (os.kill(os.getpid(), signal.SIGINT), design(*a, **k))[1];"
+        f" sys.exit(cli.main({list(SWEEP)!r}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    words = ["-c", IGNORING, code] if ignored else ["-c", code]
+    return subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@posix
+@pytest.mark.parametrize("ignored", [False, True], ids=["in the foreground", "whatever started the tests"])
+def test_an_interruption_ends_quietly(tmp_path: Path, ignored: bool):
+    # As if started from a terminal: whoever runs these tests may ignore the signal, as background jobs do.
+    done = _interrupted("signal.signal(signal.SIGINT, signal.default_int_handler)", tmp_path, ignored=ignored)
     assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGINT, "", "")
+
+
+@posix
+def test_a_job_in_the_background_is_not_interrupted(tmp_path: Path):
+    done = _interrupted("pass", tmp_path, ignored=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "staircase" in done.stdout
 
 
 @posix

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import noisewright as nw
-from tests.e2e.command import Cli, assert_succeeded
+from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 COMMON = ("design", "--epsilon", "1", "--utility", "squared-error")
 
@@ -75,3 +75,35 @@ def test_what_does_not_fit_together_is_refused_in_one_line(cli: Cli, words: tupl
     assert said in outcome.err
     assert outcome.err.count("\n") == 1
     assert outcome.out == ""
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> int:
+    """84 numbers with noise so small that what is released can be compared, in quiet.json."""
+    query = nw.Vector(nw.Disjoint(["0.01"] * 84))
+    nw.design(query, privacy=nw.PureDP(32), utility=nw.TotalSquaredError()).best.save(tmp_path / "quiet.json")
+    return query.dimension
+
+
+def test_every_number_on_standard_input_is_read_to_its_last_digit(cli: Cli, quiet: int):
+    # The last number straddles the thousandth character.
+    truths = [100000.125 + i for i in range(quiet - 1)] + [123456.789]
+    typed = ", ".join(f"{v:.3f}" for v in truths)
+    assert typed.rindex(" ") < 1000 < len(typed)
+    outcome = cli("answer", "quiet.json", "--value", "-", typed=f"{typed}\n")
+    assert_succeeded(outcome)
+    released = [float(v) for v in outcome.out.split(",")]
+    assert released == pytest.approx(truths, abs=0.5)
+
+
+def test_a_long_standard_input_is_read_whole(cli: Cli, quiet: int):
+    outcome = cli("answer", "quiet.json", "--value", "-", typed=" " * 10**6 + ",".join(["7"] * quiet))
+    assert_succeeded(outcome)
+    assert [float(v) for v in outcome.out.split(",")] == pytest.approx([7] * quiet, abs=0.5)
+
+
+def test_a_standard_input_without_end_is_refused_and_not_cut(cli: Cli, quiet: int):
+    numbers = ",".join(["31415"] * quiet)
+    outcome = cli("answer", "quiet.json", "--value", "-", typed=numbers + " " * (16 * 2**20))
+    assert_failed(outcome, 2, "standard input holds more than 16,777,216 characters")
+    assert "31415" not in outcome.err

@@ -13,7 +13,7 @@ from noisewright.app.output import say
 from noisewright.problem.errors import InvalidNumberError
 from noisewright.problem.numbers import show
 
-_LONGEST_INPUT = 1000
+_LONGEST_INPUT = 16 * 2**20
 
 
 def verify(file: MechanismFile) -> None:
@@ -67,10 +67,16 @@ def answer(
 
 
 def _from_input() -> str:
+    """All of standard input; what is too long is refused, never cut: a part of a number is another number."""
     try:
-        text = "" if sys.stdin is None else sys.stdin.read(_LONGEST_INPUT)
+        text = "" if sys.stdin is None else sys.stdin.read(_LONGEST_INPUT + 1)
     except UnicodeDecodeError:
         raise InvalidNumberError("standard input holds no number; give one, such as 42.") from None
+    if len(text) > _LONGEST_INPUT:
+        raise InvalidNumberError(
+            f"standard input holds more than {_LONGEST_INPUT:,} characters; give one number, or several with commas"
+            " between."
+        )
     if not text.strip():
         raise InvalidNumberError("standard input is empty; give one number, such as 42.")
     return text

@@ -9,6 +9,7 @@ refused, so that no law is ever drawn on somebody's word.
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -25,6 +26,8 @@ from noisewright.problem.records import Record, record
 
 _LONGEST = 300
 _LARGEST_POWER = 1000
+_MOST_BITS = 1023
+_DEEPEST = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class FormulaFold(Record):
 
     The formula is text in x with numbers, + - * / **, exp and log, such as "(1 + x)**-3 * exp(-2*x)".
     Valid for: formulas that the closure rules prove to be Laplace transforms of a positive rate with
-    a finite mean; raises InvalidLawError otherwise.
+    a finite mean; raises InvalidLawError otherwise, and also for a formula nested more than 160 deep or
+    with a number, typed or computed, whose numerator or denominator has more than 1,023 bits.
     """
 
     formula: Text = text()
@@ -156,13 +160,33 @@ def _prove(formula: str) -> Shape:
 @lru_cache(maxsize=256)
 def _parse(formula: str) -> ast.expr:
     try:
-        return ast.parse(formula.strip(), mode="eval").body
+        node = ast.parse(formula.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidLawError(f'"{formula}" is not a formula; write for example "(1 + x)**-3".') from None
+    if _deeper(node, _DEEPEST):
+        raise InvalidLawError(
+            f'"{formula}" is nested more than {_DEEPEST} deep; write the formula of a fold with fewer terms.'
+        )
+    return node
+
+
+def _deeper(node: ast.expr, limit: int) -> bool:
+    """Whether a formula is nested deeper than this; level by level, since the walks that follow recurse."""
+    level: list[ast.AST] = [node]
+    for _ in range(limit):
+        level = [child for parent in level for child in ast.iter_child_nodes(parent) if isinstance(child, ast.expr)]
+    return bool(level)
 
 
 def _unknown(node: ast.expr) -> InvalidLawError:
     return InvalidLawError(f'the closure rules do not cover "{ast.unparse(node)}" in a fold\'s formula.')
+
+
+def _too_large(node: ast.expr) -> InvalidLawError:
+    return InvalidLawError(
+        f'the number "{ast.unparse(node)}" in a fold\'s formula is too large or too fine: its numerator and denominator'
+        f" may have {_MOST_BITS} bits each (about 1e307)."
+    )
 
 
 def _constant(node: ast.expr) -> Fraction:
@@ -174,7 +198,9 @@ def _constant(node: ast.expr) -> Fraction:
 
 def _shape(node: ast.expr) -> Shape:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-        return _number(Fraction(str(node.value)))
+        if not math.isfinite(node.value):
+            raise _too_large(node)
+        return _number(node, Fraction(str(node.value)))
     if isinstance(node, ast.Name) and node.id == "x":
         return Shape("bernstein", extreme=True, rate=Fraction(1))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -194,8 +220,16 @@ def _shape(node: ast.expr) -> Shape:
     raise _unknown(node)
 
 
-def _number(value: Fraction) -> Shape:
+def _number(node: ast.expr, value: Fraction) -> Shape:
+    # Kept within reach of a float, so that a formula that is proven can also be searched and drawn.
+    if _bits(value) > _MOST_BITS:
+        raise _too_large(node)
     return Shape("constant", negative=value < 0, value=abs(value))
+
+
+def _bits(value: Fraction) -> int:
+    """The length of the longer of numerator and denominator."""
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
 def _negated(shape: Shape) -> Shape:
@@ -213,7 +247,7 @@ def _call(node: ast.expr, name: str, argument: ast.expr) -> Shape:
 
 def _sum(node: ast.BinOp, a: Shape, b: Shape) -> Shape:
     if a.kind == b.kind == "constant":
-        return _number(_signed(a) + _signed(b))
+        return _number(node, _signed(a) + _signed(b))
     if a.kind == "constant" or b.kind == "constant":
         constant, other = (a, b) if a.kind == "constant" else (b, a)
         if not constant.negative and not other.negative:
@@ -231,7 +265,7 @@ def _sum(node: ast.BinOp, a: Shape, b: Shape) -> Shape:
 def _product(node: ast.expr, a: Shape, b: Shape) -> Shape:
     negative = a.negative != b.negative
     if a.kind == b.kind == "constant":
-        return _number(_signed(a) * _signed(b))
+        return _number(node, _signed(a) * _signed(b))
     if "constant" in (a.kind, b.kind):
         constant, other = (a, b) if a.kind == "constant" else (b, a)
         if constant.value:
@@ -250,7 +284,10 @@ def _power(node: ast.expr, base: ast.expr, exponent: Fraction) -> Shape:
         raise _unknown(node)
     if inside.kind == "constant":
         if inside.value and exponent == int(exponent):
-            return _number(_signed(inside) ** int(exponent))
+            # A power of b bits has at least (b - 1) times the exponent: refused before it is computed.
+            if (_bits(inside.value) - 1) * abs(exponent) > _MOST_BITS:
+                raise _too_large(node)
+            return _number(node, _signed(inside) ** int(exponent))
         raise _unknown(node)
     if inside.kind == "bernstein" and not inside.negative:
         if 0 < exponent <= 1:

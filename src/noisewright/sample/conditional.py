@@ -22,6 +22,7 @@ from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import data_value, show
+from noisewright.proof.additive import above
 from noisewright.proof.bounded import largest_bias
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
@@ -168,11 +169,12 @@ def _(mechanism: Conditional) -> list[str]:
         errors = [mechanism.moments(i, BALLS)[1].sqrt() for i in rows]
         shown = [f"{float(upper(e)):.6g} at {show(grid.points[i])}" for i, e in zip(rows, errors, strict=True)]
         bias = largest_bias(mechanism)
-    mean = (
-        "Mean: exactly the true answer, for every answer in the range."
-        if bias <= query.width / 10**12
-        else f"Bias: answers are off by up to {float(bias):.6g} on average."
-    )
+    if not bias:
+        mean = "Mean: exactly the true answer, for every answer in the range."
+    elif bias <= query.width / 10**12:
+        mean = f"Mean: proven to be within {above(bias)} of the true answer, for every answer in the range."
+    else:
+        mean = f"Bias: answers are off by up to {above(bias)} on average."
     low, high = mechanism.value(0), mechanism.value(mechanism.last)
     return [
         f"Error: root mean square {', '.join(shown)}.",

@@ -167,7 +167,7 @@ def _reason(query: Scalar, privacy: Target, utility: Utility, order: tuple[Candi
     usual = next((c for c in order if c.name in ("Gaussian", "discrete Gaussian")), None)
     if usual is not None and usual is not winner:
         parts.append(f": {_gain(winner, usual, utility)}")
-    parts.append(f"; {limit_text(winner.gap)}.")
+    parts.append(f"; {limit_text(winner.gap, query)}.")
     if isinstance(privacy, ApproxDP) and usual is not winner and not query.integer:
         parts.append(f" {wins_text(gaussian_wins_from(query, privacy, utility))}")
     return "".join(parts)

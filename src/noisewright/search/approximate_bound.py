@@ -108,19 +108,19 @@ def _multipliers(grid: Grid, privacy: ApproxDP, cost: Floats, shifts: range) -> 
 def proven_bound(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness, dual: Dual) -> Fraction:
     """A lower bound of a cost, or an upper bound of a usefulness, for every private noise law; in the query's unit.
 
-    Guarantees: holds for any multipliers; a bad dual only makes it weaker.
+    Guarantees: holds for any multipliers, repeated ones included; a bad dual only makes it weaker.
+    Valid for: grids of at most 8,000 points that fit the question; raises ValueError otherwise.
     """
     with precision(_BITS):
-        if dual.edge != _edge(query, utility):
-            raise ValueError("these multipliers were made for another kind of loss")
+        if dual.edge != _edge(query, utility) or (query.integer and dual.per != query.sensitivity):
+            raise ValueError("these multipliers were made for another question")
+        if not (1 <= dual.per <= MOST_CELLS and 1 <= dual.count <= MOST_CELLS):
+            raise ValueError("these multipliers are for more points than a programme has")
         costs = [ball(c) for c in _costs_from_below(query, utility, dual.per, dual.count + 1)]
         flow = [ball(0)] * (dual.count + 1)
         factor = BALLS.exp(ball(privacy.epsilon))
         largest: dict[int, Fraction] = {}
-        for shift, a, b, value in dual.multipliers:
-            exact = Fraction(value)
-            if not _is_pair(shift, a, b, dual) or exact < 0:
-                continue
+        for (shift, a, b), exact in _per_pair(dual).items():
             flow[a] = flow[a] + ball(exact)
             flow[b] = flow[b] - factor * ball(exact)
             largest[shift] = max(largest.get(shift, Fraction(0)), exact)
@@ -129,6 +129,16 @@ def proven_bound(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefuln
         ends = [lower(c + f / (2 if i else single)) for i, (c, f) in enumerate(zip(costs, flow, strict=True))]
         bound = min(ends) - privacy.delta * sum(largest.values(), Fraction(0))
         return _in_query_unit(query, utility, bound)
+
+
+def _per_pair(dual: Dual) -> dict[tuple[int, int, int], Fraction]:
+    """One multiplier for each pair of cells: delta is charged with the largest, so repeated ones count together."""
+    totals: dict[tuple[int, int, int], Fraction] = {}
+    for shift, a, b, value in dual.multipliers:
+        exact = Fraction(value)
+        if exact > 0 and _is_pair(shift, a, b, dual):
+            totals[shift, a, b] = totals.get((shift, a, b), Fraction(0)) + exact
+    return totals
 
 
 def _is_pair(shift: int, a: int, b: int, dual: Dual) -> bool:

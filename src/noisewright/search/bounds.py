@@ -1,7 +1,8 @@
 """What no mechanism can beat, proven in balls.
 
 Each bound holds for every epsilon-DP noise law on the same kind of answers, and for an unbounded
-range in the worst case for every mechanism.
+range in the worst case for every mechanism. For whole-number answers it is over mechanisms that release whole
+numbers; half-integers can do better (`search.halves`).
 """
 
 from __future__ import annotations

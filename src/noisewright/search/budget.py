@@ -23,6 +23,7 @@ from noisewright.search.bounds import best_possible, value_ball
 from noisewright.search.chain import LossGrid
 from noisewright.search.families import from_grid, laplace, tuned_staircase
 from noisewright.search.progress import progress_bar
+from noisewright.search.report import over
 from noisewright.search.scalar import laplace_name, tailored_or
 from noisewright.search.scaling import check_problem
 from noisewright.search.tables import html_table, number, text_table
@@ -112,8 +113,9 @@ class Budget:
     def _footer(self) -> str:
         beyond = f" Out of reach up to epsilon = {show(LARGEST_EPSILON)}: {', '.join(self.out_of_reach)}."
         return (
-            f"{self.rows[0].name} reaches the target from epsilon = {number(float(self.epsilon))} on; no mechanism"
-            f" reaches it at epsilon = {number(float(self.impossible_at))}.{beyond if self.out_of_reach else ''}"
+            f"{self.rows[0].name} reaches the target from epsilon = {number(float(self.epsilon))} on; no"
+            f" mechanism{over(self.query)} reaches it at epsilon = {number(float(self.impossible_at))}."
+            f"{beyond if self.out_of_reach else ''}"
         )
 
 

@@ -1,7 +1,8 @@
 """What many releases cost together: privacy-loss distributions, composed with pessimistic rounding.
 
 The losses are those of the noise that is drawn, at a shift of one sensitivity: for symmetric noise that
-falls outward every hockey-stick divergence grows with the shift, so this pair dominates all others.
+falls outward every hockey-stick divergence grows with the shift, so this pair dominates all others. Other
+noise is refused: some smaller shift, or the other direction, can cost far more.
 Composition is done by dp-accounting, which is imported when it is first needed.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,9 +27,15 @@ from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.errors import InvalidNumberError, InvalidPrivacyError
-from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.errors import (
+    InvalidMechanismError,
+    InvalidNumberError,
+    InvalidPrivacyError,
+    UncertifiedError,
+)
+from noisewright.problem.numbers import Number, parameter, show
 from noisewright.proof.approximate import line_of
+from noisewright.proof.pure import pure_bound
 
 Floats = NDArray[np.float64]
 
@@ -40,18 +48,45 @@ _FLOAT_NOISE = 1e-9
 
 
 def composed_delta(mechanism: Additive, count: int, epsilon: Number) -> float:
-    """Delta of `count` independent releases at this epsilon, rounded up (in floats, by dp-accounting)."""
+    """Delta of `count` independent releases at this epsilon, rounded up (in floats, by dp-accounting).
+
+    Guarantees: 0 where the releases are purely private at this epsilon by the sum of their proven bounds.
+    Valid for: symmetric noise that falls outward, with a sensitivity of whole cells where the noise is made of
+    cells; raises UncertifiedError otherwise.
+    """
     check_count(count)
     target = float(parameter(epsilon, "epsilon"))
+    if not 0 < target < math.inf:
+        raise InvalidPrivacyError(f"epsilon is {target:.6g}; it must be above 0.", epsilon=target)
+    check_dominated(mechanism)
+    if target >= _pure_sum(mechanism, count):
+        return 0.0
     return float(_composed(mechanism, count, target).get_delta_for_epsilon(target))
 
 
 def composed_epsilon(mechanism: Additive, count: int, delta: Number) -> float:
-    """Epsilon of `count` independent releases at this delta, rounded up (in floats, by dp-accounting)."""
+    """Epsilon of `count` independent releases at this delta, rounded up (in floats, by dp-accounting).
+
+    Guarantees: at most the sum of the proven pure bounds, where the noise has one. Infinite only for noise with a
+    bounded support, where no epsilon has so small a delta.
+    Valid for: symmetric noise that falls outward, with a sensitivity of whole cells where the noise is made of
+    cells; raises UncertifiedError otherwise, and where the noise has too many lattice points to be followed.
+    """
     check_count(count)
     share = float(parameter(delta, "delta"))
     if not 0 < share < 1:
         raise InvalidPrivacyError(f"delta is {share:.6g}; it must lie strictly between 0 and 1.", delta=share)
+    check_dominated(mechanism)
+    found = min(_epsilon_at(mechanism, count, share), _pure_sum(mechanism, count))
+    if math.isinf(found) and not isinstance(mechanism.law, Tabulated | TruncatedLaplace):
+        raise UncertifiedError(
+            f"refused: {type(mechanism.law).__name__} noise on a lattice of step {float(mechanism.lattice.step):.6g}"
+            " has too many points of weight to be composed. Use a coarser lattice or a larger delta."
+        )
+    return found
+
+
+def _epsilon_at(mechanism: Additive, count: int, share: float) -> float:
     guess = 1.0
     for _ in range(4):
         found = float(_composed(mechanism, count, guess).get_epsilon_for_delta(share))
@@ -59,6 +94,16 @@ def composed_epsilon(mechanism: Additive, count: int, delta: Number) -> float:
             return found
         guess = max(found, 1e-6)
     return found
+
+
+def _pure_sum(mechanism: Additive, count: int) -> float:
+    """The sum of the pure bounds of the releases, a float at or above it; infinite where none is proven."""
+    try:
+        bound, _ = pure_bound(mechanism.law, mechanism.query.sensitivity)
+    except UncertifiedError:
+        return math.inf
+    total = float(count * bound)
+    return total if Fraction(total) >= count * bound else math.nextafter(total, math.inf)
 
 
 def check_count(count: int) -> None:
@@ -70,9 +115,13 @@ def check_count(count: int) -> None:
 
 
 def loss_distribution(mechanism: Additive, interval: float) -> Any:
-    """The privacy-loss distribution of one release, every loss rounded up to a multiple of `interval`."""
+    """The privacy-loss distribution of one release, every loss rounded up to a multiple of `interval`.
+
+    Valid for: noise that `check_dominated` lets pass; raises UncertifiedError otherwise.
+    """
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution
 
+    check_dominated(mechanism)
     if isinstance(mechanism.law, Laplace):
         return privacy_loss_distribution.from_laplace_mechanism(
             float(mechanism.law.scale),
@@ -103,6 +152,44 @@ def _composed(mechanism: Additive, count: int, epsilon: float) -> Any:
     return loss_distribution(mechanism, interval).self_compose(count)
 
 
+def check_dominated(mechanism: Additive) -> None:
+    """Refuse noise for which the losses at a shift of one sensitivity do not dominate those of every pair.
+
+    They do for symmetric noise that falls outward: where f(x) > e^epsilon f(x + s) then x > -s/2, and f(x + s) does
+    not increase in s there. Smooth laws are such by their protocol; what is made of cells is looked through.
+    """
+    if not isinstance(mechanism, Additive):
+        raise InvalidMechanismError(
+            f"the mechanism is of type {type(mechanism).__name__}; only additive noise on one number is composed here."
+        )
+    law, reach = mechanism.noise.law, mechanism.query.sensitivity
+    if isinstance(law, Tabulated):
+        if (reach / law.width).denominator != 1:
+            raise UncertifiedError(
+                f"refused: the sensitivity is {show(reach / law.width)} cells of this law, and losses are composed for"
+                " whole cells only. Use cells whose width divides the sensitivity."
+            )
+        falls = all(a >= b for a, b in pairwise(law.weights))
+    else:
+        falls = not isinstance(law, Piecewise) or _falls_outward(law)
+    if not falls:
+        raise UncertifiedError(
+            "refused: this noise is not symmetric or does not fall outward everywhere, so one shift does not stand for"
+            " all others and composed losses would be too small. The sum of the single epsilons holds for any noise."
+        )
+
+
+def _falls_outward(law: Piecewise) -> bool:
+    """Whether levels mirror each other and never fall away from zero; beyond one more period everything recurs."""
+    reach = max(abs(law.breaks[0]), abs(law.breaks[-1])) + law.period
+    cells = law.unrolled(2 * reach)
+    edges = sorted({abs(edge) for a, b, _ in cells for edge in (a, b) if abs(edge) <= reach} | {Fraction(0), reach})
+    middles = [(a + b) / 2 for a, b in pairwise(edges)]
+    outward = [law.level_at(x) for x in middles]
+    mirrored = all(law.level_at(-x) == level for x, level in zip(middles, outward, strict=True))
+    return mirrored and all(a <= b for a, b in pairwise(outward))
+
+
 def staircase_losses(epsilon: float, split: float) -> Any:
     """The privacy-loss distribution of a staircase with this split: it has three values only."""
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution
@@ -122,6 +209,7 @@ def lattice_masses(mechanism: Additive) -> tuple[Floats, int]:
     """Masses of the drawn noise on consecutive lattice points, and the sensitivity in points.
 
     What lies beyond the points is left out; its mass counts as an infinite loss.
+    Valid for: symmetric noise whose cells divide the sensitivity, see `check_dominated`.
     """
     law, lattice = mechanism.law, mechanism.lattice
     if isinstance(law, Tabulated):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from noisewright.mechanisms.linear import MOST_TOGETHER, LinearElliptical, LinearLaplace
-from noisewright.numerics.balls import Ball, ball, precision
+from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.distances import check_metric
-from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
@@ -26,23 +24,19 @@ from noisewright.problem.vector_utilities import (
 )
 from noisewright.sample.certified import Certified
 from noisewright.search.block_descent import LARGEST_UNIVERSE, block_descent
-from noisewright.search.largest import mean_largest
 from noisewright.search.metric_bound import two_point_bound
 from noisewright.search.metric_builders import elliptical_mechanism, laplace_mechanism
 from noisewright.search.metric_pairs import PairTable, measured_by_ellipse, measured_by_rates
 from noisewright.search.metric_programmes import Floats, Solved, best_ellipse, best_rates
 from noisewright.search.metric_report import LinearReport
 from noisewright.search.metric_single import best_single
+from noisewright.search.metric_values import USUAL_PEOPLE, LinearUtility, enclosed, squared_balls
 from noisewright.search.progress import Advance
 from noisewright.search.ranking import outward, ranked, relative_gap
 from noisewright.search.report import Candidate
 from noisewright.search.strategies import equal_noise, equal_shares, parameter_selection
 
 SIMPLER_LINEAR = ("metric Laplace", "elliptical", "equal noise", "equal shares", "parameter selection", "block descent")
-USUAL_PEOPLE = 1_000_000
-"""How many people the bias of rounded columns is counted for where their number is not given."""
-
-LinearUtility = TotalSquaredError | TotalAbsoluteError | LargestError
 
 
 def design_linear_metric(query: Linear, privacy: MetricPrivacy, utility: Any, step: Advance) -> LinearReport:
@@ -74,7 +68,7 @@ def design_linear_metric(query: Linear, privacy: MetricPrivacy, utility: Any, st
     bound = two_point_bound(query, privacy.metric, wanted, table)
     candidates, errors = [], {}
     for name, item in certified.items():
-        candidates.append(_measured(name, item, wanted, weights, bound))
+        candidates.append(_measured(name, item, wanted, bound))
         errors[name] = tuple(v**0.5 for v in squared_errors(item.mechanism))
     order = ranked(candidates, wanted, SIMPLER_LINEAR)
     ends = [f"{name} within {gap:.1e} of the best of its kind" for name, gap in gaps.items()]
@@ -181,46 +175,13 @@ def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: 
 def squared_errors(mechanism: LinearLaplace | LinearElliptical) -> list[float]:
     """Mean squared error of each query: the noise, and the bias of rounded columns for the people there are."""
     with precision():
-        return [float(v.mid()) for v in _squared_balls(mechanism)]
+        return [float(v.mid()) for v in squared_balls(mechanism)]
 
 
-def _squared_balls(mechanism: LinearLaplace | LinearElliptical) -> list[Ball]:
-    people = mechanism.query.people or USUAL_PEOPLE
-    noise = mechanism.variances(BALLS)
-    return [v + (ball(people) * ball(b)) ** 2 for v, b in zip(noise, mechanism.biases(), strict=True)]
-
-
-def _measured(
-    name: str, certified: Certified, utility: LinearUtility, weights: Floats, bound: Fraction | None
-) -> Candidate:
-    mechanism = certified.mechanism
-    if isinstance(utility, TotalSquaredError):
-        value = float((weights * np.array(squared_errors(mechanism))).sum())
-    elif isinstance(utility, TotalAbsoluteError):
-        value = float((weights * np.array(absolute_errors(mechanism))).sum())
-    else:
-        value = mean_largest(mechanism)
-    return Candidate(name, certified, value, relative_gap(Fraction(value), bound, larger=False), 0.0)
-
-
-def absolute_errors(mechanism: LinearLaplace | LinearElliptical) -> list[float]:
-    """Mean absolute error of each query, bias of rounded columns included."""
-    people = mechanism.query.people or USUAL_PEOPLE
-    biases = [float(people * b) for b in mechanism.biases()]
-    if isinstance(mechanism, LinearLaplace):
-        with precision():
-            noise = [float(v.mid()) for v in mechanism.absolute(BALLS)]
-    else:
-        noise = [0.0] * mechanism.query.dimension
-        for block in mechanism.blocks:
-            for k, row in zip(block.rows, block.decode, strict=True):
-                length = float(sum(v * v for v in row)) ** 0.5
-                noise[k] = length * _mean_coordinate(len(block.rows)) / float(block.rate)
-    return [n + b for n, b in zip(noise, biases, strict=True)]
-
-
-def _mean_coordinate(dimension: int) -> float:
-    """Mean |first coordinate| of a vector with density proportional to e^-|y| in so many dimensions."""
-    return float(
-        dimension * math.exp(math.lgamma(dimension / 2) - math.lgamma((dimension + 1) / 2)) / math.sqrt(math.pi)
-    )
+def _measured(name: str, certified: Certified, utility: LinearUtility, bound: Fraction | None) -> Candidate:
+    """The gap is taken from the worse end of the value's ball, so that it is an upper bound."""
+    around, value = enclosed(certified.mechanism, utility)
+    with precision():
+        low, high = lower(around), upper(around)
+    gap = relative_gap(high, bound, larger=False)
+    return Candidate(name, certified, value, gap, 0.0, float(max(high - Fraction(value), Fraction(value) - low)))

@@ -49,6 +49,7 @@ class Candidate:
 class Report:
     """Candidates best first, and `bound`: what no mechanism can beat (None where none is known).
 
+    For whole-number answers the bound is over mechanisms that release whole numbers (`bound_over`).
     Guarantees: every candidate is certified. `value` is the expected utility of released minus true
     answer, rounding included; `gap` is an upper bound of its relative distance to `bound`, both ends
     taken from balls. `notes` are remarks on the candidates, such as what a whole family can reach.
@@ -68,13 +69,18 @@ class Report:
         return self.candidates[0].certified
 
     @property
+    def bound_over(self) -> str:
+        """Which mechanisms the bound is proven for."""
+        return "mechanisms that release whole numbers" if over(self.query) else "all mechanisms"
+
+    @property
     def why(self) -> str:
         """One line that says why the winner won."""
         if self.reason:
             return self.reason
         winner = self.candidates[0]
         usual = next((c for c in self.candidates if "Laplace" in c.name and c is not winner), None)
-        limit = limit_text(winner.gap)
+        limit = limit_text(winner.gap, self.query)
         if usual is None or abs(usual.value - winner.value) <= _TIE * abs(winner.value):
             return f"{winner.name} is the best for this question: {limit}."
         if isinstance(self.utility, ErrorEntropy):
@@ -131,6 +137,7 @@ class Report:
             "privacy": self.privacy.to_dict(),
             "utility": utility,
             "bound": self.bound,
+            "bound_over": self.bound_over,
             "why": self.why,
             "notes": list(self.notes),
             "candidates": [c.to_dict() for c in self.candidates],
@@ -172,10 +179,15 @@ def _gap_text(gap: float | None) -> str:
     return f"at most {percent(gap)}" if gap >= _TIE else "none"
 
 
-def limit_text(gap: float | None) -> str:
+def over(query: Any) -> str:
+    """What a bound for this question is over, as a clause to put behind the word mechanism."""
+    return " that releases whole numbers" if getattr(query, "integer", False) else ""
+
+
+def limit_text(gap: float | None, query: Any) -> str:
     """How much better a mechanism could be, in words."""
     if gap is None:
-        return "how much better a mechanism could be is not known"
+        return f"how much better a mechanism{over(query)} could be is not known"
     if gap < _TIE:
-        return "no mechanism can do better"
-    return f"no mechanism is more than {percent(gap)} better"
+        return f"no mechanism{over(query)} can do better"
+    return f"no mechanism{over(query)} is more than {percent(gap)} better"

@@ -13,6 +13,7 @@ from noisewright.problem.utilities import Expected, Utility
 from noisewright.search.bounds import best_possible
 from noisewright.search.chain import LossGrid
 from noisewright.search.families import from_grid, laplace, tuned_staircase
+from noisewright.search.halves import what_half_integers_can_do
 from noisewright.search.numerical import design_numerical
 from noisewright.search.progress import Advance
 from noisewright.search.ranking import additive_candidate, outward, ranked
@@ -45,6 +46,7 @@ def design_scalar_pure(query: Scalar, privacy: PureDP, utility: Utility, step: A
     step("certifying")
     candidates = [additive_candidate(name, m, privacy, utility, bound) for name, m in mechanisms.items()]
     order = ranked(candidates, utility, SIMPLER_FIRST)
+    notes += what_half_integers_can_do(query, privacy.epsilon, utility, bound)
     return Report(query, privacy, utility, order, outward(bound, larger=utility.larger_is_better), notes=notes)
 
 

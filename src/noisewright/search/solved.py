@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.laws.registry import law_from_dict
-from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.tabulated import HALF, Tabulated
 from noisewright.problem.errors import NoisewrightError, SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
@@ -97,7 +97,7 @@ def _read(name: str, query: Scalar, privacy: ApproxDP, utility: PowerError | Use
             return None
         data = json.loads(path.read_text(encoding="utf-8"))
         return _restored(data, query, privacy, utility)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, NoisewrightError):
+    except (OSError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError, NoisewrightError):
         # A damaged file only costs the time to solve again.
         return None
 
@@ -107,7 +107,7 @@ def _restored(
 ) -> Solved | None:
     law = law_from_dict(data["law"]) if data["law"] is not None else None
     if law is not None:
-        if not isinstance(law, Tabulated):
+        if not isinstance(law, Tabulated) or not _fits(law, query):
             return None
         if approximate_delta(law, privacy.epsilon, query.sensitivity)[0] > privacy.delta:
             return None
@@ -115,10 +115,15 @@ def _restored(
     if data["dual"] is not None:
         rows = [(int(s), int(a), int(b), float(v)) for s, a, b, v in data["dual"]["multipliers"]]
         dual = Dual(int(data["dual"]["per"]), int(data["dual"]["count"]), Fraction(data["dual"]["edge"]), rows)
-        if query.integer and dual.per != query.sensitivity:
-            return None
         bound = proven_bound(query, privacy, utility, dual)
     return Solved(law, bound, cached=True)
+
+
+def _fits(law: Tabulated, query: Scalar) -> bool:
+    """Whether the cells of a law can be put on the lattice of the question."""
+    if query.integer:
+        return law.edge == HALF and law.width == 1
+    return not law.edge and (query.sensitivity / law.width).denominator == 1
 
 
 def _write(name: str, law: Tabulated | None, dual: Dual | None) -> None:

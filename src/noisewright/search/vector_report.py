@@ -51,6 +51,11 @@ class VectorReport(Report):
 
         return plot_vector_report(self, path)
 
+    @property
+    def bound_over(self) -> str:
+        """Which mechanisms the bound is proven for."""
+        return "additive noise"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with the error of each number."""
         return {**Report.to_dict(self), "errors": [list(e) for e in self.errors]}

@@ -17,7 +17,7 @@ from noisewright.problem.utilities import SquaredError
 from noisewright.search.bounded.feasible import check_feasible, smallest_epsilon, smallest_margin
 from noisewright.search.bounded.layout import Size, bound_programme, design_programme, output_values
 from noisewright.search.bounded.lower import certified_lower
-from noisewright.search.bounded.memory import Memory, Solved
+from noisewright.search.bounded.memory import Memory, Stored
 from noisewright.search.bounded.optimum import solved, variance_floor
 from noisewright.search.bounded.paper import enumeration, target_search
 from noisewright.search.bounded.programme import Multipliers, Programme, solve
@@ -201,8 +201,9 @@ def test_solutions_are_remembered_in_a_folder(tmp_path: Path, monkeypatch: pytes
     assert Memory(tmp_path).get(file.name.removesuffix(".json.gz")) is None
     broken = Memory(tmp_path / "a file" / "below")
     (tmp_path / "a file").write_text("in the way")
-    broken.put("key", Solved(None, None))
-    assert broken.get("key") == Solved(None, None)
+    nothing = Stored(None, None)
+    broken.put("key", nothing)
+    assert broken.get("key") is nothing
 
 
 def test_the_second_design_is_the_first_one():

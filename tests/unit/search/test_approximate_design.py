@@ -14,6 +14,7 @@ from noisewright.search.approximate_bound import Dual, find_dual, proven_bound
 from noisewright.search.approximate_lp import solved_law
 from noisewright.search.composition import staircase_losses
 from noisewright.search.plan import gaussian_wins_from
+from tests.forgery import put
 
 QUERY, CLAIM, LOSS = nw.Scalar(1), nw.ApproxDP("0.5", "0.01"), nw.SquaredError()
 
@@ -56,6 +57,57 @@ def test_a_forged_cache_cannot_weaken_privacy_or_raise_the_bound(folder):
     assert forged.bound is not None
     assert honest.bound is not None
     assert forged.bound < honest.bound
+
+
+@pytest.mark.parametrize("times", [2, 40])
+def test_repeating_multipliers_in_a_cache_file_cannot_raise_the_bound(folder, times):
+    honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    assert honest.law is not None
+    best = float(honest.law.moment(2, FLOATS))
+    (file,) = folder.glob("*.json")
+    data = json.loads(file.read_text())
+    rows = data["dual"]["multipliers"]
+    for part in (1, times):
+        # Each one stands there several times, whole or in parts that sum to it; delta is charged with their sum.
+        forged = [[s, a, b, v / part] for s, a, b, v in rows] * times
+        file.write_text(json.dumps(put(data, ("dual", "multipliers"), forged)))
+        solved.forget()
+        report = nw.design(QUERY, privacy=CLAIM, utility=LOSS)
+        assert report.bound is not None
+        assert report.bound <= best
+
+
+def test_parts_of_a_multiplier_prove_what_the_whole_one_does():
+    dual = find_dual(QUERY, CLAIM, LOSS)
+    assert dual is not None
+    parts = [(s, a, b, v / 4) for s, a, b, v in dual.multipliers for _ in range(4)]
+    whole = proven_bound(QUERY, CLAIM, LOSS, dual)
+    assert proven_bound(QUERY, CLAIM, LOSS, Dual(dual.per, dual.count, dual.edge, parts)) == whole
+    assert float(whole) > 0
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("dual", "per"), 0),
+        (("dual", "per"), -3),
+        (("dual", "count"), 0),
+        (("dual", "count"), 10**15),
+        (("dual", "edge"), "0"),
+        (("dual", "multipliers", 0, 3), 1e999),
+        (("dual", "multipliers", 0, 3), float("nan")),
+        (("law", "width"), "2/3"),
+        (("law", "edge"), "1/2"),
+    ],
+)
+def test_a_cache_file_that_does_not_fit_the_question_is_solved_again(folder, place, value):
+    honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    (file,) = folder.glob("*.json")
+    file.write_text(json.dumps(put(json.loads(file.read_text()), place, value)))
+    solved.forget()
+    again = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    assert not again.cached
+    assert (again.law, again.bound) == (honest.law, honest.bound)
 
 
 def test_a_damaged_cache_is_solved_again(folder):

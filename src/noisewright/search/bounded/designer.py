@@ -182,8 +182,7 @@ def _candidate(name: str, mechanism: Conditional, privacy: PureDP, utility: Any,
     profile = profile_of(mechanism)
     value = value_of(profile, utility)
     promised = mechanism.query.bias is not None
-    bias = 0.0 if mechanism.query.bias == 0 else profile.largest_bias
-    return measured(name, mechanism, privacy, value, bound if promised else None, utility, bias)
+    return measured(name, mechanism, privacy, value, bound if promised else None, utility, profile.largest_bias)
 
 
 def _promise_first(query: Bounded, candidates: list[Candidate], utility: Any) -> tuple[Candidate, ...]:

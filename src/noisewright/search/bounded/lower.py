@@ -68,10 +68,13 @@ def _floor_term(programme: Programme, costs: list[list[int]]) -> Fraction:
 def _pair_term(programme: Programme, multipliers: Multipliers, costs: list[list[int]], units: int) -> Fraction:
     """Sum over the rows, each of mass one, of its least reduced cost, if negative."""
     first, second, values = multipliers.pairs
+    last, reach = programme.grid.last, programme.reach
     ratio = ratio_above(programme.epsilon, 40)
     ratio_top, ratio_bottom = ratio.numerator, ratio.denominator
     reduced = [[c * ratio_bottom for c in row] for row in costs]
     for i, k, row in zip(first.tolist(), second.tolist(), values.tolist(), strict=True):
+        if not (0 <= min(i, k) < max(i, k) <= last and max(i, k) <= reach[min(i, k)]):
+            continue  # Nothing is promised for inputs that nobody can turn into one another.
         ours, theirs = reduced[i], reduced[k]
         for place, value in enumerate(row):
             if value > 0:

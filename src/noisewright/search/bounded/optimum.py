@@ -2,45 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from noisewright.mechanisms.rows import Rows
-from noisewright.problem.errors import SolverError
+from noisewright.problem.errors import NoisewrightError, SolverError
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import AverageVariance
+from noisewright.proof.certify import certify
 from noisewright.search.bounded.feasible import ratio_above
 from noisewright.search.bounded.layout import Size, bound_programme, design_programme
 from noisewright.search.bounded.lower import certified_lower
-from noisewright.search.bounded.memory import Memory, Solved, problem_digest
-from noisewright.search.bounded.programme import Found, Programme, solve
+from noisewright.search.bounded.memory import Memory, Stored, problem_digest
+from noisewright.search.bounded.programme import Found, Multipliers, Programme, solve
 from noisewright.search.bounded.repair import repaired
 from noisewright.search.progress import Advance
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A mechanism and a bound from below, each None where there is none."""
+
+    mechanism: Rows | None
+    bound: Fraction | None
 
 
 def solved(query: Bounded, epsilon: Fraction, utility: Any, size: Size, step: Advance, memory: Memory) -> Solved:
     """The programme's mechanism and the certified bound, each None where there is none.
 
-    The second call for the same problem reads what the first one stored; a stored mechanism is
-    certified again like any other before it can be drawn.
+    Guarantees: the bound was proven in this call, whether its multipliers were stored or solved for; a stored
+    mechanism is one that was certified in this call for this very question.
     """
     key = problem_digest(query, epsilon, utility, size)
+    programme = design_programme(query, epsilon, utility, size)
     known = memory.get(key)
     if known is not None:
         step("reading the stored solution")
         step("proving the bound")
-        return known
+        again = _proven_again(known, programme, utility)
+        if again is not None:
+            return again
     step("solving the linear programme")
-    programme = design_programme(query, epsilon, utility, size)
     try:
         found: Found | None = solve(programme, programme.distances**2)
         mechanism = _repaired(programme, found)
     except SolverError:
         found, mechanism = None, None
     step("proving the bound")
-    result = Solved(mechanism, _bound(programme, found, utility))
-    memory.put(key, result)
-    return result
+    multipliers = _multipliers(programme, found, utility)
+    memory.put(key, Stored(mechanism, multipliers))
+    return Solved(mechanism, _bound(programme, multipliers, utility))
+
+
+def _proven_again(known: Stored, programme: Programme, utility: Any) -> Solved | None:
+    """What was stored, as far as it holds; None where it does not belong to this question."""
+    mechanism = known.mechanism
+    try:
+        if mechanism is not None:
+            if mechanism.query != programme.query:
+                return None
+            certify(mechanism, PureDP(programme.epsilon))
+        return Solved(mechanism, _bound(programme, known.multipliers, utility))
+    except (NoisewrightError, ValueError, IndexError):
+        return None
 
 
 def _repaired(programme: Programme, found: Found | None) -> Rows | None:
@@ -52,22 +78,31 @@ def _repaired(programme: Programme, found: Found | None) -> Rows | None:
         return None
 
 
-def _bound(programme: Programme, found: Found | None, utility: Any) -> Fraction | None:
+def _multipliers(programme: Programme, found: Found | None, utility: Any) -> Multipliers | None:
+    """Those of the programme that bounds every mechanism; None where it says nothing, or has no solution."""
+    if programme.query.bias is None:
+        return None
+    relaxed, _ = bound_programme(programme, utility)
+    if _silent(relaxed):
+        return None
+    same = (relaxed.grid, relaxed.reach, relaxed.weights) == (programme.grid, programme.reach, programme.weights)
+    try:
+        return found.multipliers if found and same else solve(relaxed, relaxed.distances**2).multipliers
+    except SolverError:
+        return None
+
+
+def _silent(relaxed: Programme) -> bool:
+    """Whether no two inputs of the grid are within the sensitivity, so that it says nothing about privacy."""
+    return all(end == i for i, end in enumerate(relaxed.reach))
+
+
+def _bound(programme: Programme, multipliers: Multipliers | None, utility: Any) -> Fraction | None:
     if programme.query.bias is None:
         return None
     floor = variance_floor(programme.query, programme.epsilon, utility)
     relaxed, spare = bound_programme(programme, utility)
-    if all(end == i for i, end in enumerate(relaxed.reach)):
-        # No two inputs of the grid are within the sensitivity: it says nothing about privacy.
-        return floor
-    same = found is not None and (relaxed.grid, relaxed.reach, relaxed.weights) == (
-        programme.grid,
-        programme.reach,
-        programme.weights,
-    )
-    try:
-        multipliers = found.multipliers if found and same else solve(relaxed, relaxed.distances**2).multipliers
-    except SolverError:
+    if multipliers is None or _silent(relaxed):
         return floor
     return max(floor, certified_lower(relaxed, multipliers) - spare)
 

@@ -31,7 +31,7 @@ class BoundedReport(Report):
         """One line that says why the winner won."""
         winner = self.candidates[0]
         rest = [c for c in self.kept if c is not winner]
-        limit = limit_text(winner.gap)
+        limit = limit_text(winner.gap, self.query)
         if not rest:
             return f"{winner.name} is the only one here that keeps the promise; {limit}."
         second = rest[0]
