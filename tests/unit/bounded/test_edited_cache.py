@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from noisewright.mechanisms.digest import digest
+from noisewright.problem.records import digest
 
 import noisewright as nw
 from noisewright.problem.queries import Bounded
