@@ -8,10 +8,16 @@ from noisewright.problem.queries import Bounded, Scalar
 
 
 def question(
-    sensitivity: str = "1", margin: str = "1.54149", *, bias: str | None = "0", inputs: tuple[int, int] = (0, 1)
+    sensitivity: str = "1",
+    margin: str = "1.54149",
+    *,
+    bias: str | None = "0",
+    inputs: tuple[int, int] = (0, 1),
+    exact: bool = False,
 ) -> Bounded:
     """Answers from 0 to 1 (or other inputs), released within a margin on both sides."""
     room = Fraction(margin)
-    found = Scalar(sensitivity, inputs=inputs, outputs=(inputs[0] - room, inputs[1] + room), bias=bias).bounded
+    outputs = (inputs[0] - room, inputs[1] + room)
+    found = Scalar(sensitivity, inputs=inputs, outputs=outputs, bias=bias, exact=exact).bounded
     assert found is not None
     return found

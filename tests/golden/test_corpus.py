@@ -175,12 +175,12 @@ def _all_things() -> list[tuple[str, dict[str, Any]]]:
 
 
 REGISTERED = [
-    *(("mechanism", kind) for kind in MECHANISMS),
-    *(("law", kind) for kind in LAWS),
-    *(("fold", kind) for kind in FOLDS),
-    *(("sensitivity", kind) for kind in SETS),
-    *(("metric", kind) for kind in METRICS),
-    *(("requirement", kind) for kind in REQUIREMENTS),
+    *(("mechanism", kind) for kind in MECHANISMS.kinds),
+    *(("law", kind) for kind in LAWS.kinds),
+    *(("fold", kind) for kind in FOLDS.kinds),
+    *(("sensitivity", kind) for kind in SETS.kinds),
+    *(("metric", kind) for kind in METRICS.kinds),
+    *(("requirement", kind) for kind in REQUIREMENTS.kinds),
 ]
 
 

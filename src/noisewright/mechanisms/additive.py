@@ -125,7 +125,7 @@ class Additive(Record):
         index = self.lattice.index(exact_answer / self.stretch)
         largest = _LARGEST_INTEGER if self.query.integer else _LARGEST_INDEX
         if abs(index) >= largest:
-            limit = float(largest * self.lattice.step)
+            limit = float(largest * self.spacing)
             raise InvalidAnswerError(
                 f"the answer is too large for the lattice: at most {limit:.6g} in size is allowed with step"
                 f" {float(self.lattice.step):.6g}; rescale the query.",

@@ -50,7 +50,7 @@ class Universe(Record):
         rows: list[tuple[Any, ...]] = [()]
         for known in values.values():
             rows = [(*row, value) for row in rows for value in list(known)]
-        return cls(values, rows)
+        return cls(list(values), rows)
 
     @classmethod
     def of_table(cls, table: Mapping[str, Sequence[Any]], attributes: Sequence[str]) -> Universe:
@@ -58,7 +58,7 @@ class Universe(Record):
 
         A universe must not be read off private data: that an element is present would be revealed.
         """
-        return cls(attributes, dict.fromkeys(_columns(table, attributes)))
+        return cls(attributes, list(dict.fromkeys(_columns(table, attributes))))
 
     def histogram(self, table: Mapping[str, Sequence[Any]]) -> list[int]:
         """How often each element occurs among the rows of a table (columns by name)."""
@@ -130,7 +130,9 @@ class Linear(Record):
     def predicates(cls, universe: Universe, tests: Mapping[str, Callable[[Mapping[str, Any]], bool]]) -> Linear:
         """Counts of the people for whom each test of their attributes is true."""
         rows = [dict(zip(universe.attributes, e, strict=True)) for e in universe.elements]
-        return cls([[int(bool(test(row))) for row in rows] for test in tests.values()], names=tests, universe=universe)
+        return cls(
+            [[int(bool(test(row))) for row in rows] for test in tests.values()], names=list(tests), universe=universe
+        )
 
     @classmethod
     def ranges(cls, universe: Universe, attribute: str, limits: Iterable[tuple[Any, Any]]) -> Linear:
@@ -151,7 +153,7 @@ class Linear(Record):
     def weighted(cls, universe: Universe, **weights: Callable[[Mapping[str, Any]], Number]) -> Linear:
         """Sums over people of a number computed from their attributes, such as the elevation of their town."""
         rows = [dict(zip(universe.attributes, e, strict=True)) for e in universe.elements]
-        return cls([[f(row) for row in rows] for f in weights.values()], names=weights, universe=universe)
+        return cls([[f(row) for row in rows] for f in weights.values()], names=list(weights), universe=universe)
 
     @classmethod
     def statistical(cls, matrix: Iterable[Iterable[Number]], people: int) -> Linear:

@@ -43,14 +43,15 @@ def parameter(value: Number, name: str) -> Fraction:
 
 
 def sensitivity_value(value: Number, name: str) -> Fraction:
-    """A rational that is not below the sensitivity that `value` was computed as."""
+    """A rational that is not smaller in size than the sensitivity that `value` was computed as."""
     exact, value = parameter(value, name), _unboxed(value)
     if not hasattr(value, "as_integer_ratio") or isinstance(value, int | Fraction | Decimal):
         return exact
     if _digits(str(value)) <= (_SURELY_TYPED_DIGITS if isinstance(value, float) else 3):
         return exact
     stored = Fraction(*map(int, value.as_integer_ratio()))
-    return max(exact, stored + (_unit_in_last_place(value) if stored > 0 else 0))
+    unit = _unit_in_last_place(value)
+    return max(exact, stored + unit) if stored > 0 else min(exact, stored - unit)
 
 
 def data_value(value: Any, name: str = "answer") -> Fraction:

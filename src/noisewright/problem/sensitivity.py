@@ -227,17 +227,11 @@ SensitivitySet = Box | Disjoint | Sparse | Replace | L1Ball | L2Ball | Points
 def _row(row: Iterable[Number], i: int) -> tuple[Fraction, ...]:
     if isinstance(row, str | bytes | dict) or not isinstance(row, Iterable):
         raise InvalidQueryError(f"row {i + 1} of Points is no list, but {type(row).__name__}; write [1, 2, 3].")
-    values = tuple(_entry(v, f"row {i + 1} of Points") for v in row)
+    values = tuple(sensitivity_value(v, f"row {i + 1} of Points") for v in row)
     for value in values:
         if value and not _SMALLEST <= abs(value) <= _LARGEST:
             raise InvalidQueryError(f"row {i + 1} of Points has an entry outside 1e-100 to 1e100; use another unit.")
     return values
-
-
-def _entry(value: Number, name: str) -> Fraction:
-    """A computed float is raised in size, whatever its sign."""
-    raised = sensitivity_value(value, name)
-    return raised if raised >= 0 or isinstance(value, str) else -sensitivity_value(-value, name)
 
 
 def check_dimension(count: int, name: str) -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Sine, Steps, Tent, part_from_dict
+from noisewright.laws.bumps import FLAT, PARTS as KINDS, Part, Plateau, Quartic, Sine, Steps, Tent
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision
@@ -57,7 +57,7 @@ def test_extremes_enclose_the_density_and_files_keep_a_part(part: Part):
     assert low - 1e-12 <= min(values)
     assert max(values) <= high + 1e-12
     assert max(values) >= high * 0.99
-    assert part_from_dict(part.to_dict()) == part
+    assert KINDS.from_dict(part.to_dict()) == part
 
 
 @pytest.mark.parametrize("half", ["0", "-1", "2"])

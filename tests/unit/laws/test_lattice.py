@@ -46,9 +46,17 @@ def test_released_values_are_multiples_of_the_step_at_the_sum_of_the_centres(lat
         assert (value / lattice.step).denominator == 1
 
 
-@pytest.mark.parametrize(("step", "edge"), [(0, 0), (-1, 0), (1, Fraction(1, 3)), (1, 1)])
-def test_impossible_lattices(step, edge):
-    with pytest.raises(InvalidMechanismError, match="positive step"):
+@pytest.mark.parametrize(
+    ("step", "edge", "why"),
+    [
+        (0, 0, "step is 0; it must be positive"),
+        (-1, 0, "step is -1; it must be positive"),
+        (1, Fraction(1, 3), "edge of 0 or 1/2"),
+        (1, 1, "edge of 0 or 1/2"),
+    ],
+)
+def test_impossible_lattices(step, edge, why):
+    with pytest.raises(InvalidMechanismError, match=why):
         Lattice(Fraction(step), Fraction(edge))
 
 

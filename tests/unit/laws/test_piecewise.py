@@ -30,8 +30,8 @@ def changed(**fields):
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"rate": Fraction(0)}, "positive rate"),
-        ({"period": Fraction(-2)}, "positive rate"),
+        ({"rate": Fraction(0)}, "rate is 0; it must be positive"),
+        ({"period": Fraction(-2)}, "period is -2; it must be positive"),
         ({"levels": GOOD["levels"][:-1]}, "need 4 breaks; 5"),
         ({"breaks": (), "levels": ()}, "breaks"),
         ({"breaks": tuple(map(Fraction, (-3, -2, -2, 0, 2)))}, "increase"),

@@ -19,7 +19,8 @@ from noisewright.problem.queries import Scalar
 ONE = Fraction(1)
 TENTH = Fraction(1, 10)
 STAIRS = staircase(epsilon=ONE, sensitivity=ONE, split=Fraction(3, 10))
-REAL = Additive(Scalar(1), Laplace(ONE), Lattice.cells(TENTH))
+REAL = Additive(Scalar(1, exact=True), Laplace(ONE), Lattice.cells(TENTH))
+COMPUTED = Additive(Scalar(1), Laplace(ONE), Lattice.cells(TENTH))
 COUNT = Additive(Scalar(2, integer=True), DiscreteLaplace(Fraction(2)), Lattice.integers())
 
 
@@ -46,12 +47,25 @@ def test_what_does_not_fit_is_refused(query, law, lattice, why):
 
 @pytest.mark.parametrize(
     ("answer", "index"),
-    [(0.35, 3), ("0.3", 3), (0.3, 2), (Decimal("0.3"), 3), (Fraction(3, 10), 3), (-0.05, -1), (np.int16(7), 70)],
+    [(0.35, 3), ("0.3", 3), (0.3, 3), (Decimal("0.3"), 3), (Fraction(3, 10), 3), (-0.05, -1), (np.int16(7), 70)]
+    + [(0.1 + 0.2, 3), (0.8 - 0.5, 3), (0.7 - 0.4, 2)],
     ids=repr,
 )
-def test_an_answer_is_the_number_that_is_stored(answer, index):
-    """The float 0.3 lies just below three tenths, so it belongs to the cell before."""
+def test_an_answer_is_the_number_that_was_typed_or_is_stored(answer, index):
+    """The float 0.3 is three tenths; 0.7 - 0.4 is a float below it, so it belongs to the cell before."""
     assert REAL.law_given(answer).answer_index == index
+
+
+@pytest.mark.parametrize(("answer", "index"), [("0.3", 2), ("-0.3", -3), ("0.300001", 3), (0, 0), (7, 69)], ids=repr)
+def test_answers_that_may_carry_rounding_errors_are_contracted(answer, index):
+    assert COMPUTED.law_given(answer).answer_index == index
+
+
+def test_computed_answers_a_sensitivity_apart_stay_within_as_many_steps():
+    for i in range(200):
+        low = 0.1 * i - 7
+        lower, upper = (COMPUTED.law_given(x).answer_index for x in (low, low + 1))
+        assert upper - lower <= 10
 
 
 @pytest.mark.parametrize("answer", [3, 3.0, "3", np.int64(3), np.float32(3), Fraction(3)], ids=repr)
@@ -80,20 +94,29 @@ def test_errors_do_not_repeat_the_private_answer(answer):
     assert caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("mechanism", [REAL, COUNT], ids=["real", "integer"])
+@pytest.mark.parametrize("mechanism", [REAL, COMPUTED, COUNT], ids=["real", "computed", "integer"])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_answers_beyond_the_lattice_are_refused_with_the_limit(mechanism, sign):
-    limit = int((2**53 if mechanism.query.integer else 2**51) * mechanism.lattice.step)
+    limit = int((2**53 if mechanism.query.integer else 2**51) * mechanism.spacing)
     mechanism.law_given(sign * (limit - 1))
     for answer in (sign * (limit + 1), sign * 10**400, "1e300"):
         with pytest.raises(InvalidAnswerError, match="too large") as caught:
             mechanism.law_given(answer)
-        assert caught.value.limit == pytest.approx(limit)
+        assert caught.value.limit == pytest.approx(limit, rel=1e-12)
+
+
+def test_floats_too_large_to_be_precise_are_refused_unless_answers_are_exact():
+    large = float(2**26 + 1)
+    assert REAL.law_given(large).answer_index == 10 * (2**26 + 1)
+    with pytest.raises(InvalidAnswerError, match="too large for a float"):
+        COMPUTED.law_given(large)
+    COMPUTED.law_given(int(large))
 
 
 def test_the_released_value_is_the_answers_cell_plus_the_noise():
     assert REAL.law_given("0.32").value(0) == Fraction(4, 10)
     assert REAL.law_given("0.32").value(-1) == Fraction(3, 10)
+    assert COMPUTED.law_given("0.32").value(-1) == Fraction(3, 10) * COMPUTED.stretch == 3 * COMPUTED.spacing
     assert COUNT.law_given(5).value(-2) == 3
 
 
@@ -101,6 +124,7 @@ def test_the_released_value_is_the_answers_cell_plus_the_noise():
     "mechanism",
     [
         REAL,
+        COMPUTED,
         COUNT,
         Additive(Scalar(1), STAIRS, Lattice.cells(Fraction(1, 20))),
         Additive(
@@ -109,11 +133,11 @@ def test_the_released_value_is_the_answers_cell_plus_the_noise():
             Lattice.integers(),
         ),
     ],
-    ids=["laplace", "discrete", "staircase", "integer staircase"],
+    ids=["laplace", "computed", "discrete", "staircase", "integer staircase"],
 )
 def test_mechanisms_come_back_from_plain_data(mechanism):
     data = mechanism.to_dict()
-    assert data["kind"] in MECHANISMS
+    assert data["kind"] in MECHANISMS.kinds
     again = mechanism_from_dict(data)
     assert again == mechanism
     assert again.digest == mechanism.digest
@@ -124,8 +148,9 @@ def test_different_mechanisms_have_different_digests():
         Additive(Scalar(1), Laplace(Fraction(2)), Lattice.cells(TENTH)),
         Additive(Scalar(1), Laplace(ONE), Lattice.cells(Fraction(1, 20))),
         Additive(Scalar(2), Laplace(ONE), Lattice.cells(TENTH)),
+        COMPUTED,
     ]
-    assert len({REAL.digest, COUNT.digest, *(other.digest for other in others)}) == 5
+    assert len({REAL.digest, COUNT.digest, *(other.digest for other in others)}) == 6
 
 
 @pytest.mark.parametrize("field", ["query", "law", "lattice", "kind"])
@@ -138,5 +163,5 @@ def test_missing_parts_make_no_mechanism(field):
 def test_other_kinds_are_not_read():
     with pytest.raises(ValueError, match="additive"):
         Additive.from_dict({**REAL.to_dict(), "kind": "multiplicative"})
-    with pytest.raises(ValueError, match="one number"):
+    with pytest.raises(ValueError, match="no scalar"):
         Additive.from_dict({**REAL.to_dict(), "query": {"kind": "vector"}})

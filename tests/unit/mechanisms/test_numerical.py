@@ -126,9 +126,13 @@ def test_mallows_of_order_one_has_a_bound():
         lambda: nw.Renyi([1, 2], 0),
         lambda: nw.Mallows("0.5", 10),
         lambda: nw.Mallows(2, 0),
-        lambda: nw.Mallows(2, 1.5),  # type: ignore[arg-type]
     ],
 )
 def test_impossible_metrics_are_refused(make):
     with pytest.raises(InvalidUtilityError):
         make()
+
+
+def test_nodes_are_counted_in_whole_numbers():
+    with pytest.raises(nw.InvalidNumberError, match="nodes is 1.5; give a whole number"):
+        nw.Mallows(2, 1.5)  # type: ignore[arg-type]

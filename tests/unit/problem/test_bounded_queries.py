@@ -7,13 +7,13 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.problem.queries import bounded_from_dict
+from noisewright.problem.queries import Bounded
 
 
 def test_a_question_without_bounds_is_what_it_was():
     plain = nw.Scalar(2)
     assert plain.bounded is None
-    assert plain.to_dict() == {"kind": "scalar", "sensitivity": "2", "integer": False}
+    assert plain.to_dict() == {"kind": "scalar", "sensitivity": "2", "integer": False, "exact": False}
     assert plain == nw.Scalar("2")
     assert str(plain) == "one number, sensitivity 2"
 
@@ -22,7 +22,7 @@ def test_bounds_are_kept_exactly_and_survive_files():
     query = nw.Scalar("0.1", inputs=(0, "1/3"), outputs=("-0.1", 1), bias="0.05").bounded
     assert query is not None
     assert (query.width, query.margin, query.bias) == (Fraction(1, 3), Fraction(1, 10), Fraction(1, 20))
-    assert bounded_from_dict(query.to_dict()) == query
+    assert Bounded.from_dict(query.to_dict()) == query
     assert "bias at most 0.05" in str(query)
 
 

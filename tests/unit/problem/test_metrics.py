@@ -112,7 +112,7 @@ def _bad(**changes):
         (lambda: Matrix([[0, "1e-90"], ["1e-90", 0]]), InvalidPrivacyError, "from 0 to 1"),
         (lambda: Matrix([]), InvalidPrivacyError, "at least one"),
         (lambda: Matrix("no"), InvalidPrivacyError, "list"),
-        (lambda: Hamming(0, 1), InvalidPrivacyError, "at least one"),
+        (lambda: Hamming(0, 1), InvalidPrivacyError, "size is 0; it must be at least 1"),
         (lambda: Hamming(3, 0), InvalidPrivacyError, "positive"),
         (lambda: Euclidean([]), InvalidPrivacyError, "at least one"),
         (lambda: Euclidean([(0, 0), (1,)]), InvalidPrivacyError, "same number"),

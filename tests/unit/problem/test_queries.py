@@ -47,4 +47,4 @@ def test_integer_is_a_truth_value(integer):
 def test_a_question_says_what_it_is():
     assert str(Scalar(2)) == "one number, sensitivity 2"
     assert str(Scalar(2, integer=True)) == "one integer, sensitivity 2"
-    assert Scalar("1/3").to_dict() == {"kind": "scalar", "sensitivity": "1/3", "integer": False}
+    assert Scalar("1/3").to_dict() == {"kind": "scalar", "sensitivity": "1/3", "integer": False, "exact": False}

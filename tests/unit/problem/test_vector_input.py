@@ -30,8 +30,8 @@ MAKERS = {
         ([1, "two"], nw.InvalidNumberError, "sensitivity 2"),
         ([1, True], nw.InvalidNumberError, "truth value"),
         ([1e-200], nw.InvalidQueryError, "another unit"),
-        ("12", nw.InvalidQueryError, "needs a list"),
-        (3, nw.InvalidQueryError, "needs a list"),
+        ("12", nw.InvalidQueryError, "type str; give a list"),
+        (3, nw.InvalidQueryError, "type int; give a list"),
     ],
 )
 def test_impossible_sensitivities_are_refused(make, each, kind, words):
@@ -39,9 +39,13 @@ def test_impossible_sensitivities_are_refused(make, each, kind, words):
         make(each)
 
 
-@pytest.mark.parametrize("changes", [0, 3, -1, 1.5, True, None])
-def test_sparse_needs_a_possible_count(changes):
-    with pytest.raises(nw.InvalidQueryError, match="changes"):
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [(0, nw.InvalidQueryError), (3, nw.InvalidQueryError), (-1, nw.InvalidQueryError)]
+    + [(other, nw.InvalidNumberError) for other in (1.5, True, None)],
+)
+def test_sparse_needs_a_possible_count(changes, kind):
+    with pytest.raises(kind, match="changes is"):
         nw.Sparse(changes, [1, 2])
 
 
@@ -93,7 +97,7 @@ def test_a_number_is_no_set():
     ids=lambda chosen: chosen.kind,
 )
 def test_a_set_survives_its_plain_form(chosen):
-    assert SETS[chosen.kind](chosen.to_dict()) == chosen
+    assert SETS.from_dict(chosen.to_dict()) == chosen
     query = nw.Vector(chosen)
     assert nw.Vector.from_dict(query.to_dict()) == query
     assert len(query.extents) == query.dimension

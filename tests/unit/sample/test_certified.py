@@ -21,13 +21,14 @@ from noisewright.sample.certified import Certified, make_certified, read_file
 
 ONE = Fraction(1)
 REAL = Additive(Scalar(1), Laplace(ONE), Lattice.cells(Fraction(1, 4)))
+EXACT = Additive(Scalar(1, exact=True), Laplace(ONE), Lattice.cells(Fraction(1, 4)))
 COUNT = Additive(Scalar(1, integer=True), DiscreteLaplace(ONE), Lattice.integers())
 SKEWED = Additive(
     Scalar(1),
     skewed_staircase(epsilon=ONE, sensitivity=ONE, left=Fraction(-1, 4), right=Fraction(3, 4)),
     Lattice.cells(Fraction(1, 4)),
 )
-ALL = {"real": REAL, "count": COUNT, "skewed": SKEWED}
+ALL = {"real": REAL, "exact": EXACT, "count": COUNT, "skewed": SKEWED}
 
 
 @pytest.fixture(params=ALL)
@@ -51,10 +52,11 @@ def test_counts_are_released_as_integers():
     assert all(abs(value - 42) < 10**3 for value in values)
 
 
-def test_numbers_are_released_as_floats_on_the_lattice():
-    values = [make_certified(REAL, PureDP(1)).release(answer) for answer in (42, "42.1", 0.1, Fraction(1, 3))]
+@pytest.mark.parametrize("mechanism", [REAL, EXACT], ids=["computed", "exact"])
+def test_numbers_are_released_as_floats_on_the_lattice(mechanism):
+    values = [make_certified(mechanism, PureDP(1)).release(answer) for answer in (42, "42.1", 0.1, Fraction(1, 3))]
     assert all(type(value) is float for value in values)
-    assert all((value * 4).is_integer() for value in values)
+    assert all((Fraction(value) / mechanism.spacing).denominator == 1 for value in values)
 
 
 def test_releases_differ(certified):
@@ -80,11 +82,11 @@ def test_as_many_values_are_drawn_as_asked_for(certified, count):
 
 
 def test_drawn_values_are_centres_of_cells(certified):
-    step = float(certified.mechanism.lattice.step)
-    offset = 0.0 if certified.mechanism.query.integer else 0.5
+    spacing = certified.mechanism.spacing
+    offset = 0 if certified.mechanism.query.integer else Fraction(1, 2)
     for count in (300, 500):
-        cells = certified.draw(count) / step - offset
-        assert np.array_equal(cells, np.round(cells))
+        cells = [Fraction(value) / spacing - offset for value in certified.draw(count).tolist()]
+        assert all(cell.denominator == 1 for cell in cells)
 
 
 @pytest.mark.parametrize("count", [-1, True, False, 1.5, "3", None, 10**9 + 1, [3]], ids=repr)

@@ -176,7 +176,7 @@ def test_block_errors_agree_with_sums_over_the_lattice():
 
     rate = 0.9
     block = NormBlock((0, 1), (Fraction(1), Fraction(2)), Fraction(9, 10))
-    mechanism = NormShaped(nw.Vector(nw.Box([1, 2])), (block,))
+    mechanism = NormShaped(nw.Vector(nw.Box([1, 2]), exact=True), (block,))
     z = np.arange(-60, 61)
     top = np.maximum(np.abs(z)[:, None], np.abs(z)[None, :])
     mass = np.exp(-rate * top)
