@@ -69,7 +69,7 @@ def test_releases_stay_in_bounds_for_every_answer(asked, place):
 def test_mixing_rows_is_linear_in_the_mean(asked, times):
     query, epsilon = asked
     cells = times * (query.width / query.sensitivity).numerator
-    mechanism = two_point(query, epsilon, uniform_grid(*query.inputs, cells))
+    mechanism = two_point(query, epsilon, uniform_grid(*query.covered, cells))
     profile = profile_of(mechanism)
     assert all(low <= 0 <= high for low, high in profile.bias)
     assert profile.worst(0) <= profile.worst(1)

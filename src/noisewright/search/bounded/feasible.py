@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from noisewright.numerics.balls import ball, lower, precision, upper
@@ -34,25 +35,26 @@ def smallest_margin(query: Bounded, epsilon: Fraction) -> Fraction:
 
     Rule: with bias at most b the mean distance to a bound is at least margin + b - 2 b s at s of the
     way, and e^epsilon times it covers the neighbour's; on a line from lo + b to hi - b that takes
-    margin >= sensitivity (1 - 2 b / width) / (e^epsilon - 1) - b. For b = 0 no mechanism does with less.
+    margin >= sensitivity (1 - 2 b / width) / (e^epsilon - 1) - b. For b = 0 no mechanism does with less. Where
+    answers may carry rounding errors the reach stands for the sensitivity, and the grid passes the inputs by a hair.
     """
     bias = query.bias
     if bias is None or 2 * bias >= query.width:
         return -query.width
     slope = 1 - 2 * bias / query.width
-    exact = query.sensitivity * slope / (ratio_below(epsilon, 160) - 1) - bias
-    return _up(exact)
+    exact = query.reach * slope / (ratio_below(epsilon, 160) - 1) - bias
+    return _up(exact + query.covered[1] - query.inputs[1])
 
 
 def smallest_epsilon(query: Bounded) -> Fraction | None:
     """The smallest certified epsilon, of twelve digits, at which these bounds suffice; None if none does."""
     bias = query.bias or Fraction(0)
-    room = query.margin + bias
+    room = query.margin + bias - (query.covered[1] - query.inputs[1])
     if room <= 0:
         return None
     slope = 1 - 2 * bias / query.width
     with precision(_BITS):
-        least = _up(upper(ball(1 + query.sensitivity * slope / room).log()))
+        least = _up(upper(ball(1 + query.reach * slope / room).log()))
     while smallest_margin(query, least) > query.margin:
         least += Fraction(1, 10**_DIGITS) * max(least, Fraction(1, 1000))
     return least if least <= LARGEST_EPSILON else None
@@ -76,7 +78,7 @@ def check_feasible(query: Bounded, epsilon: Fraction) -> Fraction:
         f" cannot be answered {_promise(query)} inside [{show(query.outputs[0])}, {show(query.outputs[1])}] at"
         f" epsilon = {show(epsilon)}; {way_out}.",
         outputs=(low, high),
-        margin=needed,
+        margin=smallest_margin(replace(query, exact=True), epsilon),
         epsilon=least,
     )
 

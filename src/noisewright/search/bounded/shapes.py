@@ -120,7 +120,7 @@ def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Ro
     ends = points.reach(query.reach)
     reach = max(x[j] - x[i] for i, j in enumerate(ends))
     margin = smallest_margin(
-        Bounded(min(reach, query.width), query.inputs, query.outputs, query.bias or Fraction(0)), epsilon
+        Bounded(min(reach, query.width), query.inputs, query.outputs, query.bias or Fraction(0), True), epsilon
     )
     slack = query.bias or Fraction(0)
     means = [p + slack * (1 - 2 * (p - low) / query.width) for p in x]
