@@ -12,7 +12,7 @@ from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.mechanisms.answers import read_answer, stretch_of
+from noisewright.mechanisms.answers import read_answer, read_whole, stretch_of
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.expected import ErrorDensity, expected_under
 from noisewright.mechanisms.smoothed import Smoothed
@@ -116,12 +116,8 @@ class Additive(Record):
 
     def law_given(self, answer: Number) -> Released:
         """The law of the released answer when `answer` is the truth."""
-        exact_answer = read_answer(answer, self.query.sensitivity, self.query.exact)
-        if self.query.integer and exact_answer.denominator != 1:
-            raise InvalidAnswerError(
-                "the answer is not a whole number, but this mechanism was made for integers; round it first or design"
-                " for real answers."
-            )
+        asked = self.query
+        exact_answer = read_whole(answer) if asked.integer else read_answer(answer, asked.sensitivity, asked.exact)
         index = self.lattice.index(exact_answer / self.stretch)
         largest = _LARGEST_INTEGER if self.query.integer else _LARGEST_INDEX
         if abs(index) >= largest:

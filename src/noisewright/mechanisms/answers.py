@@ -10,16 +10,16 @@ one part in 2^24 of the noise. Questions whose owner declares exact answers are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from noisewright.problem.errors import InvalidAnswerError
-from noisewright.problem.numbers import data_value, show
+from noisewright.problem.numbers import data_value, precision_bits, show, typed
 from noisewright.problem.queries import ROUNDING
 from noisewright.problem.vector import Vector
 
 STRETCH = 1 + ROUNDING
+_DOUBLE = 53
 LARGEST_FLOAT = 2**26
 """Floats of at most so many sensitivities are within a quarter of what the stretch absorbs, if rounded once."""
 
@@ -30,25 +30,41 @@ def stretch_of(exact: bool) -> Fraction:
 
 
 def read_answer(answer: Any, sensitivity: Fraction, exact: bool) -> Fraction:
-    """An answer as an exact number; a float too large to be precise is refused unless answers are declared exact."""
-    value = data_value(answer)
-    if (
-        not exact
-        and abs(value) > LARGEST_FLOAT * sensitivity
-        and not isinstance(answer, int | Fraction | Decimal | str)
-    ):
+    """An answer as an exact number; a float too coarse for the question is refused unless answers are exact."""
+    value, bits = data_value(answer), precision_bits(answer)
+    if exact or bits is None:
+        return value
+    narrow = bits < _DOUBLE and not typed(answer)
+    limit = LARGEST_FLOAT * sensitivity / (2 ** (_DOUBLE - bits) if narrow else 1)
+    if abs(value) > limit:
         raise InvalidAnswerError(
-            "the answer is too large for a float: beyond"
-            f" {show(LARGEST_FLOAT * sensitivity)} in size its rounding error may exceed what this mechanism absorbs;"
-            " give a whole number, a Fraction or a Decimal.",
-            limit=LARGEST_FLOAT * sensitivity,
+            f"the answer is too large for a float of its precision: beyond {show(limit)} in size its rounding error may"
+            " exceed what this mechanism absorbs; compute it in double precision, or give a whole number, a Fraction"
+            " or a Decimal.",
+            limit=limit,
+        )
+    return value
+
+
+def read_whole(answer: Any) -> Fraction:
+    """A whole-number answer; a float beyond the whole numbers that its type can tell apart is refused."""
+    value, bits = data_value(answer), precision_bits(answer)
+    if value.denominator != 1:
+        raise InvalidAnswerError(
+            "the answer is not a whole number, but this mechanism was made for integers; round it first or design"
+            " for real answers."
+        )
+    if bits is not None and abs(value) > 2**bits:
+        raise InvalidAnswerError(
+            f"the answer is a float beyond 2^{bits}, where floats of its type skip whole numbers; give an int."
         )
     return value
 
 
 def read_answers(answers: Sequence[Any], query: Vector) -> list[Fraction]:
     """Several answers, one for each number of the question."""
-    if isinstance(answers, str | bytes) or not hasattr(answers, "__len__") or not hasattr(answers, "__iter__"):
+    listed = hasattr(answers, "__len__") and hasattr(answers, "__iter__") and getattr(answers, "shape", 1) != ()
+    if isinstance(answers, str | bytes) or not listed:
         raise InvalidAnswerError(f"the answer is not a list; give a list of {query.dimension} numbers.")
     if len(answers) != query.dimension:
         raise InvalidAnswerError(

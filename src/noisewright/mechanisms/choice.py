@@ -34,7 +34,7 @@ class RandomExponential(Record):
 
     def law_given(self, answer: Mapping[str, Number]) -> Selection:
         """The law of the chosen candidate, given the score of every candidate."""
-        if set(answer) != set(self.query.candidates):
+        if not isinstance(answer, Mapping) or set(answer) != set(self.query.candidates):
             raise InvalidAnswerError("give a score for every candidate, and for no other.")
         asked = self.query
         scores = (read_answer(answer[name], asked.sensitivity, asked.exact) for name in asked.candidates)

@@ -19,6 +19,8 @@ Point = tuple[Fraction, ...]
 
 MOST_PAIRS = 2_000_000
 _ROUNDED = 2**40
+_ABSORBED = 2**24
+_PRECISE = 2**50
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,9 @@ class MinkowskiExponential(Record):
 
     answers: RationalMatrix = tuple_of(rationals())
     candidates: RationalMatrix = tuple_of(rationals())
-    power: Rational = rational(above=0)
+    power: Rational = rational(above=0, at_most=100)
     rate: Rational = rational(above=0)
-    reach: Rational = rational(above=0)
+    reach: Rational = rational(raised=True, above=0)
 
     def __post_init__(self) -> None:
         sizes = {len(p) for p in (*self.answers, *self.candidates)}
@@ -62,6 +64,8 @@ class MinkowskiExponential(Record):
             raise InvalidMechanismError("give answers and candidates that are points of the same, positive length.")
         if len(self.answers) ** 2 * len(self.candidates) > MOST_PAIRS:
             raise InvalidMechanismError("too many answers and candidates to prove anything about every pair.")
+        if any(self._matches(a, b) for i, a in enumerate(self.answers) for b in self.answers[:i]):
+            raise InvalidMechanismError("two of the answers are so close that a computed float could be either.")
 
     @property
     def query(self) -> str:
@@ -76,11 +80,16 @@ class MinkowskiExponential(Record):
         return total
 
     def neighbours(self) -> Iterator[tuple[Point, Point]]:
-        """Every ordered pair of different answers within the reach."""
+        """Every ordered pair of different answers within the reach, up to the rounding errors of floats."""
         for a in self.answers:
             for b in self.answers:
-                if a != b and sum(abs(x - y) for x, y in zip(a, b, strict=True)) <= self.reach:
+                rounding = self.reach / _ABSORBED + sum(abs(x) + abs(y) for x, y in zip(a, b, strict=True)) / _PRECISE
+                if a != b and sum(abs(x - y) for x, y in zip(a, b, strict=True)) <= self.reach + rounding:
                     yield a, b
+
+    def _matches(self, listed: Point, given: Point) -> bool:
+        """Whether a given answer is a listed one, up to the rounding errors of floats."""
+        return all(abs(x - y) * _ROUNDED <= abs(y) + self.reach for x, y in zip(listed, given, strict=True))
 
     def law_given(self, answer: Number | Sequence[Number]) -> SelectedOutput:
         """The law of the released candidate's index."""
@@ -89,7 +98,7 @@ class MinkowskiExponential(Record):
         if len(point) == len(self.answers[0]):
             # A computed float may miss the listed answer by its rounding error.
             closest = min(self.answers, key=lambda a: sum(abs(x - y) for x, y in zip(a, point, strict=True)))
-            if all(abs(x - y) * _ROUNDED <= abs(y) + self.reach for x, y in zip(closest, point, strict=True)):
+            if self._matches(closest, point):
                 return SelectedOutput(self, closest)
         raise InvalidAnswerError("the answer is none of those that this mechanism was made for.")
 

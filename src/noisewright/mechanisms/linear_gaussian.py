@@ -15,7 +15,7 @@ from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.smoothed import Smoothed
-from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import (
     Matrix as RationalMatrix,
     Rational,
@@ -31,6 +31,8 @@ from noisewright.problem.vector import Vector
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 LARGEST_FRAME = 32
+_LARGEST_INDEX = 2**100
+_LONGEST_ENTRY = 256
 
 
 @record("linear-gaussian", MECHANISMS, error=InvalidMechanismError)
@@ -49,6 +51,9 @@ class LinearGaussian(Record):
             raise InvalidMechanismError(f"correlated noise is for at most {LARGEST_FRAME} numbers; there are {count}.")
         if len(self.matrix) != count or any(len(row) != count for row in self.matrix):
             raise InvalidMechanismError(f"the frame of {count} numbers is a matrix of {count} rows and columns.")
+        entries = [v for row in self.matrix for v in row]
+        if max(max(v.numerator.bit_length(), v.denominator.bit_length()) for v in entries) > _LONGEST_ENTRY:
+            raise InvalidMechanismError(f"the entries of a frame are rationals of at most {_LONGEST_ENTRY} bits.")
         keep(self, inverse=inverse(self.matrix))
 
     @property
@@ -69,7 +74,10 @@ class LinearGaussian(Record):
     def law_given(self, answer: Sequence[Number]) -> tuple[int, ...]:
         """The lattice cells of the frame that the true answer falls into."""
         values = read_answers(answer, self.query)
-        return tuple(self.lattice.index(y) for y in apply(self.matrix, values))
+        cells = tuple(self.lattice.index(y) for y in apply(self.matrix, values))
+        if max(map(abs, cells)) >= _LARGEST_INDEX:
+            raise InvalidAnswerError("the answer is too large for the lattice of its frame; rescale the query.")
+        return cells
 
 
 def apply(matrix: Matrix, values: Sequence[Fraction]) -> list[Fraction]:

@@ -18,6 +18,7 @@ from noisewright.problem.records import Record, record
 
 KINDS = ("truncated", "boundary-inflated")
 MOST_POINTS = 20_000
+_FINEST = 2**50
 HALF = Fraction(1, 2)
 
 
@@ -67,6 +68,8 @@ class RangedNoise(Record):
         width = self.query.high - self.query.low
         if any((x / self.step).denominator != 1 for x in (width, self.query.sensitivity)):
             raise InvalidMechanismError("the step must divide both the range and the sensitivity.", step=self.step)
+        if not self.query.exact and max(-self.query.low, self.query.high) > self.step * _FINEST:
+            raise InvalidMechanismError("the step is finer than what floats of this size hold; use a larger step.")
         if width / self.step > MOST_POINTS:
             raise InvalidMechanismError(f"the step divides the range more than {MOST_POINTS} times.", step=self.step)
 

@@ -9,13 +9,10 @@ from itertools import accumulate, pairwise
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Grid, check_values
 from noisewright.numerics.fields import Field, Value
-from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rationals, WholeRows, only, rationals, tuple_of, wholes
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record, record
-
-_ROWS: Remembered[WeightedRow] = Remembered()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +74,7 @@ class Rows(Record):
 
     def row(self, i: int) -> WeightedRow:
         """The law of the output index at the i-th grid input."""
-        memo = _ROWS.of(self)
-        if i not in memo:
-            memo[i] = WeightedRow(tuple(accumulate(self.weights[i])))
-        return memo[i]
+        return WeightedRow(tuple(accumulate(self.weights[i])))
 
     def exact_moments(self, i: int) -> tuple[Fraction, Fraction]:
         """Bias and mean squared error of the i-th row at its own input, as rationals."""

@@ -26,6 +26,7 @@ Item = TypeVar("Item")
 Error: TypeAlias = type[InvalidInputError]
 Check: TypeAlias = Callable[[Fraction, str], None]
 
+_MOST_ITEMS = 20_000_000
 _RATIONAL = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?")
 _RULES = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
 
@@ -144,7 +145,7 @@ def text(*, among: Sequence[str] | None = None, **how: Any) -> Text:
 
     def read(value: Any, name: str, error: Error) -> str:
         fits = isinstance(value, str) and (among is None or value in among)
-        return str(value) if fits else _refuse(value, name, error, wanted)
+        return str.__str__(value) if fits else _refuse(value, name, error, wanted)
 
     return Spec(read, str, _plain(str), **how)
 
@@ -189,8 +190,12 @@ def tuple_of(spec: Spec[Any, Any], *, each: str | None = None, key: str | None =
     """A tuple of such fields, from any list, array or other iterable; `each` names one of them in messages."""
 
     def read(value: Any, name: str, error: Error) -> tuple[Any, ...]:
-        item = each or f"{name}:"
-        return tuple(spec.read(v, f"{item} {i + 1}", error) for i, v in enumerate(_items(value, name, error)))
+        item, kept = each or f"{name}:", []
+        for i, v in enumerate(_items(value, name, error)):
+            if i >= _MOST_ITEMS:
+                raise error(f"{name} has more than {_MOST_ITEMS} items; give a shorter list.")
+            kept.append(spec.read(v, f"{item} {i + 1}", error))
+        return tuple(kept)
 
     return Spec(
         read,

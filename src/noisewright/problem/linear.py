@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError, InvalidQueryError
+from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
 from noisewright.problem.fields import (
     Elements,
     MaybeWhole,
@@ -22,7 +22,7 @@ from noisewright.problem.fields import (
     whole_matrix,
     wholes,
 )
-from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.numbers import Number, data_value, parameter, precision_bits
 from noisewright.problem.records import Record, record
 
 MOST_QUERIES = 1_000
@@ -200,7 +200,8 @@ class Linear(Record):
 
 def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
     """Whole counts, one for each element of the universe."""
-    if isinstance(histogram, str | bytes | Mapping) or not isinstance(histogram, Iterable):
+    scalar = getattr(histogram, "shape", 1) == ()
+    if isinstance(histogram, str | bytes | Mapping) or not isinstance(histogram, Iterable) or scalar:
         raise InvalidAnswerError("give the histogram: how many people have each element of the universe.")
     counts = [_count(v, i) for i, v in enumerate(histogram)]
     if len(counts) != size:
@@ -217,10 +218,10 @@ def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
 
 def _count(value: Number, place: int) -> Fraction:
     """A count as it is; an error does not repeat it, since it is private."""
-    try:
-        return parameter(value, "count")
-    except InvalidNumberError:
-        raise InvalidAnswerError(f"count {place} is not a finite number.", place=place) from None
+    count, bits = data_value(value, f"count {place}"), precision_bits(value)
+    if bits is not None and count > 2**bits:
+        raise InvalidAnswerError(f"count {place} is a float that skips whole numbers; give an int.", place=place)
+    return count
 
 
 def _columns(table: Mapping[str, Sequence[Any]], attributes: Sequence[str]) -> list[tuple[Any, ...]]:

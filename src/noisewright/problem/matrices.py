@@ -25,7 +25,11 @@ class WholeMatrix:
     _numbers: bytes | tuple[int, ...]
 
     def __init__(self, numbers: Iterable[int], rows: int, columns: int) -> None:
-        flat = tuple(numbers)
+        if hasattr(self, "rows"):
+            raise TypeError("a matrix is born once and does not change; make another.")
+        flat = tuple(whole_number(v, "an entry of a matrix") for v in numbers)
+        if len(flat) != rows * columns:
+            raise InvalidInputError(f"a matrix of {rows} rows and {columns} columns has not {len(flat)} entries.")
         narrow = all(_SMALLEST <= v <= _LARGEST for v in flat)
         object.__setattr__(self, "_numbers", array("q", flat).tobytes() if narrow else flat)
         object.__setattr__(self, "rows", rows)
@@ -36,10 +40,10 @@ class WholeMatrix:
         cls, rows: Iterable[Iterable[Any]], name: str = "matrix", error: type[InvalidInputError] = InvalidInputError
     ) -> WholeMatrix:
         """The matrix with these rows; machine integers of any width become exact."""
-        exact = [tuple(whole_number(v, f"an entry of {name}") for v in row) for row in rows]
-        if len({len(row) for row in exact}) > 1:
+        given = [tuple(row) for row in rows]
+        if len({len(row) for row in given}) > 1:
             raise error(f"the rows of {name} differ in length; make them equal.")
-        return cls((v for row in exact for v in row), len(exact), len(exact[0]) if exact else 0)
+        return cls((v for row in given for v in row), len(given), len(given[0]) if given else 0)
 
     @property
     def packed(self) -> bytes | None:

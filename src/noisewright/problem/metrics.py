@@ -154,7 +154,8 @@ class Attributes(Record):
         for row in self.codes:
             if len(row) != len(tables) or any(not 0 <= c < t.size for c, t in zip(row, tables, strict=True)):
                 raise InvalidPrivacyError("every element needs one known value for each attribute.", element=row)
-        keep(self, note="")
+        if not hasattr(self, "note"):
+            keep(self, note="")
 
     def __str__(self) -> str:
         return f"budgets for {len(self.tables)} attributes of {self.size} elements"

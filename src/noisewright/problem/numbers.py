@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -23,46 +24,55 @@ Number: TypeAlias = int | float | str | Decimal | Fraction
 _LONGEST_TEXT = 60
 _LARGEST_EXPONENT = 400
 _TYPED_DIGITS = 15
-_SURELY_TYPED_DIGITS = 12
-_SIGNIFICANT_BITS = {2: 11, 4: 24, 8: 53}
-_LONG_DOUBLE_BITS = 64
+_SURELY_TYPED_DIGITS = {53: 12, 24: 3, 11: 1}
+_LARGEST_BITS = 1 << 16
 
 
 def parameter(value: Number, name: str) -> Fraction:
     """The rational that `value` means: 0.1, "0.1" and "1/10" are all one tenth."""
-    if type(value) is Fraction:
-        return value
-    if type(value) is int:
-        return Fraction(value)
-    value = _unboxed(value)
-    if isinstance(value, float):
-        _require_finite(float(value), name)
-        text = repr(float(value))
-        return Fraction(text) if _digits(text) <= _TYPED_DIGITS else Fraction(float(value))
-    return _rational(value, name)
+    read = _read(_unboxed(value), name)
+    if max(read.numerator.bit_length(), read.denominator.bit_length()) > _LARGEST_BITS:
+        raise InvalidNumberError(f"{name} has more digits than anyone can mean; round it, or use another unit.")
+    return read
 
 
 def sensitivity_value(value: Number, name: str) -> Fraction:
     """A rational that is not smaller in size than the sensitivity that `value` was computed as."""
-    exact, value = parameter(value, name), _unboxed(value)
-    if not hasattr(value, "as_integer_ratio") or isinstance(value, int | Fraction | Decimal):
+    exact, given = parameter(value, name), _unboxed(value)
+    bits, text = precision_bits(given), str(given)
+    if bits is not None and _digits(text) > _SURELY_TYPED_DIGITS.get(bits, 12):
+        stored = Fraction(*map(int, given.as_integer_ratio()))
+        unit = Fraction(2) ** (math.frexp(float(given))[1] - bits)
+    elif isinstance(given, Decimal | str) and "/" not in text and _digits(text) > _TYPED_DIGITS:
+        stored, unit = exact, Fraction(10) ** int(Decimal(text).as_tuple().exponent)
+    else:
         return exact
-    if _digits(str(value)) <= (_SURELY_TYPED_DIGITS if isinstance(value, float) else 3):
-        return exact
-    stored = Fraction(*map(int, value.as_integer_ratio()))
-    unit = _unit_in_last_place(value)
     return max(exact, stored + unit) if stored > 0 else min(exact, stored - unit)
+
+
+def precision_bits(value: Any) -> int | None:
+    """How many significant bits a floating number of this type has; None for types that are exact."""
+    if isinstance(value, numbers.Rational | Decimal | str):
+        return None
+    itemsize = getattr(getattr(value, "dtype", None), "itemsize", 8)
+    return {2: 11, 4: 24, 8: 53}.get(itemsize, 64)
+
+
+def typed(value: Any) -> bool:
+    """Whether a number of an inexact type has so few digits that a person may have typed it."""
+    bits = precision_bits(value)
+    return bits is None or _digits(str(value)) <= {53: _TYPED_DIGITS, 24: 6, 11: 3}.get(bits, _TYPED_DIGITS)
 
 
 def data_value(value: Any, name: str = "answer") -> Fraction:
     """A true answer as the number it is; an error does not repeat it, because it is private."""
-    try:
+    # Raised outside of the handler, so that the error does not carry the other one, which repeats the value.
+    with suppress(InvalidNumberError):
         return parameter(value, name)
-    except InvalidNumberError:
-        raise InvalidAnswerError(
-            f"the {name} is not a finite number (NaN, infinite, text that is no number, or another type); give a"
-            " finite number."
-        ) from None
+    raise InvalidAnswerError(
+        f"the {name} is not a finite number (NaN, infinite, text that is no number, or another type); give a"
+        " finite number."
+    )
 
 
 def whole_number(value: Any, name: str) -> int:
@@ -85,20 +95,15 @@ def show(value: Fraction) -> str:
 
 def _unboxed(value: Any) -> Any:
     """The number inside an array without dimensions, of the array's own type."""
-    return value[()] if getattr(value, "shape", None) == () and hasattr(value, "dtype") else value
+    if isinstance(value, str) or getattr(value, "shape", None) != () or not hasattr(value, "dtype"):
+        return value
+    # Spans of time call themselves whole numbers.
+    return value[()] if value.dtype.kind in "biufO" else None
 
 
 def _digits(text: str) -> int:
     """How many significant digits a decimal has."""
-    return len(text.lower().partition("e")[0].lstrip("+-").replace(".", "").strip("0"))
-
-
-def _unit_in_last_place(value: Any) -> Fraction:
-    """The distance to the next larger number of the same floating type."""
-    if isinstance(value, float):
-        return Fraction(math.ulp(value))
-    bits = _SIGNIFICANT_BITS.get(value.dtype.itemsize, _LONG_DOUBLE_BITS) if hasattr(value, "dtype") else 53
-    return Fraction(2) ** (math.frexp(float(value))[1] - bits)
+    return len(text.strip().lower().partition("e")[0].lstrip("+-").replace(".", "").strip("0"))
 
 
 def _require_finite(value: float, name: str) -> None:
@@ -106,7 +111,13 @@ def _require_finite(value: float, name: str) -> None:
         raise InvalidNumberError(f'{name} is {value}; give a finite number such as 1, 0.5 or "1/3".', given=value)
 
 
-def _rational(value: Any, name: str) -> Fraction:
+def _read(value: Any, name: str) -> Fraction:
+    if type(value) is Fraction and type(value.numerator) is int and type(value.denominator) is int:
+        return value
+    if isinstance(value, float):
+        _require_finite(float(value), name)
+        text = repr(float(value))
+        return Fraction(text) if _digits(text) <= _TYPED_DIGITS else Fraction(float(value))
     if isinstance(value, bool):
         raise InvalidNumberError(f"{name} is {value}; give a number, not a truth value.", given=value)
     if isinstance(value, numbers.Rational):

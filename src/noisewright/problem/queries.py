@@ -52,6 +52,16 @@ def at_most_range(sensitivity: Fraction, width: Fraction) -> Fraction:
     return width if width < sensitivity <= width * (1 + _RAISED) else sensitivity
 
 
+def check_float_size(sensitivity: Fraction, low: Fraction, high: Fraction, exact: bool) -> None:
+    """Refuse a range in which floats are too coarse for the sensitivity, unless all are neighbours or exact."""
+    if not exact and 0 < sensitivity < high - low and max(-low, high) > _LARGEST_FLOAT * sensitivity:
+        raise InvalidQueryError(
+            "answers of this size lose more than the sensitivity allows when they are computed in floats; move the"
+            " range nearer to 0, or say exact=True and give exact answers.",
+            inputs=(low, high),
+        )
+
+
 @record("choice", error=InvalidQueryError)
 class Choice(Record):
     """One of finitely many candidates, each with a score that one person can move by at most `sensitivity`.
@@ -103,12 +113,7 @@ class Bounded(Record):
             raise InvalidQueryError(
                 f"bias is {show(self.bias)}; allowed is 0 to the input range, {show(high - low)}.", bias=self.bias
             )
-        if not self.exact and self.sensitivity < high - low and max(-low, high) > _LARGEST_FLOAT * self.sensitivity:
-            raise InvalidQueryError(
-                "answers of this size lose more than the sensitivity allows when they are computed in floats; move the"
-                " range nearer to 0, or say exact=True and give exact answers.",
-                inputs=self.inputs,
-            )
+        check_float_size(self.sensitivity, low, high, self.exact)
         if self.sensitivity > high - low:
             raise InvalidQueryError(
                 f"sensitivity is {show(self.sensitivity)}, but answers between {show(low)} and {show(high)} differ by"
@@ -184,7 +189,8 @@ class Scalar(Record):
 
     def __post_init__(self) -> None:
         value = self.sensitivity
-        keep(self, bounded=None, exact=self.exact or self.integer)
+        if not hasattr(self, "bounded"):
+            keep(self, bounded=None, exact=self.exact or self.integer)
         if self.integer and value.denominator != 1:
             raise InvalidQueryError(
                 f"sensitivity is {show(value)} but the answer is an integer; give a whole sensitivity"

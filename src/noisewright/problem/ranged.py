@@ -5,7 +5,7 @@ from __future__ import annotations
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Flag, Rational, flag, rational
 from noisewright.problem.numbers import Number, parameter, sensitivity_value, show
-from noisewright.problem.queries import at_most_range
+from noisewright.problem.queries import at_most_range, check_float_size
 from noisewright.problem.records import Record, record
 
 
@@ -34,6 +34,7 @@ class RangedScalar(Record):
                 low=self.low,
                 high=self.high,
             )
+        check_float_size(self.sensitivity, self.low, self.high, self.exact)
         if not 0 < self.sensitivity <= self.high - self.low:
             raise InvalidQueryError(
                 f"sensitivity is {show(self.sensitivity)}; for answers between {show(self.low)} and {show(self.high)}"

@@ -89,12 +89,17 @@ class Record:
         card = self.CARD
         if any(hasattr(self, name) for name in card.given):
             raise TypeError(f"{type(self).__name__} is born once and does not change; make another.")
-        for name, spec in card.fields.items():
-            if spec.value is MISSING:
-                object.__setattr__(self, name, spec.read(values[name], spec.shown or name, card.error))
-            elif spec.value is not DERIVED:
-                object.__setattr__(self, name, spec.value)
-        self.__post_init__()
+        read = {name: spec.read(values[name], spec.shown or name, card.error) for name, spec in card.given.items()}
+        known = {name: spec.value for name, spec in card.fields.items() if spec.value not in (MISSING, DERIVED)}
+        keep(self, **read, **known)
+        try:
+            self.__post_init__()
+        except BaseException:
+            # Whoever catches the refusal must not find a record that was not born.
+            for name in card.fields:
+                if hasattr(self, name):
+                    object.__delattr__(self, name)
+            raise
 
     def __post_init__(self) -> None:
         """Checks across fields; nothing unless a class has some."""

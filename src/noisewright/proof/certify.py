@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -86,7 +86,7 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
 """Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Certificate:
     """What was proven: the bound, by which rule, for the mechanism with this digest.
 
@@ -98,11 +98,12 @@ class Certificate:
     bound: Fraction
     rule: str
     mechanism: str
-    maker: InitVar[object]
 
-    def __post_init__(self, maker: object) -> None:
-        if maker is not _MAKER:
+    def __init__(self, requirement: Requirement, bound: Fraction, rule: str, mechanism: str, maker: object) -> None:
+        if maker is not _MAKER or hasattr(self, "mechanism"):
             raise UncertifiedError("a certificate is made by certify(mechanism, requirement) and by nothing else.")
+        for name, value in (("requirement", requirement), ("bound", bound), ("rule", rule), ("mechanism", mechanism)):
+            object.__setattr__(self, name, value)
 
     def __setstate__(self, state: Any) -> NoReturn:
         raise UncertifiedError("a certificate is made by certify(mechanism, requirement) and by nothing else.")

@@ -16,6 +16,8 @@ _BITS = 128
 
 def pure_exponential(mechanism: MinkowskiExponential, requirement: PureDP) -> tuple[Fraction, str]:
     """The largest log-ratio of any candidate over all neighbouring answers, normalising constants included."""
+    if next(mechanism.neighbours(), None) is None:
+        raise UncertifiedError("refused: no two answers are within the reach, so nobody would be protected.")
     bound = exponential_bound(mechanism)
     if bound > requirement.epsilon:
         raise UncertifiedError(

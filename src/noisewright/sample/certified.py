@@ -37,7 +37,7 @@ _LARGEST_FILE = 64 * 2**20
 _DRAWERS: Remembered[Drawer] = Remembered()
 
 
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, init=False)
 class Certified:
     """A mechanism and the certificate that was proven for it.
 
@@ -48,13 +48,17 @@ class Certified:
     mechanism: Any
     certificate: Certificate
 
-    def __post_init__(self) -> None:
-        if self.mechanism not in MECHANISMS or type(self.certificate) is not Certificate:
+    def __init__(self, mechanism: Any, certificate: Certificate) -> None:
+        if hasattr(self, "mechanism"):
+            raise UncertifiedError("a certified mechanism does not change; make another.")
+        if mechanism not in MECHANISMS or type(certificate) is not Certificate:
             raise UncertifiedError(
                 "only a mechanism of this package with a certificate made by `certify` can be drawn."
             )
-        if self.certificate.mechanism != self.mechanism.digest:
+        if getattr(certificate, "mechanism", None) != mechanism.digest:
             raise UncertifiedError("this certificate was made for another mechanism; call certify on this one.")
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "certificate", certificate)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return verified, (self.to_dict(),)

@@ -112,7 +112,9 @@ class ConditionalDrawer:
         return np.concatenate(parts)
 
     def _one(self, row: int, stream: WordStream) -> int:
-        inverter = self._inverters.setdefault(row, Inverter(self._mechanism.row(row)))
+        if row not in self._inverters:
+            self._inverters[row] = Inverter(self._mechanism.row(row))
+        inverter = self._inverters[row]
         u = int(stream.words(1)[0])
         return inverter.invert(u, _BITS, stream, above=-1, at_most=self._mechanism.last)
 

@@ -117,5 +117,8 @@ def _(mechanism: Additive) -> list[str]:
     lines = [f"Error: mean absolute {shown[0]}, root mean square {shown[1]}, 95 % of answers within {shown[2]}."]
     if abs(offset) > 1e-9 * float(mechanism.query.sensitivity):
         lines.append(f"Bias: answers are off by {offset:+.6g} on average, because the loss is not symmetric.")
-    lines.append(f"Released values are multiples of {show(mechanism.spacing)}.")
+    stretched = "" if mechanism.query.exact else " (times 1 + 2^-24, which absorbs the rounding of computed answers)"
+    lines.append(f"Released values are multiples of {show(mechanism.lattice.step)}{stretched}.")
+    if mechanism.query.exact and not mechanism.query.integer:
+        lines.append("Answers are declared to be exact: rounding errors of computed floats are not covered.")
     return lines
