@@ -83,7 +83,7 @@ def test_data_that_are_no_number_are_refused_without_repeating_them(given):
         data_value(object(), "weight")
     assert str(caught.value) == str(other.value)
     assert not caught.value.fields
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
 
 
 @pytest.mark.parametrize("read", READERS)
