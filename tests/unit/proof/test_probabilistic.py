@@ -125,9 +125,9 @@ def test_the_middle_cell_of_an_integer_table_stands_once(integer):
     law = Tabulated(F(1), (4, 2, 1), F(1, 2) if integer else F(0))
     line = np.array([1, 2, 4, 2, 1] if integer else [1, 2, 4, 4, 2, 1], dtype=float)
     line /= line.sum()
-    moved = np.concatenate([line[1:], [0]])
+    moved = np.concatenate([line[2:], [0, 0]])
     truth = float(np.maximum(line - math.exp(0.1) * moved, 0).sum())
-    assert float(nw.approximate_delta(law, F("0.1"), F(1))[0]) == pytest.approx(truth, rel=1e-12)
+    assert float(nw.approximate_delta(law, F("0.1"), F(2))[0]) == pytest.approx(truth, rel=1e-12)
 
 
 def test_a_table_too_long_to_be_summed_shift_by_shift_is_refused_at_once():
