@@ -1,4 +1,4 @@
-"""Each kind of claim about one number is compared with its own parameter, a hair decides, and odd proofs are refused."""
+"""Each kind of claim is compared with its own parameter, a hair decides, and odd proofs are refused."""
 
 from __future__ import annotations
 

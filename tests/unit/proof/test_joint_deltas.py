@@ -57,10 +57,10 @@ def test_one_loss_is_never_below_its_delta_and_close(epsilon, extra):
     "shifts", [("0.3001", "1.9"), ("1.9", "0.3001"), ("1.1", "1.1"), ("0.9", "1.0007"), ("3", "7")]
 )
 def test_two_losses_are_never_below_their_delta_and_close(shifts, epsilon):
-    moved = [F(s) for s in shifts]
-    truth = two_deltas(*map(exact, moved), exact(F(epsilon)))
-    bound = exact(composed_delta(moved, F(epsilon)))
-    assert truth <= bound <= two_deltas(*map(exact, moved), exact(F(epsilon) * F(98, 100)))
+    first, second = (F(s) for s in shifts)
+    truth = two_deltas(exact(first), exact(second), exact(F(epsilon)))
+    bound = exact(composed_delta([first, second], F(epsilon)))
+    assert truth <= bound <= two_deltas(exact(first), exact(second), exact(F(epsilon) * F(98, 100)))
 
 
 def test_losses_that_add_up_to_epsilon_cost_nothing_and_a_hair_more_something():
@@ -117,8 +117,9 @@ def test_a_composed_move_that_is_no_whole_number_of_steps_is_rounded_up():
 def test_a_number_without_noise_is_refused_also_where_delta_is_allowed():
     for law in (nw.Gaussian(F(100)), nw.Laplace(F(100))):
         for parts in ((part(law), None), (None, part(law))):
-            with pytest.raises(nw.UncertifiedError, match="no noise"):
-                nw.certify(PerCoordinate(nw.Vector(nw.Box([1, 1])), parts), nw.ApproxDP(1, "0.5"))
+            for chosen in (nw.Box([1, 1]), nw.Disjoint([1, 1]), nw.L2Ball(1, 2), nw.Points([[1, 1]])):
+                with pytest.raises(nw.UncertifiedError, match="no noise"):
+                    nw.certify(PerCoordinate(nw.Vector(chosen), parts), nw.ApproxDP(1, "0.5"))
 
 
 def test_norm_shaped_noise_is_refused_below_its_pure_bound():

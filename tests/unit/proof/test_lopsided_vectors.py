@@ -140,7 +140,7 @@ def test_a_sparse_set_pays_for_its_dearest_blocks(order):
         assert bound == truth
 
 
-ROWS = [[1, 0, -2], [0, "-3/2", 0], [-1, -1, 0]]
+ROWS: list[list[Any]] = [[1, 0, -2], [0, "-3/2", 0], [-1, -1, 0]]
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -211,6 +211,32 @@ def test_a_number_without_noise_is_named_wherever_it_stands(place):
     assert moved_without_noise(nw.Vector(nw.Box(each)), noisy) is None
     points = nw.Points([[-1 if i == place else 0 for i in range(3)]])
     assert moved_without_noise(nw.Vector(points), noisy) == place
+
+
+@pytest.mark.parametrize("place", range(2))
+@pytest.mark.parametrize(
+    "chosen",
+    [nw.Box([1, 1]), nw.Disjoint([1, 1]), nw.L1Ball(1, 2), nw.L2Ball(1, 2), nw.Points([[1, -1]])],
+    ids=["box", "disjoint", "l1", "l2", "points"],
+)
+def test_a_number_that_moves_without_noise_is_refused_in_every_set(chosen, place):
+    parts: list[nw.Additive | None] = [part(nw.Laplace(F(1)))] * 2
+    parts[place] = None
+    with pytest.raises(nw.UncertifiedError, match=f"number {place + 1}"):
+        nw.certify(PerCoordinate(nw.Vector(chosen), tuple(parts)), nw.PureDP(32))
+    block = NormBlock((1 - place,), (F(1),), F(1))
+    with pytest.raises(nw.UncertifiedError, match=f"number {place + 1}"):
+        nw.certify(NormShaped(nw.Vector(chosen), (block,)), nw.PureDP(32))
+
+
+def test_a_claim_for_several_numbers_is_decided_by_a_hair():
+    query = nw.Vector(nw.Box([3, 5]))
+    independent = PerCoordinate(query, laplace([4, 4], ["1/10"] * 2))
+    together = NormShaped(query, (NormBlock((0, 1), (F(1, 2), F(1, 2)), F(1, 5)),))
+    for mechanism in (independent, together):
+        assert nw.certify(mechanism, nw.PureDP(2)).bound == 2
+        with pytest.raises(nw.UncertifiedError, match="refused"):
+            nw.certify(mechanism, nw.PureDP(2 - F(1, 10**12)))
 
 
 def test_small_tools_of_sets():

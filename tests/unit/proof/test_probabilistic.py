@@ -13,6 +13,7 @@ from scipy.special import gammaincc
 import noisewright as nw
 from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.proof.approximate import refuse_too_many
 from noisewright.proof.probabilistic import _first_false, tabulated_delta
 
 F = Fraction
@@ -128,6 +129,12 @@ def test_the_middle_cell_of_an_integer_table_stands_once(integer):
     moved = np.concatenate([line[2:], [0, 0]])
     truth = float(np.maximum(line - math.exp(0.1) * moved, 0).sum())
     assert float(nw.approximate_delta(law, F("0.1"), F(2))[0]) == pytest.approx(truth, rel=1e-12)
+
+
+def test_shifts_times_cells_are_limited():
+    refuse_too_many(4000, 5000)
+    with pytest.raises(nw.UncertifiedError, match="too many"):
+        refuse_too_many(4000, 5001)
 
 
 def test_a_table_too_long_to_be_summed_shift_by_shift_is_refused_at_once():

@@ -95,7 +95,7 @@ def test_purely_private_laws_are_concentrated_and_divergent_by_their_pure_bound(
         assert found == pytest.approx(float(mpmath.log(yes**3 / (1 - yes) ** 2 + (1 - yes) ** 3 / yes**2) / 2))
 
 
-FOLDS = {
+FOLDS: dict[str, tuple[Any, Any]] = {
     "two rates": (
         two_point_fold(F(1, 2), F(3), F(1, 10)),
         lambda y: 0.5 * mpmath.exp(-y / 2) + 27 * mpmath.exp(-3 * y),
