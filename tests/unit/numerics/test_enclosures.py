@@ -138,7 +138,10 @@ def test_rational_powers_are_exact(base, exponent, root):
     assert power_from_above(F(base), F(exponent)) == F(root)
 
 
-@pytest.mark.parametrize(("base", "exponent"), [("2", "1/2"), ("7/3", "9/10"), ("1/1000", "1/3"), ("5", "101/100")])
+@pytest.mark.parametrize(
+    ("base", "exponent"),
+    [("2", "1/2"), ("4/3", "1/2"), ("3/4", "1/2"), ("7/3", "9/10"), ("1/1000", "1/3"), ("5", "101/100")],
+)
 def test_other_powers_are_just_above(base, exponent):
     found = power_from_above(F(base), F(exponent))
     with mpmath.workdps(120):

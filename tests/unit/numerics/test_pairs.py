@@ -12,7 +12,7 @@ from noisewright.numerics import pairs
 from noisewright.numerics.distances import float_view
 from noisewright.numerics.pairs import Cost, blocks, largest_ratio, violation
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.geometry import Euclidean
+from noisewright.problem.geometry import Euclidean, GreatCircle
 from noisewright.problem.metrics import Hamming, Matrix, Scaled
 
 F = Fraction
@@ -64,6 +64,32 @@ def test_blocks_are_the_whole_triangle_and_nothing_twice(entries, monkeypatch):
                 assert costs[row, column] == j - i
                 assert distances[row, column] == j * j - i * i
     assert sorted(seen) == [(i, j) for i in range(size) for j in range(i + 1, size)]
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (3, 9), (8, 9), (0, 9), (5, 6)])
+def test_a_pair_that_costs_too_much_is_named_whichever_block_it_stands_in(pair, monkeypatch):
+    monkeypatch.setattr(pairs, "_BLOCK_ENTRIES", 12)
+    rows = [[10 if i != j else 0 for j in range(10)] for i in range(10)]
+    rows[pair[0]][pair[1]] = rows[pair[1]][pair[0]] = 6
+    columns = [0] * 10
+    columns[pair[0]], columns[pair[1]] = -4, 4
+    assert violation(Matrix(rows), Cost.l1([columns], (F(1),))) == pair
+    ratio, worst = largest_ratio(Matrix(rows), Cost.l1([columns], (F(1),)))
+    assert (ratio, worst) == (F(8, 6), pair)
+
+
+def test_places_that_only_rounding_holds_apart_are_decided_exactly():
+    """Both stand on the antimeridian; floats put them a few atoms apart."""
+    metric = GreatCircle([[0, 180], [0, -180], [0, 0]])
+    assert violation(metric, Cost.l1([[0, 1, 0]], (F(1, 10**13),))) == (0, 1)
+    assert violation(metric, Cost.l1([[0, 0, 1]], (F(1),))) is None
+
+
+def test_the_largest_ratio_is_rounded_up_where_it_is_no_rational():
+    metric = Hamming(2, 1)
+    ratio, _ = largest_ratio(metric, Cost.l2([[0, 1], [0, 1]], F(1)))
+    assert 2 <= ratio**2 <= 2 * (1 + F(1, 2**90))
+    assert violation(metric, Cost.l2([[0, 1], [0, 1]], 1 / ratio)) is None
 
 
 def test_unknown_distances_clear_nothing():
