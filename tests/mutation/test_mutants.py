@@ -1,0 +1,218 @@
+"""Planted bugs: every one can be planted, there are enough of them, and a few are planted for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutation.mutants import ROOT, DoesNotApplyError, Mutant, planted, read, rooms
+from tests.mutation.run import CAUGHT, MISFIT, SURVIVED, Bench, Result, benches, good_enough, main, results, table
+
+ROOMS = ("numerics", "proof")
+"""Rooms that must have mutants: exactly those with a file here, at least LEAST of them in each."""
+LEAST = 8
+SELECTION = {
+    "numerics": ("hull-is-its-low-end", "root-above-the-root", "pairs-nearly-equal-cleared"),
+    "proof": ("composed-laplace-smallest-shifts", "losses-rounded-down", "metric-mwem-last-query-skipped"),
+}
+"""Fast ones that are planted in every test run."""
+
+EVERY = [mutant for room in rooms() for mutant in read(room)]
+
+
+def test_the_rooms_with_mutants_are_the_ones_that_must_have_them():
+    assert rooms() == sorted(ROOMS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_has_enough_mutants_and_most_break_privacy_or_numbers_on_their_own(room):
+    mutants = read(room)
+    assert len(mutants) >= LEAST
+    assert len({(mutant.function, mutant.replace, mutant.by) for mutant in mutants}) == len(mutants)
+
+
+@pytest.mark.parametrize("mutant", EVERY, ids=str)
+def test_every_mutant_can_be_planted_and_names_tests_that_exist(mutant):
+    assert planted(mutant)
+    for test in mutant.tests:
+        path, _, name = test.partition("::")
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert f"def {name.partition('[')[0]}(" in text, f"{path} has no test {name}"
+
+
+def test_a_selection_is_planted_and_caught():
+    chosen = [mutant for mutant in EVERY if mutant.name in SELECTION.get(mutant.room, ())]
+    assert len(chosen) == sum(map(len, SELECTION.values()))
+    with benches(1) as made:
+        found = list(results(chosen, made))
+    assert {str(result.mutant): (result.outcome, result.remark) for result in found} == {
+        str(mutant): (CAUGHT, "") for mutant in chosen
+    }
+
+
+# The runner itself, on a project of two files.
+
+TOY = '''"""Toys."""
+from functools import singledispatch
+
+
+class Scale:
+    """A scale."""
+
+    def weigh(self, x):
+        """Twice."""
+        return 2 * x
+
+
+@singledispatch
+def size(thing):
+    return 0
+
+
+@size.register
+def _(thing: list):
+    return len(thing)
+
+
+@size.register
+def _(thing: str):
+    return len(thing) + 1
+
+
+def wait(x):
+    while x < 0:
+        x += 1
+    return x
+
+
+LIMIT = 3
+'''
+TOY_TESTS = """from toy import LIMIT, Scale, size, wait
+
+
+def test_weigh():
+    assert Scale().weigh(2) == 4
+
+
+def test_sizes():
+    assert (size([1]), size("a"), LIMIT) == (1, 2, 3)
+
+
+def test_wait():
+    assert wait(-2) == 0
+"""
+
+
+def toy(name: str, function: str, replace: str, by: str, test: str = "test_weigh", **more) -> Mutant:
+    return Mutant("toys", name, function, replace, by, "numbers", (f"tests/test_toy.py::{test}",), **more)
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    (tmp_path / "here" / "src").mkdir(parents=True)
+    (tmp_path / "here" / "tests").mkdir()
+    (tmp_path / "here" / "src" / "toy.py").write_text(TOY, encoding="utf-8")
+    (tmp_path / "here" / "tests" / "test_toy.py").write_text(TOY_TESTS, encoding="utf-8")
+    return tmp_path / "here"
+
+
+def test_the_runner_tells_caught_from_survived_and_puts_everything_back(project, tmp_path):
+    bench = Bench(tmp_path, project)
+    chosen = [
+        toy("seen", "toy:Scale.weigh", "2 * x", "3 * x"),
+        toy("same length, seen at once", "toy:Scale.weigh", "2 * x", "4 * x"),
+        toy("unseen", "toy:Scale.weigh", "2 * x", "x * 2 + 0 * x"),
+        toy("outside functions", "toy", "LIMIT = 3", "LIMIT = 4", "test_sizes"),
+        toy("hangs", "toy:wait", "x += 1", "x += 0", "test_wait", hangs=True),
+        toy("hangs unannounced", "toy:wait", "x += 1", "x += 0", "test_wait"),
+        toy("no such test", "toy:wait", "x += 1", "x += 2", "test_nothing"),
+        toy("explained", "toy:Scale.weigh", "2 * x", "x + x", survives="the same number"),
+    ]
+    found = {mutant.name: bench.result(mutant, 1.5 if "hangs" in mutant.name else 60.0) for mutant in chosen}
+    assert {name: result.outcome for name, result in found.items()} == {
+        "seen": CAUGHT,
+        "same length, seen at once": CAUGHT,
+        "unseen": SURVIVED,
+        "outside functions": CAUGHT,
+        "hangs": CAUGHT,
+        "hangs unannounced": MISFIT,
+        "no such test": MISFIT,
+        "explained": SURVIVED,
+    }
+    assert found["explained"].remark == "the same number"
+    assert (bench.root / "src" / "toy.py").read_text(encoding="utf-8") == TOY
+    assert (project / "src" / "toy.py").read_text(encoding="utf-8") == TOY
+
+
+@pytest.mark.parametrize(
+    ("function", "replace", "by", "words"),
+    [
+        ("toy:Scale.weigh", "3 * x", "2 * x", "0 times"),
+        ("toy", "return", "yield", "5 times"),
+        ("toy:_", "len(thing)", "0", "2 times"),
+        ("toy:Scale.measure", "2 * x", "3 * x", "no function"),
+        ("toy:_#3", "len(thing)", "0", "2 functions"),
+        ("toys:wait", "x += 1", "x += 2", "no module"),
+        ("toy:wait", "x += 1", "x +=", "no Python"),
+        ("toy:wait", "x += 1", "x += 1  # again", "same programme"),
+    ],
+)
+def test_what_cannot_be_planted_is_said(project, function, replace, by, words):
+    with pytest.raises(DoesNotApplyError, match=words):
+        planted(toy("wrong", function, replace, by), project)
+
+
+def test_one_of_several_functions_of_a_name_is_found_by_its_text_or_its_number(project):
+    changed = planted(toy("one", "toy:_", "len(thing) + 1", "len(thing) + 2"), project)
+    assert changed == TOY.replace("len(thing) + 1", "len(thing) + 2")
+    first, second = (planted(toy("one", f"toy:_#{k}", "len(thing)", "0"), project) for k in (1, 2))
+    assert "return 0 + 1" not in first
+    assert second == TOY.replace("len(thing) + 1", "0 + 1")
+
+
+@pytest.mark.parametrize(
+    ("room", "outcomes", "enough"),
+    [
+        ("laws", [CAUGHT] * 19 + [SURVIVED], True),
+        ("laws", [CAUGHT] * 18 + [SURVIVED], False),
+        ("laws", [CAUGHT] * 19 + [MISFIT], False),
+        ("proof", [CAUGHT] * 19 + [SURVIVED], False),
+        ("proof", [CAUGHT] * 20, True),
+    ],
+)
+def test_a_room_must_catch_most_and_the_verifier_all(room, outcomes, enough):
+    mutant = toy("one", "toy", "a", "b", survives="explained")
+    found = [Result(mutant, outcome, "", 0.0) for outcome in outcomes]
+    assert good_enough(room, found) is enough
+    unexplained = [Result(toy("one", "toy", "a", "b"), outcome, "", 0.0) for outcome in outcomes]
+    assert good_enough(room, unexplained) is (enough and SURVIVED not in outcomes)
+    assert str(outcomes.count(CAUGHT)) in table(found)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ('name = "a"', "missing keys"),
+        ('name = "a"\nfunction = "f"\nreplace = "x"\nby = "y"\nbreaks = "privacy"\ntests = ["t"]\nline = 3', "unknown"),
+        ('name = "a"\nfunction = "f"\nreplace = "x"\nby = "y"\nbreaks = "hearts"\ntests = ["t"]', "breaks one of"),
+        ('name = "a"\nfunction = "f"\nreplace = "x"\nby = "y"\nbreaks = "privacy"\ntests = []', "at least one test"),
+    ],
+)
+def test_a_wrong_entry_is_refused_in_words(tmp_path, entry, words):
+    (tmp_path / "toys.toml").write_text(f"[[mutant]]\n{entry}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=words):
+        read("toys", tmp_path)
+
+
+def test_two_mutants_of_one_name_are_refused(tmp_path):
+    entry = '[[mutant]]\nname = "a"\nfunction = "f"\nreplace = "x"\nby = "y"\nbreaks = "privacy"\ntests = ["t"]\n'
+    (tmp_path / "toys.toml").write_text(entry * 2, encoding="utf-8")
+    with pytest.raises(ValueError, match="two mutants called a"):
+        read("toys", tmp_path)
+
+
+def test_the_door_names_mutants_without_planting_any(capsys):
+    assert main(["--list", "--room", "proof"]) == 0
+    assert "composed-laplace-smallest-shifts" in capsys.readouterr().out
+    assert main(["--only", "no-such-mutant"]) == 2
