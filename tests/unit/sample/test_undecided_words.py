@@ -86,6 +86,8 @@ def test_a_share_of_few_bits_is_exhausted_by_them():
     for words, up in (([edge], 0), ([edge - 1], 1)):
         assert _bernoulli(Fraction(3, 4), Replay(words)) == up
         assert _bernoullis(Fraction(3, 4), 1, Replay(words)).tolist() == [up]
+    assert _bernoulli(Fraction(1), Replay([TOP])) == 1
+    assert _bernoullis(Fraction(1), 3, Replay([0, TOP, TOP - 1, TOP])).tolist() == [1] * 3
     assert _bernoulli(Fraction(0), Replay()) == 0
     assert _bernoullis(Fraction(0), 4, Replay()).tolist() == [0] * 4
 
