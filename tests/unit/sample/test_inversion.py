@@ -122,10 +122,10 @@ def test_short_words_are_refined_to_the_same_law(bits: int):
 UNEVEN = Piecewise(
     rate=Fraction(1, 2),
     period=Fraction(1),
-    breaks=tuple(Fraction(b, 10) for b in (-15, -11, -5, -2, 6, 9, 16)),
-    levels=tuple(Fraction(v, 4) for v in (7, 12, 3, 0, 9, 5)),
+    breaks=tuple(Fraction(b, 10) for b in (-15, -11, -5, -2, 6, 9, 11, 16)),
+    levels=tuple(Fraction(v, 4) for v in (7, 12, 3, 0, 9, 5, 8)),
     left_cells=2,
-    right_cells=2,
+    right_cells=3,
 )
 LEFT_OF_ZERO = Piecewise(
     rate=Fraction(2, 3),

@@ -40,7 +40,7 @@ def length(z: tuple[int, ...]) -> float:
 @pytest.fixture(scope="module")
 def released() -> np.ndarray:
     drawer, replay = drawer_for(LAPLACE), Replay(seed=1)
-    answers = np.array([drawer.release(HISTOGRAM, replay) for _ in range(2500)])
+    answers = np.array([drawer.release(HISTOGRAM, replay) for _ in range(1200)])
     return answers / [1, 0.5, 1, 0.25] - SUMS
 
 
@@ -89,7 +89,7 @@ def decoded(answers: np.ndarray) -> np.ndarray:
 
 def test_blocks_are_released_with_round_noise_and_mapped_back_to_their_own_queries():
     drawer, replay = drawer_for(ELLIPTICAL), Replay(seed=3)
-    noise = decoded(np.array([drawer.release(HISTOGRAM, replay) for _ in range(2000)])) - BLOCK_SUMS.reshape(-1)
+    noise = decoded(np.array([drawer.release(HISTOGRAM, replay) for _ in range(700)])) - BLOCK_SUMS.reshape(-1)
     assert (noise == np.round(noise)).all()
     masses = shaped_masses(2, 1.0, length, 30)
     for columns in ((0, 1), (2, 3)):

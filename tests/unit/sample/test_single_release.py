@@ -187,3 +187,14 @@ def test_the_described_error_of_discrete_noise_is_that_of_its_masses():
     assert f"root mean square {math.sqrt(sum(m * k * k for k, m in masses.items())):.6g}" in text
     width = next(w for w in range(100) if sum(m for k, m in masses.items() if abs(k) <= w) >= 0.95)
     assert f"95 % of answers within {width}." in text
+
+
+def test_released_values_depend_on_the_words_alone():
+    """A replayed source gives the same release again, and another one gives another."""
+    certified = make_certified(GEOMETRIC, ONE_EPSILON)
+    for call in (
+        lambda seed: certified.release(3, entropy=SameEntropy(seed)),
+        lambda seed: certified.draw(9, entropy=SameEntropy(seed)).tolist(),
+    ):
+        assert [call(seed) for seed in range(40)] == [call(seed) for seed in range(40)]
+        assert len({str(call(seed)) for seed in range(40)}) > 3

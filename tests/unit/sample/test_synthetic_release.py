@@ -119,7 +119,7 @@ def test_nobody_makes_an_empty_synthetic_histogram():
     assert drawer.release([0, 0, 0], Replay(seed=1)).tolist() == [0, 0, 0]
 
 
-SMALL = MetricSmallDB(QUERY, COLUMNS, STEP, Fraction(2), 2)
+SMALL = MetricSmallDB(QUERY, COLUMNS, STEP, Fraction(1), 2)
 
 
 def small_weights() -> dict[tuple[int, ...], float]:
@@ -129,7 +129,7 @@ def small_weights() -> dict[tuple[int, ...], float]:
         if sum(y) == 2:
             small = [sum(w * c for w, c in zip(row, y, strict=True)) for row in COLUMNS]
             far = max(abs(s - 3 * t) for s, t in zip(SCORES, small, strict=True))
-            weights[y] = math.exp(-far * 0.25 / (2 * 2))
+            weights[y] = math.exp(-far * 0.25 / 2)
     return weights
 
 
