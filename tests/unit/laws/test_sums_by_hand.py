@@ -219,6 +219,8 @@ def test_inverse_moments_are_integrals_of_the_transform(power: str):
         "exp(-x)*exp(x)",
         "-exp(-x)",
         "1/(1 + x) - 1/(2 + x)",
+        "3*exp(-x) - exp(-2*x)",
+        "exp(-2*x) - 3*exp(-x)",
     ],
 )
 def test_formulas_beyond_the_closure_rules_are_refused(formula: str):
