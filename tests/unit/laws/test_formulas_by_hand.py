@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -204,10 +205,10 @@ def test_values_fall_into_the_cell_that_begins_at_or_below_them(step: str):
     for k in range(-3, 3):
         assert whole.index(k - HALF) == whole.index(k + Fraction(49, 100)) == k
         assert whole.released(k, -2) == k - 2
-        assert (whole.lower_edge(k), whole.centre(k)) == (k - HALF, k)
+        assert (whole.lower_edge(k), whole.centre(k)) == (k - HALF, Fraction(k))
 
 
-LOG_DENSITIES = {
+LOG_DENSITIES: dict[str, tuple[Any, Callable[[float], float]]] = {
     "gaussian": (Gaussian(Fraction(3, 2)), lambda x: -x * x / (2 * 1.5**2)),
     "laplace": (Laplace(Fraction(3, 2)), lambda x: -abs(x) / 1.5),
     "power 1": (GeneralizedGaussian(Fraction(1), Fraction(3, 2)), lambda x: -abs(x) / 1.5),
@@ -277,7 +278,7 @@ def exact(value: Fraction) -> arb:
 @pytest.mark.parametrize("epsilon", ["1/10", "1/5"])
 def test_the_crossing_of_a_law_without_a_closed_form_is_enclosed(shift: str, epsilon: str):
     """At 300 bits, at the two rationals themselves: at most epsilon at the first, above it at the second."""
-    laws = {
+    laws: dict[str, tuple[Any, Callable[[arb], arb]]] = {
         "power 5/2": (
             LOG_DENSITIES["power 5/2"][0],
             lambda x: -((abs(x) / exact(Fraction(3, 2))) ** exact(Fraction(5, 2))),

@@ -133,8 +133,8 @@ def test_other_answers_are_refused(answer):
 
 
 def test_points_are_numbers_or_lists_of_numbers():
-    assert points([1, "1/2", 0.1], "x") == ((1,), (HALF,), (Fraction(1, 10),))
-    assert points([(1, 2), [3, "4"]], "x") == ((1, 2), (3, 4))
+    assert points([1, "1/2", 0.1], "x") == ((ONE,), (HALF,), (Fraction(1, 10),))
+    assert points([(1, 2), [3, "4"]], "x") == ((ONE, Fraction(2)), (Fraction(3), Fraction(4)))
 
 
 def tail(power: float, x: float) -> float:

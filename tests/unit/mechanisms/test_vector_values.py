@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,7 +131,7 @@ def test_equal_parts_with_different_limits_have_different_chances():
 
 
 def test_totals_are_weighted_number_by_number():
-    weights = [1, 5, "1/2", 3, 2]
+    weights: list[Any] = [1, 5, "1/2", 3, 2]
     floats = [1, 5, 0.5, 3, 2]
     with precision():
         for utility, power in ((TotalSquaredError, 2), (TotalAbsoluteError, 1)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from fractions import Fraction
 from itertools import permutations
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def squares(metric) -> dict[tuple[int, int], Fraction]:
 
 def test_straight_lines_are_scaled_number_by_number():
     """Points (0, 0), (1/2, 2) and (-3, 1/3)."""
-    points = [(0, 0), ("1/2", 2), (-3, "1/3")]
+    points: list[tuple[Any, Any]] = [(0, 0), ("1/2", 2), (-3, "1/3")]
     plain = squares(Euclidean(points))
     assert plain[0, 1] == Fraction(1, 4) + 4
     assert plain[0, 2] == 9 + Fraction(1, 9)
@@ -49,7 +50,11 @@ def test_straight_lines_are_scaled_number_by_number():
 
 def test_time_series_differ_by_their_largest_difference_wherever_it_is():
     for order in permutations(range(3)):
-        series = [[(0, 0, 0)[k] for k in order], [("1/2", -4, 1)[k] for k in order], [(1, 1, -3)[k] for k in order]]
+        series: list[list[Any]] = [
+            [(0, 0, 0)[k] for k in order],
+            [("1/2", -4, 1)[k] for k in order],
+            [(1, 1, -3)[k] for k in order],
+        ]
         found = squares(TimeSeries(series, "1/2"))
         assert found[0, 1] == 4
         assert found[0, 2] == Fraction(9, 4)
@@ -89,7 +94,7 @@ def test_a_threshold_counts_the_steps_of_the_shortest_way():
 
 def test_steps_are_counted_by_the_shortest_of_several_ways():
     """A ring of seven: the far side is three steps away, whichever way round is tried first."""
-    points = [(0, 0), (3, 0), (5, 2), (5, 5), (3, 7), (0, 7), (-2, "3.5")]
+    points: list[tuple[Any, Any]] = [(0, 0), (3, 0), (5, 2), (5, 5), (3, 7), (0, 7), (-2, "3.5")]
     metric = Threshold(points, within="4.1", epsilon=1)
     for i in range(7):
         assert [metric.entries[i][(i + k) % 7] for k in range(7)] == [0, 1, 2, 3, 3, 2, 1]
@@ -132,7 +137,14 @@ def distance(metric, i: int, j: int) -> Fraction:
 
 def test_each_attribute_that_differs_costs_its_own_budget():
     metric = PerAttribute(ROWS, [3, "1/2"])
-    wanted = {(0, 1): 3, (0, 2): "7/2", (0, 3): "7/2", (1, 2): "1/2", (1, 3): "7/2", (2, 3): "7/2"}
+    wanted: dict[tuple[int, int], Any] = {
+        (0, 1): 3,
+        (0, 2): "7/2",
+        (0, 3): "7/2",
+        (1, 2): "1/2",
+        (1, 3): "7/2",
+        (2, 3): "7/2",
+    }
     for (i, j), value in wanted.items():
         assert distance(metric, i, j) == distance(metric, j, i) == Fraction(value)
         assert lower_squared(metric, i, j) == Fraction(value) ** 2
@@ -140,7 +152,7 @@ def test_each_attribute_that_differs_costs_its_own_budget():
 
 def test_the_smaller_budget_of_two_values_counts_or_the_detour_or_both():
     """Values a 10, b 1, c 7 and 1, 2, 3: a and c meet by way of b for 2."""
-    budgets = [{"a": 10, "b": 1, "c": 7}, {1: 2, 2: 3, 3: "9/2"}]
+    budgets: list[dict[Any, Any]] = [{"a": 10, "b": 1, "c": 7}, {1: 2, 2: 3, 3: "9/2"}]
     smaller = PerValue(ROWS, budgets)
     wanted = {(0, 1): 1, (0, 2): 3, (0, 3): 4, (1, 2): 2, (1, 3): 3, (2, 3): 4}
     for (i, j), value in wanted.items():

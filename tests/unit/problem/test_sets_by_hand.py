@@ -23,7 +23,7 @@ from noisewright.problem.vector_utilities import (
     weights_of,
 )
 
-EACH = [2, "1/3", 0, 7]
+EACH: list[Any] = [2, "1/3", 0, 7]
 EXACT = (Fraction(2), Fraction(1, 3), Fraction(0), Fraction(7))
 
 
@@ -48,8 +48,7 @@ def test_a_replaced_record_moves_both_the_number_it_leaves_and_the_one_it_joins(
 @pytest.mark.parametrize("rows", list(permutations([(1, 0, -2), (-5, 3, 0), (4, -3, 1)])))
 def test_a_listed_difference_counts_with_its_negative_wherever_it_stands(rows):
     """The farthest of the first number is negative, that of the third too."""
-    assert Points(rows).extents == (5, 3, 2)
-    assert Vector(Points(rows)).extents == (5, 3, 2)
+    assert list(Points(rows).extents) == list(Vector(Points(rows)).extents) == [5, 3, 2]
 
 
 @pytest.mark.parametrize("ball", [L1Ball, L2Ball])
@@ -146,19 +145,19 @@ def test_the_margin_is_that_of_the_tighter_side():
 
 
 def test_weights_are_shares_only_for_usefulness():
-    weights = [1, "1/2", 6]
+    weights: list[Any] = [1, "1/2", 6]
     exact = (Fraction(1), Fraction(1, 2), Fraction(6))
     assert weights_of(TotalSquaredError(weights), 3) == exact
     assert weights_of(TotalAbsoluteError(weights), 3) == exact
-    assert weights_of(TotalSquaredError(), 3) == (1, 1, 1)
-    assert weights_of(LargestError(), 2) == (1, 1)
+    assert list(weights_of(TotalSquaredError(), 3)) == [1, 1, 1]
+    assert list(weights_of(LargestError(), 2)) == [1, 1]
     assert weights_of(CoordinateUsefulness(1, weights), 3) == tuple(w / Fraction(15, 2) for w in exact)
     assert weights_of(CoordinateUsefulness(1), 4) == (Fraction(1, 4),) * 4
 
 
 def test_one_limit_is_for_every_number_and_several_are_for_each_its_own():
     assert CoordinateUsefulness("1/2").limits(3) == (Fraction(1, 2),) * 3
-    assert CoordinateUsefulness([1, 2, "1/3"]).limits(3) == (1, 2, Fraction(1, 3))
+    assert list(CoordinateUsefulness([1, 2, "1/3"]).limits(3)) == [1, 2, Fraction(1, 3)]
 
 
 @pytest.mark.parametrize("count", [2, 4])

@@ -13,6 +13,7 @@ import pytest
 
 import noisewright.sample.everything  # noqa: F401  # makes every sampler known
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.numerics.weights import reweighed as reweighed_again
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.linear import Linear
 from noisewright.sample import synthetic
@@ -39,7 +40,7 @@ class Seen:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.rounds: list[tuple[np.ndarray, np.ndarray, float]] = []
-        real = synthetic.reweighed
+        real = reweighed_again
 
         def reweighed(weights: np.ndarray, row: np.ndarray, measured: float, people: float) -> np.ndarray:
             self.rounds.append((weights, row, measured))
@@ -47,7 +48,7 @@ class Seen:
 
         monkeypatch.setattr(synthetic, "reweighed", reweighed)
 
-    def drawn(self) -> Iterator[tuple[list[float], int, int]]:
+    def drawn(self) -> Iterator[tuple[list[int], int, int]]:
         """For each round the synthetic answers in steps, which query was chosen, and the noise of its measurement."""
         rows = [[float(STEP * w) for w in row] for row in COLUMNS]
         for weights, row, measured in self.rounds:

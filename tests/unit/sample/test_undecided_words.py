@@ -34,7 +34,7 @@ def real(value: Fraction | int) -> arb:
 def digits(value: Callable[[], arb]) -> list[int]:
     """The first digits of a number below one, in base 2^64."""
     with precision(64 * LENGTH + 200):
-        whole = int((value() * arb(2) ** (64 * LENGTH)).floor().unique_fmpz())
+        whole = int(str((value() * arb(2) ** (64 * LENGTH)).floor().unique_fmpz()))
     return [whole >> 64 * (LENGTH - 1 - i) & TOP for i in range(LENGTH)]
 
 

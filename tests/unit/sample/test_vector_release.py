@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +13,7 @@ import noisewright.sample.everything  # noqa: F401  # makes every sampler known
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.piecewise import staircase
+from noisewright.laws.piecewise import Piecewise, staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
@@ -30,7 +30,7 @@ from tests.replay import Replay
 QUARTER, EIGHTH = Fraction(1, 4), Fraction(1, 8)
 
 
-def part(law: Laplace | Gaussian, step: Fraction) -> Additive:
+def part(law: Laplace | Gaussian | Piecewise, step: Fraction) -> Additive:
     return Additive(Scalar(1), law, Lattice.cells(step))
 
 
@@ -222,7 +222,7 @@ def test_drawn_noise_of_blocks_has_their_steps_and_their_law(count: int):
     assert not noise[:, 3].any()
     drawn = centred(noise, [Fraction(0)] * 7)
     for columns, norm in (((0, 1), largest), ((2, 3), largest), ((4, 5), length)):
-        masses: Counter[tuple[int, ...]] = Counter()
+        masses: defaultdict[tuple[int, ...], float] = defaultdict(float)
         for z, mass in shaped_masses(2, 1.5, norm, 20).items():
             masses[tuple(sorted(map(abs, z)))] += mass
         assert fit([tuple(sorted(map(abs, z))) for z in drawn[:, columns].tolist()], masses) > FITS
