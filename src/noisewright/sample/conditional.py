@@ -67,11 +67,14 @@ class ConditionalDrawer:
     def release_many(self, answers: Iterable[Any], entropy: Entropy) -> NDArray[np.float64]:
         """One independent private answer for each answer given."""
         # A list may mix kinds of numbers; each is read by itself, so that none changes how another is read.
-        given = answers if isinstance(answers, np.ndarray) else _exactly(list(answers))
+        plain = isinstance(answers, np.ndarray) and answers.dtype != object
+        given = np.asarray(answers) if plain else _exactly(list(answers))
         if given.ndim != 1:
             raise InvalidAnswerError(f"answers have {given.ndim} dimensions; give a flat list of numbers.")
+        if not len(given):
+            return np.empty(0)
         stream = entropy.stream()
-        if len(given) and bool((given == given[0]).all()):
+        if bool((given == given[0]).all()):
             i, share = self._place(given[0])
             return self._values[self._indices(i + _bernoullis(share, len(given), stream), stream)]
         distinct, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
@@ -90,7 +93,7 @@ class ConditionalDrawer:
     def _indices(self, rows: NDArray[np.int64], stream: WordStream) -> NDArray[np.int64]:
         """One output index for each row asked for."""
         result = np.empty(len(rows), dtype=np.int64)
-        if len(rows) and rows.max() - rows.min() <= 1:
+        if rows.max() - rows.min() <= 1:
             for row in {int(rows.min()), int(rows.max())}:
                 where = np.flatnonzero(rows == row)
                 result[where] = self._many(row, len(where), stream)

@@ -126,3 +126,15 @@ def test_the_far_bound_covers_what_lies_beyond_the_table(name):
     assert least > 0.01
     assert far_loss(density, utility, beyond, FLOATS) >= least
     assert far_loss(density, utility, loss_reach(density, utility), FLOATS) < 1e-6 * least
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_far_bound_covers_the_side_on_which_nearly_everything_lies(side):
+    """Top step between 5 and 9 on one side: beyond 6 the other side holds next to nothing."""
+    left, right = sorted((Fraction(5 * side), Fraction(9 * side)))
+    density = skewed_staircase(epsilon=Fraction(4), sensitivity=ONE, left=left, right=right)
+    utility = Expected(lambda x: 1 + abs(x), growth=Growth(1, 1))
+    tails = [density.sf(Fraction(6), FLOATS), density.cdf(Fraction(-6), FLOATS)]
+    assert max(tails) > 0.7
+    assert min(tails) < 1e-15
+    assert far_loss(density, utility, Fraction(6), FLOATS) >= 7 * max(tails)
