@@ -39,16 +39,21 @@ def _reached(sensitivity: str, margin: str, utility: Any) -> float:
 @pytest.mark.parametrize("outputs", [6, 8, 11])
 @pytest.mark.parametrize(("sensitivity", "margin"), [("1", "1.54149"), ("1/2", "1")])
 def test_few_outputs_do_not_raise_the_bound(sensitivity: str, margin: str, outputs: int):
-    """Rounding to the outputs of the grid costs something; without that the bound would be above the truth."""
-    found = solved(question(sensitivity, margin), ONE, WORST, Size(4, outputs), lambda _: None, Memory(None))
-    assert found.bound is not None
-    assert 0 < float(found.bound) < _reached(sensitivity, margin, WORST)
+    """Rounding to the outputs of the grid costs something: no price of the masses makes up for that."""
+    query = question(sensitivity, margin)
+    programme, _ = bound_programme(design_programme(query, ONE, WORST, Size(4, outputs)), WORST)
+    found = solve(programme, programme.distances**2).multipliers
+    bounds = [
+        float(certified_lower(programme, replace(found, mass=found.mass + extra * found.counts)))
+        for extra in (0.0, 0.05, 0.1, 0.2, 0.4)
+    ]
+    assert 0 < max(bounds) < _reached(sensitivity, margin, WORST)
 
 
 def test_outputs_at_uneven_places_do_not_raise_the_bound():
     """Between the two middle outputs there is nothing: what is released there is rounded far away."""
     query = question(margin="2")
-    values = (Fraction(-2), Fraction(-199, 100), Fraction(1, 10), Fraction(299, 100), Fraction(3))
+    values = (Fraction(-2), Fraction(-199, 100), Fraction(299, 100), Fraction(3))
     programme = Programme(query, ONE, uniform_grid(*query.inputs, 4), values, (4, 4, 4, 4, 4), None)
     multipliers = solve(programme, programme.distances**2).multipliers
     assert float(certified_lower(programme, multipliers)) < _reached("1", "1.54149", WORST)
@@ -76,7 +81,7 @@ def test_few_inputs_do_not_raise_the_averaged_bound(cells: int):
     assert 0.98 * reached < float(found.bound) < reached
 
 
-@pytest.mark.parametrize("sensitivity", ["1/2", "37/101", "2/7", "5/9", "3/4"])
+@pytest.mark.parametrize("sensitivity", ["1/2", "37/101", "2/7", "97/100", "3/4"])
 @pytest.mark.parametrize("size", [Size(5, 20), Size(8, 20), Size(10, 20)], ids=lambda size: str(size.inputs))
 def test_bounds_use_pairs_within_the_sensitivity_alone(sensitivity: str, size: Size):
     query = question(sensitivity, "2")
