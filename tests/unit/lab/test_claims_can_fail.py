@@ -24,6 +24,8 @@ from noisewright.lab.dx import StrategyRow
 from noisewright.lab.generalized_gaussian_counts import Outcome
 from noisewright.lab.r2dp_curves import FIRST, LAPLACE, TUNED, TWO_FOLD
 from noisewright.lab.sheets import Panel
+from noisewright.proof.twofold import renyi_ball
+from noisewright.search.metric_builders import mwem_mechanism, smalldb_mechanism
 
 
 def _verdicts(claims: list[Claim]) -> list[str]:
@@ -87,11 +89,11 @@ def test_draws_beyond_a_bound_are_counted_as_such(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(dx_claims, "_worst", lambda *_: errors["next"].pop())
     queries, metric, histogram = dx_claims._small_problem()
     n, size, universe = sum(histogram), queries.dimension, queries.size
-    scale = float(dx_claims.smalldb_mechanism(queries, metric, 6).mechanism.scale)
+    scale = float(smalldb_mechanism(queries, metric, 6).mechanism.scale)
     small = np.sqrt(np.log(size) / 6) * n + 2 * scale * (6 * np.log(universe) + np.log(10))
     errors["next"] = [small * 1.001, small * 0.999, small * 1.001, 0.0]
     assert dx_claims.smalldb_within(4) == (2, 4)
-    scale = float(dx_claims.mwem_mechanism(queries, metric, 5).mechanism.scale)
+    scale = float(mwem_mechanism(queries, metric, 5).mechanism.scale)
     large = 2 * n * np.sqrt(np.log(universe) / 5) + 50 * scale * np.log(size)
     errors["next"] = [large * 1.001, large * 0.999, large * 1.001]
     assert dx_claims.mwem_within(3) == (1, 3)
@@ -130,7 +132,7 @@ def test_two_fold_noise_must_be_strictly_ahead_of_the_papers_rivals(
 
 
 def test_claims_about_folds_follow_their_numbers(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(r2dp_claims, "renyi_ball", cache(r2dp_claims.renyi_ball))
+    monkeypatch.setattr(r2dp_claims, "renyi_ball", cache(renyi_ball))
     known = {claim.where: claim.verdict for claim in (r2dp_claims._near_optimal(), r2dp_claims._gamma_can_help())}
     assert known == {"Section 5.2, summary": "fails", "Lemma B.4": "holds"}
     assert r2dp_claims._renyi_tighter().verdict == "holds"

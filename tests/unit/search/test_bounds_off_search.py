@@ -13,6 +13,7 @@ from noisewright.search import bounds
 from noisewright.search.approximate_bound import Dual, find_dual, proven_bound
 from noisewright.search.bounds import best_possible, power_bound
 from noisewright.search.calibration import GAUSSIAN, _checked
+from noisewright.search.families import smallest_integer_width
 from noisewright.search.ranking import outward
 from noisewright.search.twofold_bound import check_inequality
 
@@ -33,7 +34,7 @@ def test_a_split_that_is_off_never_raises_the_bound(split: float, power: int, mo
 def test_a_width_that_is_off_never_raises_the_bound_of_a_quantile(off: int, monkeypatch: pytest.MonkeyPatch):
     query, utility = nw.Scalar(3, integer=True), nw.ErrorQuantile("0.9")
     wanted = best_possible(query, Fraction(1, 2), utility)
-    search = bounds.smallest_integer_width
+    search = smallest_integer_width
     monkeypatch.setattr(bounds, "smallest_integer_width", lambda *given: search(*given) + off)
     assert best_possible(query, Fraction(1, 2), utility) == wanted
 
