@@ -88,6 +88,7 @@ def test_a_delta_counts_for_several_numbers(cli: Cli):
         ((*LISTED, "--set", "sparse", "--changes", "two"), "--changes is 'two'"),
         ((*LISTED, "--set", "box", "--dimension", "3"), "not --sensitivity or --dimension"),
         ((*LISTED, *BALL, "--set", "l2-ball"), "takes --sensitivity (the radius) and --dimension"),
+        ((*LISTED, "--sensitivities-file", "each.txt", "--set", "box"), "either as --sensitivities 1,2,3 or as"),
         (("--sensitivity", "1", "--dimension", "3"), "--set is missing"),
         (("--sensitivity", "1", "--weights", "1,2"), "--set is missing"),
         (("--sensitivity", "1", "--changes", "1"), "--set is missing"),

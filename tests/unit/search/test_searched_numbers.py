@@ -12,7 +12,7 @@ import pytest
 import noisewright as nw
 from noisewright.search import metric_programmes
 from noisewright.search.approximate_bound import _costs_from_below
-from noisewright.search.bounded.feasible import smallest_margin
+from noisewright.search.bounded.feasible import smallest_epsilon, smallest_margin
 from noisewright.search.bounded.shapes import two_point
 from noisewright.search.calibration import rounded_up
 from noisewright.search.largest import _independent
@@ -87,6 +87,15 @@ def test_the_smallest_margin_with_a_bias(epsilon: str, bias: str, sensitivity: s
         mechanism = two_point(question(sensitivity, "9", bias=bias), Fraction(epsilon))
         bound = float(nw.certify(mechanism, nw.PureDP(epsilon)).bound)
         assert bound == pytest.approx(float(Fraction(epsilon)), rel=1e-6)
+
+
+@pytest.mark.parametrize("bias", ["0", "1/10", "2/5"])
+def test_the_smallest_epsilon_with_a_bias_is_just_enough(bias: str):
+    query = question("1/3", "1/20", bias=bias)
+    least = smallest_epsilon(query)
+    assert least is not None
+    assert smallest_margin(query, least) <= query.margin
+    assert smallest_margin(query, least * Fraction(999, 1000)) > query.margin
 
 
 @pytest.mark.parametrize("epsilon", ["1", "8"])
