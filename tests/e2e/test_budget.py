@@ -43,6 +43,21 @@ def test_integers(cli: Cli):
     assert {row["name"] for row in data["rows"]} == {"discrete Laplace", "staircase", "tailored"}
 
 
+@pytest.mark.parametrize(
+    ("words", "question"),
+    [
+        (("--sensitivity", "5/2"), nw.Scalar("5/2")),
+        (("--sensitivity", "3", "--integer"), nw.Scalar(3, integer=True)),
+    ],
+)
+def test_the_question_is_the_one_that_was_typed(cli: Cli, words: tuple[str, ...], question: nw.Scalar):
+    data = cli("budget", *words, "--half-width", "20", "--confidence", "0.9", "--json").data
+    assert data["query"] == question.to_dict()
+    assert data["utility"] == {"kind": "error-quantile", "confidence": "9/10"}
+    assert data["target"] == "20"
+    assert all(row["certified"]["mechanism"]["query"] == question.to_dict() for row in data["rows"])
+
+
 def test_the_mechanism_is_saved_ready_for_use(cli: Cli, tmp_path: Path):
     outcome = cli(*SHORT, "--json", "--save", "mechanism.json")
     assert_succeeded(outcome)
@@ -50,6 +65,13 @@ def test_the_mechanism_is_saved_ready_for_use(cli: Cli, tmp_path: Path):
     saved = nw.Certified.load(tmp_path / "mechanism.json")
     assert saved.certificate.requirement.to_dict() == {"kind": "pure", "epsilon": outcome.data["epsilon"]}
     assert_succeeded(cli("answer", "mechanism.json", "--value", "42"))
+
+
+def test_the_cheapest_mechanism_is_the_one_that_is_saved(cli: Cli, tmp_path: Path):
+    words = ("--sensitivity", "3", "--utility", "squared-error", "--target", "0.1")
+    rows = cli("budget", *words, "--json", "--save", "mechanism.json").data["rows"]
+    assert nw.PureDP(rows[0]["epsilon"]).epsilon < nw.PureDP(rows[-1]["epsilon"]).epsilon
+    assert json.loads((tmp_path / "mechanism.json").read_text(encoding="utf-8")) == rows[0]["certified"]
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,37 @@ def test_json_has_them_too(cli: Cli):
     assert [*(row["values"][name] for name in COLUMNS[:-1]), row["bound"]] == _values("1/3", nw.Usefulness("0.5"))
 
 
+@pytest.mark.parametrize(
+    ("words", "question", "utility"),
+    [
+        (("--sensitivity", "5/2", "--utility", "power-error", "--power", "3"), nw.Scalar("5/2"), nw.PowerError(3)),
+        (("--sensitivity", "3", "--utility", "absolute-error", "--integer"), nw.Scalar(3, integer=True), None),
+    ],
+)
+def test_the_question_is_the_one_that_was_typed(
+    cli: Cli, words: tuple[str, ...], question: nw.Scalar, utility: nw.PowerError | None
+):
+    wanted = utility or nw.AbsoluteError()
+    data = cli("sweep", *words, "--epsilons", "2/3", "--json").data
+    assert (data["query"], data["utility"]) == (question.to_dict(), wanted.to_dict())
+    report = nw.design(question, privacy=nw.PureDP("2/3"), utility=wanted)
+    assert data["rows"][0]["values"] == {candidate.name: candidate.value for candidate in report.candidates}
+    assert data["rows"][0]["bound"] == report.bound
+
+
+def test_the_picture_shows_the_numbers_of_the_table(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    drawn = []
+    monkeypatch.setattr("noisewright.app.sweep_plot.save", lambda figure, path: drawn.append(figure))
+    assert_succeeded(cli(*SWEEP, "--epsilons", "4,1/2,1", "--plot", "sweep.png"))
+    (axes,) = drawn[0].axes
+    columns = zip(*(_values(epsilon, nw.SquaredError()) for epsilon in ("1/2", "1", "4")), strict=True)
+    wanted = dict(zip(COLUMNS, map(list, columns), strict=True))
+    assert {line.get_label(): list(line.get_ydata()) for line in axes.lines} == wanted
+    assert all(list(line.get_xdata()) == [0.5, 1.0, 4.0] for line in axes.lines)
+    assert axes.lines[-1].get_linestyle() == ":"
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+
+
 def test_a_range_is_evenly_spaced_by_ratio(cli: Cli):
     assert _epsilons(cli, "--from", "0.1", "--to", "10", "--points", "5") == ["1/10", "79/250", "1", "79/25", "10"]
     assert _epsilons(cli, "--from", "1/3", "--to", "3", "--points", "3") == ["1/3", "1", "3"]

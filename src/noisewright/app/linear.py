@@ -28,7 +28,9 @@ Points = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Coordinates, one line for each element: Euclidean distances.")
 ]
 Distances = Annotated[Path | None, typer.Option(metavar="FILE", help="Any distances: a square of numbers.")]
-Scale = Annotated[str, typer.Option(metavar="NUMBER", help="Budget of one unit of length, with --points.")]
+Scale = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="Budget of one unit of length, with --points; 1 unless given.")
+]
 Same = Annotated[
     str | None, typer.Option("--epsilon", metavar="NUMBER", help="The same budget for every pair: ordinary privacy.")
 ]
@@ -44,7 +46,7 @@ def linear(
     points: Points = None,
     distances: Distances = None,
     epsilon: Same = None,
-    scale: Scale = "1",
+    scale: Scale = None,
     people: People = None,
     histogram: Histogram = None,
     json: Json = False,
@@ -80,11 +82,13 @@ def linear(
         remark(f"The picture is in {plot}.")
 
 
-def _metric(size: int, points: Path | None, distances: Path | None, epsilon: str | None, scale: str) -> Any:
+def _metric(size: int, points: Path | None, distances: Path | None, epsilon: str | None, scale: str | None) -> Any:
     if sum(choice is not None for choice in (points, distances, epsilon)) != 1:
         raise InvalidPrivacyError("say how far apart elements are by one of --points, --distances and --epsilon.")
     if points is not None:
-        return Euclidean(_numbers(points, "--points"), scale)
+        return Euclidean(_numbers(points, "--points"), "1" if scale is None else scale)
+    if scale is not None:
+        raise InvalidPrivacyError("--scale goes with --points; multiply the distances or the epsilon yourself.")
     if distances is not None:
         return Matrix(_numbers(distances, "--distances"))
     assert epsilon is not None

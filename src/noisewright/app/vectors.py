@@ -58,7 +58,8 @@ class Several:
     @property
     def asked(self) -> bool:
         """Whether any of them was given."""
-        return any(v is not None for v in (self.sensitivities, self.file, self.chosen, self.changes, self.weights))
+        given = (self.sensitivities, self.file, self.chosen, self.changes, self.dimension, self.weights)
+        return any(v is not None for v in given)
 
 
 def make_query(sensitivity: str | None, several: Several, limits: Limits, *, integer: bool) -> Scalar | Vector:

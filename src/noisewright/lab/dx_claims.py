@@ -16,6 +16,7 @@ from noisewright.problem.metrics import Matrix
 from noisewright.search.metric_builders import mwem_mechanism, smalldb_mechanism
 
 _SEED = 4
+_SOLVED = 1e-6
 
 
 def strategy_claims(single: Floats, tables: dict[str, list[Any]], overspent: tuple[int, int, float]) -> list[Claim]:
@@ -31,7 +32,7 @@ def strategy_claims(single: Floats, tables: dict[str, list[Any]], overspent: tup
             "single random queries improve significantly over epsilon = min d",
             f"factor {single.mean():.2f} on average, {single.max():.2f} at most;"
             " one close pair makes it as large as one likes",
-            "holds",
+            _verdict(float(single.mean()) > 1),
         ),
         Claim(
             "Section 4.2",
@@ -50,7 +51,7 @@ def strategy_claims(single: Floats, tables: dict[str, list[Any]], overspent: tup
             "choosing the scales is a non-convex problem, solved by heuristics",
             f"convex in 1/c: solved to a relative duality gap of {max(r.gap for r in several):.1e};"
             f" elliptical noise is {real.elliptical:.2f} times better still at K = {real.dimension} (real)",
-            "fails",
+            _verdict(max(r.gap for r in several) > _SOLVED),
         ),
         Claim(
             "Algorithm 3",

@@ -60,9 +60,9 @@ def design_plan(query: Scalar, privacy: Any, utility: Utility, count: int, step:
     rounding in floats (Gaussian: exact profile, in balls) and is at most the requirement.
     """
     check_count(count)
-    check_problem(query, utility)
     if not isinstance(query, Scalar) or query.integer:
         raise InvalidQueryError("plans of many releases are designed for real-valued Scalar questions.", query=query)
+    check_problem(query, utility)
     if not isinstance(utility, PowerError | Usefulness | ErrorQuantile):
         raise InvalidPrivacyError("plans of many releases need a utility with a closed form, not a loss of your own.")
     if not isinstance(privacy, ApproxDP):

@@ -1,0 +1,166 @@
+"""Numbers that only a second formula can check: gaps, largest errors, shares, scales, margins and words about them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noisewright as nw
+from noisewright.search import metric_programmes
+from noisewright.search.approximate_bound import _costs_from_below
+from noisewright.search.bounded.feasible import smallest_epsilon, smallest_margin
+from noisewright.search.bounded.shapes import two_point
+from noisewright.search.calibration import rounded_up
+from noisewright.search.largest import _independent
+from noisewright.search.metric_programmes import best_ellipse, best_rates
+from noisewright.search.plan import _largest
+from noisewright.search.report import limit_text
+from noisewright.search.shares import exact_shares
+from noisewright.search.twofold import two_fold_optimum
+from tests.bounded import question
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 5.0), (40.0, 0.3)])
+def test_the_larger_of_two_laplace_errors(a: float, b: float):
+    """|noise| is exponential, so the larger of two has mean a + b - a b / (a + b)."""
+    assert _independent(np.array([a, b])) == pytest.approx(a + b - a * b / (a + b), rel=1e-4)
+
+
+def test_the_largest_of_equal_laplace_errors_is_the_harmonic_number():
+    assert _independent(np.full(7, 3.0)) == pytest.approx(3 * sum(1 / k for k in range(1, 8)), rel=1e-4)
+
+
+@pytest.mark.parametrize("programme", [best_rates, best_ellipse])
+def test_a_programme_that_stops_early_says_how_far_off_it_may_be(programme: Any, monkeypatch: pytest.MonkeyPatch):
+    rows = np.abs(np.random.default_rng(5).normal(size=(40, 3)))
+    weights = np.array([1.0, 4.0, 0.5])
+    exact = programme(rows, weights)
+    assert exact.gap <= 1e-8
+    monkeypatch.setattr(metric_programmes, "TARGET_GAP", 0.5)
+    early = programme(rows, weights)
+    assert exact.value * (1 + 1e-7) < early.value <= exact.value * (1 + early.gap)
+
+
+def test_shares_that_are_a_trifle_too_large_are_made_to_fit():
+    for together, power in ((2, 1), (3, 1), (2, 2)):
+        given = np.array([0.1, 0.45, 0.45, 0.2]) ** (1 / power)
+        given *= (1 + 1e-9) / np.sum(np.sort(given**power)[-together:]) ** (1 / power)
+        shares = exact_shares(given, Fraction(3), together, power)
+        largest = sorted(shares, reverse=True)[:together]
+        assert Fraction(999, 1000) * 3**power < sum(s**power for s in largest) <= 3**power
+
+
+@pytest.mark.parametrize("power", ["1/2", "1", "3/2", "2", "3", "9/2"])
+def test_costs_of_lattice_points_interpolate_below_the_loss(power: str):
+    costs = [float(c) for c in _costs_from_below(nw.Scalar(2), nw.PowerError(power), 5, 40)]
+    for k in range(39):
+        for share in (0.0, 0.1, 0.5, 0.77, 1.0):
+            loss = ((k + share) / 5) ** float(Fraction(power))
+            assert (1 - share) * costs[k] + share * costs[k + 1] <= loss * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1.0, math.pi, 1e-9, 123456.789, 2.0**40 + 0.5])
+def test_scales_are_rounded_up_by_a_hair(value: float):
+    assert value <= rounded_up(value) <= Fraction(value) * (1 + Fraction(1, 10**13))
+    assert rounded_up(value).denominator & (rounded_up(value).denominator - 1) == 0
+
+
+@pytest.mark.parametrize("guess", [0.001, 0.7, 1.0, 5.0, 1000.0])
+def test_the_largest_parameter_of_a_plan_is_one_that_fits(guess: float):
+    found = _largest(lambda x: x <= 1, guess, 1e-3)
+    assert 1 / 1.002 < found <= 1
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", "1", "3"])
+@pytest.mark.parametrize("bias", ["0", "1/10", "2/5"])
+@pytest.mark.parametrize("sensitivity", ["1", "1/3"])
+def test_the_smallest_margin_with_a_bias(epsilon: str, bias: str, sensitivity: str):
+    """Two outputs whose means run from lo + b to hi - b just keep the ratio at the ends."""
+    margin = float(smallest_margin(question(sensitivity, "9", bias=bias), Fraction(epsilon)))
+    s, b = float(Fraction(sensitivity)), float(Fraction(bias))
+    assert margin == pytest.approx(s * (1 - 2 * b) / math.expm1(float(Fraction(epsilon))) - b, rel=1e-9, abs=1e-9)
+    if margin > 0:
+        mechanism = two_point(question(sensitivity, "9", bias=bias), Fraction(epsilon))
+        bound = float(nw.certify(mechanism, nw.PureDP(epsilon)).bound)
+        assert bound == pytest.approx(float(Fraction(epsilon)), rel=1e-6)
+
+
+@pytest.mark.parametrize("bias", ["0", "1/10", "2/5"])
+def test_the_smallest_epsilon_with_a_bias_is_just_enough(bias: str):
+    query = question("1/3", "1/20", bias=bias)
+    least = smallest_epsilon(query)
+    assert least is not None
+    assert smallest_margin(query, least) <= query.margin
+    assert smallest_margin(query, least * Fraction(999, 1000)) > query.margin
+
+
+@pytest.mark.parametrize("epsilon", ["1", "8"])
+def test_the_best_fold_for_a_quantile_just_reaches_the_confidence(epsilon: str):
+    optimum = two_fold_optimum(nw.ErrorQuantile("0.9"), Fraction(epsilon))
+    assert isinstance(optimum.utility, nw.Usefulness)
+    assert optimum.cost == pytest.approx(0.1, rel=1e-9)
+    laplace = math.log(10) / float(Fraction(epsilon))
+    assert float(optimum.utility.within) <= laplace * (1 + 1e-9)
+    assert (float(optimum.utility.within) < 0.99 * laplace) is optimum.helps
+
+
+def test_words_about_the_distance_to_the_best_possible_say_how_far():
+    sure = limit_text(1e-12)
+    assert len({sure, limit_text(None), limit_text(1e-6), limit_text(0.005)}) == 4
+    assert "%" not in sure
+    assert "0.0001 %" in limit_text(1e-6)
+    assert "0.5 %" in limit_text(0.005)
+
+
+@pytest.mark.parametrize("utility", [nw.TotalSquaredError([1, 5, 2]), nw.TotalAbsoluteError([1, 5, 2])], ids=str)
+def test_errors_of_each_number_add_up_to_the_value(utility: Any):
+    report: Any = nw.design(nw.Vector(nw.Box([1, 3, 10])), privacy=nw.PureDP(1), utility=utility)
+    power = 2 if isinstance(utility, nw.TotalSquaredError) else 1
+    for candidate, errors in zip(report.candidates, report.errors, strict=True):
+        total = sum(w * e**power for w, e in zip([1, 5, 2], errors, strict=True))
+        assert total == pytest.approx(candidate.value, rel=1e-9)
+
+
+def test_only_the_mallows_distance_of_order_one_has_the_bound_of_the_absolute_error():
+    def bound(power: int) -> float | None:
+        return nw.design(nw.Scalar(3), privacy=nw.PureDP(1), utility=nw.Mallows(power, 50)).bound
+
+    assert bound(1) == nw.design(nw.Scalar(3), privacy=nw.PureDP(1), utility=nw.AbsoluteError()).bound
+    assert bound(2) is None
+
+
+def test_the_exponential_mechanism_spends_half_of_epsilon_on_each_of_two_normalisations():
+    certified = nw.exponential_over([0, 1, 3], [0, 1, 3], nw.PureDP(2), power=2)
+    # From answer 0 to 1 the candidate 3 loses 9 - 4 = 5, more than any other.
+    assert certified.mechanism.rate == Fraction(2, 2 * 5)
+
+
+def test_what_falls_outside_is_moved_to_the_nearer_end():
+    noise = nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.SquaredError()).best
+    assert nw.release_within(noise, -1000, 0, 1) == 0
+    assert nw.release_within(noise, 1000, 0, 1) == 1
+
+
+def test_cutting_planes_go_on_until_no_pair_is_violated(monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(11)
+    points, matrix = np.round(rng.uniform(0, 9, (40, 2)), 2), np.round(rng.normal(size=(3, 40)), 2)
+    query, privacy = nw.Linear(matrix.tolist()), nw.MetricPrivacy(nw.Euclidean(points.tolist()))
+    whole = {c.name: c.value for c in nw.design(query, privacy=privacy, utility=nw.TotalSquaredError()).candidates}
+    monkeypatch.setattr("noisewright.search.metric_pairs.ALL_PAIRS", 10)
+    monkeypatch.setattr("noisewright.search.metric_pairs._ADDED", 2)
+    cut = nw.design(query, privacy=privacy, utility=nw.TotalSquaredError())
+    for candidate in cut.candidates:
+        assert candidate.value == pytest.approx(whole[candidate.name], rel=1e-6), candidate.name
+
+
+def test_the_standard_error_of_a_local_mean_is_the_spread_over_the_root_of_the_count():
+    mechanism = two_point(question(), Fraction(1))
+    certified = nw.Certified(mechanism, nw.certify(mechanism, nw.PureDP(1)))
+    found = nw.local_mean(certified, [1.0, 2.0, 4.0, 5.0])
+    assert (found.mean, found.count) == (3.0, 4)
+    assert found.standard_error == pytest.approx(math.sqrt(10 / 3) / 2)
+    assert found.interval(2) == pytest.approx((3 - math.sqrt(10 / 3), 3 + math.sqrt(10 / 3)))
