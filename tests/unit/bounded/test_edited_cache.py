@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from noisewright.problem.records import digest
 
 import noisewright as nw
 from noisewright.problem.queries import Bounded
+from noisewright.problem.records import digest
 from noisewright.search.bounded import memory
 from noisewright.search.bounded.layout import Size, bound_programme, design_programme
 from noisewright.search.bounded.lower import certified_lower

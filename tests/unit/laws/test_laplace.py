@@ -61,7 +61,7 @@ def test_the_log_ratio_of_a_shift(kind):
 @pytest.mark.parametrize("kind", [Laplace, DiscreteLaplace])
 @pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), -0.5])
 def test_a_scale_is_positive(kind, scale):
-    with pytest.raises(InvalidLawError, match="scale is .*; it must be positive"):
+    with pytest.raises(InvalidLawError, match=r"scale is .*; it must be positive"):
         kind(scale)
 
 

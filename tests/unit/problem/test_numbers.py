@@ -17,7 +17,9 @@ READERS = [parameter, data_value]
 
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize(
-    "typed", [0.1, np.float64(0.1), np.float32(0.1), "0.1", " 0.1 ", "1/10", "1e-1", Decimal("0.1"), Fraction(1, 10)], ids=repr
+    "typed",
+    [0.1, np.float64(0.1), np.float32(0.1), "0.1", " 0.1 ", "1/10", "1e-1", Decimal("0.1"), Fraction(1, 10)],
+    ids=repr,
 )
 def test_one_tenth_is_one_tenth_as_a_parameter_and_as_data(read, typed):
     assert read(typed, "x") == TENTH

@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from noisewright.mechanisms.digest import digest
 from noisewright.problem.errors import MechanismFileError
+from noisewright.problem.records import digest
 from noisewright.sample.certified import Certified, make_certified
 from tests.mechanisms_by_hand import GEOMETRIC, ONE_EPSILON
 
