@@ -350,9 +350,9 @@ def test_text_is_copied_from_what_only_looks_like_it():
 
 def test_fractions_of_machine_integers_do_not_overflow():
     mechanism = staircase_for(1)
-    x = Fraction(np.int64(549755813))
+    x = Fraction(np.int64(549755813))  # type: ignore[call-overload]  # on purpose
     assert steps_between(mechanism, x, x + 1) <= 1000
-    assert type(nw.Laplace(Fraction(np.int64(1), np.int64(3))).scale.denominator) is int
+    assert type(nw.Laplace(Fraction(np.int64(1), np.int64(3))).scale.denominator) is int  # type: ignore[call-overload]
 
 
 # Answers that only just differ, or only just do not.

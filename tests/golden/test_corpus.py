@@ -20,12 +20,12 @@ import pytest
 
 import noisewright as nw
 from noisewright.laws import bumps
-from noisewright.laws.registry import LAWS
-from noisewright.laws.twofold import FOLDS
+from noisewright.laws.base import LAWS
+from noisewright.laws.folds import FOLDS
+from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.norm_shaped import NORMS
 from noisewright.mechanisms.ranged import KINDS as SHAPES
-from noisewright.mechanisms.registry import MECHANISMS
-from noisewright.problem.metric_privacy import METRICS
+from noisewright.problem.metrics import METRICS
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.sensitivity import SETS
 from noisewright.proof.certify import PROVERS

@@ -63,7 +63,11 @@ def test_counts_are_kept_between_zero_and_the_total():
 
 def test_each_mechanism_of_the_histograms_keeps_the_promise_it_is_named_for():
     found = mechanisms(Fraction(1), Fraction(1, 10), cubic=True)
-    kinds = {"pure": PureDP(1), "probabilistic": ProbabilisticDP(1, "0.1"), "approximate": ApproxDP(1, "0.1")}
+    kinds: dict[str, Any] = {
+        "pure": PureDP(1),
+        "probabilistic": ProbabilisticDP(1, "0.1"),
+        "approximate": ApproxDP(1, "0.1"),
+    }
     assert len(found) == 7
     for name, certified in found.items():
         assert certified.certificate.requirement == next(kinds[kind] for kind in kinds if kind in name), name

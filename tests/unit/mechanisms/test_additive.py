@@ -12,7 +12,8 @@ from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.registry import MECHANISMS, mechanism_from_dict
+from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.registry import mechanism_from_dict
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.queries import Scalar
 

@@ -15,6 +15,7 @@ from noisewright.mechanisms.vector_errors import moments
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidQueryError
+from noisewright.problem.queries import Bounded
 
 STEP = Fraction(1, 100)
 
@@ -162,10 +163,10 @@ def test_noise_in_a_range_counts_one_more_step_unless_answers_are_exact_or_all_c
 
 
 def test_bounded_answers_are_certified_for_a_hair_more_than_the_sensitivity():
-    wide = nw.Scalar("0.25", inputs=(0, 1), outputs=(-4, 5)).bounded
+    wide = Bounded("0.25", (0, 1), (-4, 5), None)
     assert wide.reach == Fraction(1, 4) * STRETCH
-    assert nw.Scalar(1, inputs=(0, 1), outputs=(-4, 5)).bounded.reach == 1
-    assert nw.Scalar("0.25", inputs=(0, 1), outputs=(-4, 5), exact=True).bounded.reach == Fraction(1, 4)
+    assert Bounded(1, (0, 1), (-4, 5), None).reach == 1
+    assert Bounded("0.25", (0, 1), (-4, 5), None, True).reach == Fraction(1, 4)
     with pytest.raises(InvalidQueryError, match="exact=True"):
         nw.Scalar(1, inputs=(10**9, 10**9 + 2), outputs=(0, 2 * 10**9))
     nw.Scalar(1, inputs=(10**9, 10**9 + 2), outputs=(0, 2 * 10**9), exact=True)

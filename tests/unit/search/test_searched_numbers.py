@@ -109,11 +109,14 @@ def test_the_best_fold_for_a_quantile_just_reaches_the_confidence(epsilon: str):
 
 
 def test_words_about_the_distance_to_the_best_possible_say_how_far():
-    sure = limit_text(1e-12)
-    assert len({sure, limit_text(None), limit_text(1e-6), limit_text(0.005)}) == 4
+    sure = limit_text(1e-12, nw.Scalar(1))
+    assert (
+        len({sure, limit_text(None, nw.Scalar(1)), limit_text(1e-6, nw.Scalar(1)), limit_text(0.005, nw.Scalar(1))})
+        == 4
+    )
     assert "%" not in sure
-    assert "0.0001 %" in limit_text(1e-6)
-    assert "0.5 %" in limit_text(0.005)
+    assert "0.0001 %" in limit_text(1e-6, nw.Scalar(1))
+    assert "0.5 %" in limit_text(0.005, nw.Scalar(1))
 
 
 @pytest.mark.parametrize("utility", [nw.TotalSquaredError([1, 5, 2]), nw.TotalAbsoluteError([1, 5, 2])], ids=str)
