@@ -104,7 +104,7 @@ def _claim(query: Scalar, law: NoiseLaw, lattice: Lattice) -> Claim:
 def _laplace_claims(draw: Callable[..., Any]) -> Claim:
     sensitivity = draw(real_sensitivities)
     lattice = Lattice.cells(sensitivity / draw(st.integers(1, 12)))
-    return _claim(Scalar(sensitivity), Laplace(sensitivity / draw(epsilons)), lattice)
+    return _claim(Scalar(sensitivity, exact=draw(st.booleans())), Laplace(sensitivity / draw(epsilons)), lattice)
 
 
 @st.composite
@@ -122,7 +122,8 @@ def _piecewise_claims(draw: Callable[..., Any]) -> Claim:
     else:
         unit = draw(st.sampled_from([Fraction(1), Fraction(1, 3), Fraction(5, 2)]))
         law = draw(piecewise_laws(unit=unit))
-        query, lattice = Scalar(draw(st.integers(1, 8)) * unit), Lattice.cells(unit / draw(st.integers(1, 3)))
+        query = Scalar(draw(st.integers(1, 8)) * unit, exact=draw(st.booleans()))
+        lattice = Lattice.cells(unit / draw(st.integers(1, 3)))
     return _claim(query, law, lattice)
 
 
@@ -173,7 +174,7 @@ def scalars(draw: Callable[..., Any]) -> Scalar:
     """Real and integer questions."""
     if draw(st.booleans()):
         return Scalar(draw(integer_sensitivities), integer=True)
-    return Scalar(draw(real_sensitivities))
+    return Scalar(draw(real_sensitivities), exact=draw(st.booleans()))
 
 
 def fitted(utility: Any, query: Scalar) -> Any:

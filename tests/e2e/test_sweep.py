@@ -60,7 +60,7 @@ def test_json_has_them_too(cli: Cli):
     words = ("sweep", "--sensitivity", "1", "--utility", "usefulness", "--within", "0.5", "--epsilons", "1/3")
     data = cli(*words, "--json").data
     assert data["utility"] == {"kind": "usefulness", "within": "1/2"}
-    assert data["query"] == {"kind": "scalar", "sensitivity": "1", "integer": False}
+    assert data["query"] == {"kind": "scalar", "sensitivity": "1", "integer": False, "exact": False}
     (row,) = data["rows"]
     assert row["epsilon"] == "1/3"
     assert [*(row["values"][name] for name in COLUMNS[:-1]), row["bound"]] == _values("1/3", nw.Usefulness("0.5"))

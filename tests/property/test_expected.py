@@ -21,10 +21,10 @@ EVERY_UTILITY = pytest.mark.parametrize("utility_kind", list(strategies.UTILITIE
 @given(data=st.data(), k=st.integers(-40, 40))
 @settings(max_examples=40)
 def test_the_error_has_the_masses_that_are_drawn_spread_over_their_cells(kind, data, k):
-    """Released minus true answer is (k + 1 - u) steps for real answers, u uniform; exactly k for integers."""
+    """Released minus true answer is (k + 1 - u) spacings for real answers, u uniform; exactly k for integers."""
     mechanism = data.draw(strategies.CLAIMS[kind]).mechanism
-    density, lattice = mechanism.error_density, mechanism.lattice
-    start, end = lattice.lower_edge(k), lattice.lower_edge(k + 1)
+    density = mechanism.error_density
+    start, end = (mechanism.lattice.lower_edge(edge) * mechanism.stretch for edge in (k, k + 1))
     with precision(128):
         assert (density.cdf(end, BALLS) - density.cdf(start, BALLS)).overlaps(mechanism.noise.mass(k, BALLS))
         assert density.cdf((start + end) / 2, BALLS).overlaps((density.cdf(start, BALLS) + density.cdf(end, BALLS)) / 2)
@@ -37,11 +37,10 @@ def test_the_released_value_is_off_by_at_most_the_noise_and_one_step(kind, data,
     mechanism = data.draw(strategies.CLAIMS[kind]).mechanism
     truth = Fraction(round(answer)) if mechanism.query.integer else answer
     error = mechanism.law_given(truth).value(noise) - truth
-    step = mechanism.lattice.step
     if mechanism.query.integer:
         assert error == noise
     else:
-        assert noise * step < error <= (noise + 1) * step
+        assert noise * mechanism.spacing < error <= (noise + 1) * mechanism.spacing
 
 
 @EVERY_UTILITY

@@ -15,7 +15,8 @@ from noisewright.sample.certified import make_certified
 from noisewright.search.bounds import value_ball
 from noisewright.search.report import Candidate
 
-_TIE = 1e-9
+TIE = 1e-6
+"""Values this near are equals: the room for rounding errors of real answers makes differences of about 1e-7."""
 
 
 def measured(
@@ -53,7 +54,7 @@ def ranked(candidates: list[Candidate], utility: Any, simpler_first: tuple[str, 
     sign = -1 if utility.larger_is_better else 1
     ordered = sorted(candidates, key=lambda c: sign * c.value)
     best = ordered[0].value
-    ties = [c for c in ordered if abs(c.value - best) <= _TIE * abs(best)]
+    ties = [c for c in ordered if abs(c.value - best) <= TIE * abs(best)]
     rest = [c for c in ordered if c not in ties]
     place = {name: i for i, name in enumerate(simpler_first)}
     return (*sorted(ties, key=lambda c: place.get(c.name, len(place))), *rest)

@@ -16,7 +16,8 @@ from noisewright.search.tables import html_table, number, percent, text_table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_TIE = 1e-9
+_TIE = 1e-6
+_NOTHING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ def _gap_text(gap: float | None) -> str:
         return "not known"
     if isinf(gap):
         return "best possible is 0"
-    return f"at most {percent(gap)}" if gap >= _TIE else "none"
+    return f"at most {percent(gap)}" if gap >= _NOTHING else "none"
 
 
 def over(query: Any) -> str:
@@ -188,6 +189,6 @@ def limit_text(gap: float | None, query: Any) -> str:
     """How much better a mechanism could be, in words."""
     if gap is None:
         return f"how much better a mechanism{over(query)} could be is not known"
-    if gap < _TIE:
+    if gap < _NOTHING:
         return f"no mechanism{over(query)} can do better"
     return f"no mechanism{over(query)} is more than {percent(gap)} better"
