@@ -83,9 +83,9 @@ def test_tailored_noise_as_drawn_agrees_with_the_staircase_too(kind, data, epsil
 @given(data=st.data(), epsilon=strategies.epsilons, factor=st.sampled_from(["1000", "1/7", "0.3"]))
 @settings(max_examples=15)
 def test_the_unit_of_the_answer_does_not_matter(kind, data, epsilon, factor):
-    utility = data.draw(strategies.UTILITIES[kind])
-    query = Scalar(factor)
-    one = design(Scalar(1), privacy=PureDP(epsilon), utility=utility)
+    utility, exact = data.draw(strategies.UTILITIES[kind]), data.draw(st.booleans())
+    query = Scalar(factor, exact=exact)
+    one = design(Scalar(1, exact=exact), privacy=PureDP(epsilon), utility=utility)
     other = design(query, privacy=PureDP(epsilon), utility=strategies.fitted(utility, query))
     base, power = back_factor(utility, query)
     scale = float(base) ** float(power)
@@ -93,8 +93,10 @@ def test_the_unit_of_the_answer_does_not_matter(kind, data, epsilon, factor):
     assert other.bound == pytest.approx(one.bound * scale, rel=1e-12)
     assert [c.name for c in other.candidates] == [c.name for c in one.candidates]
     for mine, theirs in zip(one.candidates, other.candidates, strict=True):
-        assert theirs.value == pytest.approx(mine.value * scale, rel=1e-9)
-        assert theirs.gap == pytest.approx(mine.gap, abs=1e-9)
+        # A limit that meets an edge of the noise misses it by a hair where answers may carry rounding errors.
+        near = 1e-9 if exact else 1e-6
+        assert theirs.value == pytest.approx(mine.value * scale, rel=near)
+        assert theirs.gap == pytest.approx(mine.gap, abs=near)
 
 
 def within_a_hundredth(report: Report) -> None:
