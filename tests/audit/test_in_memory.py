@@ -445,6 +445,57 @@ def test_pathological_input_gets_the_usual_refusal(build):
     assert nw.Laplace(np.str_("1/3")).scale == Fraction(1, 3)
 
 
+def test_rows_are_certified_for_answers_a_rounding_error_beyond_the_sensitivity():
+    # Rows two cells apart are met by answers just more than one cell apart; their ratio is 9, that of neighbours 3.
+    weights = [[27, 3], [9, 9], [3, 27]]
+    for exact, ratio in ((True, 3), (False, 9)):
+        query = nw.Scalar(HALF, inputs=(0, 1), outputs=(-4, 5), exact=exact).bounded
+        padded = [[*row, 100 - sum(row)] for row in weights]
+        rows = nw.Rows(query, Grid([0, HALF, 1]), [-1, 2, 3], padded)
+        bound = nw.certify(rows, nw.PureDP(5)).bound
+        assert float(bound) == pytest.approx(math.log(ratio), rel=1e-9)
+
+
+class FoldInName:
+    """Everything that a second fold has, and a transform that is none."""
+
+    costly, lowest, inverse_reach, exponential_reach = False, Fraction(1), None, None
+
+    def to_dict(self) -> dict[str, str]:
+        return {"kind": "gamma", "shape": "1", "scale": "1"}
+
+    def transform(self, x: Any, field: Any) -> Any:
+        return field.real(1)
+
+    slope = inverse_moment = scaled = transform
+
+
+class Subclass(nw.GammaFold):
+    """A registered kind that was given other formulas."""
+
+    def slope(self, x: Any, field: Any) -> Any:
+        return field.real(1)
+
+
+@pytest.mark.parametrize(
+    "other", [FoldInName(), Subclass(1, 1), nw.Laplace(1), None, "gamma"], ids=lambda x: type(x).__name__
+)
+def test_only_registered_kinds_are_taken_for_folds_parts_metrics_and_mechanisms(other):
+    for build in (
+        lambda: nw.TwoFold(other),
+        lambda: nw.Ensemble([1], [other]),
+        lambda: nw.Composite(BOUNDED, other, nw.Plateau(1), HALF, (0, 1), 2, 8),
+        lambda: nw.MetricPrivacy(other),
+        lambda: nw.WithAbsent(other, 1),
+        lambda: nw.Vector(other),
+    ):
+        with pytest.raises(NoisewrightError):
+            build()
+    if not isinstance(other, nw.Laplace):
+        with pytest.raises(NoisewrightError):
+            nw.Additive(nw.Scalar(1), other, nw.Lattice.cells(HALF))
+
+
 # Errors do not repeat what is private.
 
 SECRET = "918273.645x"
