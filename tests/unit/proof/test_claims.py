@@ -39,6 +39,7 @@ def test_a_claim_is_compared_with_its_own_last_parameter(kind):
     with pytest.raises(nw.UncertifiedError, match="refused") as refusal:
         nw.certify(GAUSSIAN, make(F(truth) * (1 - HAIR)))
     assert refusal.value.bound == bound
+    assert nw.certify(GAUSSIAN, make(bound)).bound == bound, "what is proven may be claimed"
 
 
 def test_a_probabilistic_claim_is_not_proven_as_an_approximate_one():
