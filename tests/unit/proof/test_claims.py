@@ -51,6 +51,12 @@ def test_a_probabilistic_claim_is_not_proven_as_an_approximate_one():
         nw.certify(GAUSSIAN, nw.ProbabilisticDP("1/2", F(HALF_LINE) * 2))
 
 
+def test_a_bound_of_zero_is_a_bound():
+    laplace = nw.Additive(nw.Scalar(2), nw.Laplace(F(4)), nw.Lattice.cells(F(1, 10)))
+    assert nw.certify(laplace, nw.ApproxDP("1/2", "1e-9")).bound == 0
+    assert nw.certify(laplace, nw.ProbabilisticDP("1/2", "1e-9")).bound == 0
+
+
 @pytest.mark.parametrize("wrong", [0.5, F(-1, 2), None, 1])
 def test_a_rule_that_gives_no_exact_bound_from_zero_on_proves_nothing(wrong, monkeypatch):
     monkeypatch.setitem(certifying.PROVERS, (nw.Additive, nw.PureDP), lambda mechanism, requirement: (wrong, "odd"))
