@@ -57,16 +57,34 @@ def test_a_bias_is_allowed_up_to_what_the_question_says(allowed, accepted):
             nw.certify(leaning, nw.PureDP(1))
 
 
-def cut_off(outputs: tuple[str, str], power: int, bias: float = 1) -> Truncated:
-    """Noise of scale 1 around the answers 0, 1/4 … 1, cut off at lopsided bounds; a person moves half the range."""
-    query = nw.Scalar("1/2", inputs=(0, 1), outputs=outputs, bias=bias).bounded
+SCALE = F(4, 3)
+
+
+@pytest.mark.parametrize(("moved", "accepted"), [(2, True), (-2, True), (4, False), (-4, False)])
+def test_a_trillionth_of_the_range_is_no_bias(moved, accepted):
+    """Weights in units of 10^-12 / 9 of the mass move the mean by 10^-12 each; the range is 3."""
+    query = question("3", "3", inputs=(0, 3))
+    unit = 10**12
+    weights = [(unit * (6 - i), unit * (3 + i)) for i in range(4)]
+    weights[1] = (weights[1][0] - moved, weights[1][1] + moved)
+    mechanism = Rows(query, uniform_grid(F(0), F(3), 3), query.outputs, tuple(weights))
+    if accepted:
+        assert nw.certify(mechanism, nw.PureDP(1)).rule.endswith("mean")
+    else:
+        with pytest.raises(nw.UncertifiedError, match="mean of the release"):
+            nw.certify(mechanism, nw.PureDP(1))
+
+
+def cut_off(outputs: tuple[str, str], power: int, bias: float = 1, sensitivity: str = "1/2") -> Truncated:
+    """Noise of scale 4/3 around the answers 0, 1/4 … 1, cut off at lopsided bounds."""
+    query = nw.Scalar(sensitivity, inputs=(0, 1), outputs=outputs, bias=bias).bounded
     assert query is not None
-    return Truncated(query, F(power), F(1), 4, 64)
+    return Truncated(query, F(power), SCALE, 4, 64)
 
 
 def _shape(mechanism: Truncated, answer: Fraction) -> Any:
     middle, power = mpmath.mpf(answer.numerator) / answer.denominator, int(mechanism.power)
-    return lambda y: mpmath.exp(-(abs(y - middle) ** power))
+    return lambda y: mpmath.exp(-((abs(y - middle) / float(SCALE)) ** power))
 
 
 def _ends(mechanism: Truncated, answer: Fraction) -> list[Any]:
@@ -91,9 +109,10 @@ def test_the_bias_of_cut_off_noise_is_that_of_its_density(outputs, power):
 
 @pytest.mark.parametrize("power", [1, 2, 3])
 @pytest.mark.parametrize("outputs", [("-3", "1.25"), ("-0.25", "4")], ids=["room below", "room above"])
-def test_the_ratio_of_cut_off_noise_is_the_largest_of_its_densities(outputs, power):
-    """Answers half the range apart, every pair, both ways, at 41 outputs."""
-    mechanism = cut_off(outputs, power)
+@pytest.mark.parametrize("apart", [1, 2, 4])
+def test_the_ratio_of_cut_off_noise_is_the_largest_of_its_densities(outputs, power, apart):
+    """Answers up to so many quarters apart, every pair, both ways, at 41 outputs."""
+    mechanism = cut_off(outputs, power, sensitivity=str(F(apart, 4)))
     low, high = mechanism.query.outputs
     places = [mpmath.mpf(float(low + (high - low) * F(k, 40))) for k in range(41)]
     logs = []
@@ -102,7 +121,7 @@ def test_the_ratio_of_cut_off_noise_is_the_largest_of_its_densities(outputs, pow
         total = mpmath.log(mpmath.quad(shape, _ends(mechanism, answer)))
         logs.append([mpmath.log(shape(y)) - total for y in places])
     truth = max(
-        a - b for i in range(5) for j in range(5) if abs(i - j) <= 2 for a, b in zip(logs[i], logs[j], strict=True)
+        a - b for i in range(5) for j in range(5) if abs(i - j) <= apart for a, b in zip(logs[i], logs[j], strict=True)
     )
     assert float(bounded_ratio(mechanism, LARGE)[0]) == pytest.approx(float(truth), rel=1e-12)
 
@@ -148,13 +167,16 @@ def brute_ratio(heights: tuple[int, ...], move: Fraction, floor: Any) -> float:
 
 
 @pytest.mark.parametrize(
-    "heights", [(1, 2, 8), (8, 2, 1), (4, 9, 1), (1, 9, 4)], ids=["cliff behind", "cliff before", "fall", "rise"]
+    "heights",
+    [(1, 2, 8), (8, 2, 1), (4, 9, 1), (1, 9, 4), (1,) * 9],
+    ids=["cliff behind", "cliff before", "fall", "rise", "low and wide"],
 )
 def test_nested_steps_cost_their_highest_cliff_whichever_way_it_falls(heights):
     mechanism = stepped(heights)
+    move = (2 - F(len(heights), 5)) / 10
     bound, rule = bounded_ratio(mechanism, LARGE)
     assert rule == "pure/nested-steps"
-    assert float(bound) == pytest.approx(brute_ratio(heights, F(7, 50), flat), rel=1e-12)
+    assert float(bound) == pytest.approx(brute_ratio(heights, move, flat), rel=1e-12)
 
 
 @pytest.mark.parametrize("heights", [(2, 8, 8, 4), (4, 8, 8, 2)])
@@ -189,6 +211,21 @@ def test_a_composite_density_costs_its_highest_over_its_lowest_point(bump, peak,
     top, floor = (0.5, 0.5) if base == FLAT else (5 / (2 * (4 + 1 / 3)), 5 / (2 * (4 + 1 / 3)) / 3)
     bound, _ = bounded_ratio(Composite(query, bump, base, share, query.inputs, 4, 16), LARGE)
     assert float(bound) == pytest.approx(log((0.8 * top + 0.2 * peak) / (0.8 * floor)), rel=1e-12)
+
+
+def test_a_base_that_is_somewhere_zero_is_refused():
+    base = Steps((F(-1), F(0), F(1)), (F(1), F(0)))
+    for sensitivity in ("1/10", "1"):
+        with pytest.raises(nw.UncertifiedError, match="positive everywhere"):
+            nw.certify(stepped((1, 2, 8), sensitivity, base=base), nw.PureDP(LARGE))
+
+
+def test_more_steps_than_can_be_compared_pair_by_pair_are_refused():
+    count = 1001
+    steps = Steps(tuple(F(k, 2 * count) for k in range(count + 1)), (F(1),) * count)
+    query = question("1/10", "200", bias=None)
+    with pytest.raises(nw.UncertifiedError, match="at most 1000"):
+        nw.certify(Composite(query, steps, FLAT, F(1, 2), query.inputs, 10, 16), nw.PureDP(LARGE))
 
 
 @pytest.mark.parametrize("window", [(F(0), F(1, 2)), (F(1, 2), F(1))], ids=["begins alike", "ends alike"])
@@ -228,16 +265,19 @@ def _parts(mixed: Blend, weights: tuple[int, ...]) -> tuple[Composite, Rows, Fra
     return mixed.first, rows, mixed.share
 
 
+@pytest.mark.parametrize(("less", "ratio"), [(16, 5), (4, 1.25)])
 @pytest.mark.parametrize("column", range(3))
-def test_the_worst_output_counts_wherever_it_stands(column):
-    """Three outputs; only one of them becomes five times likelier."""
+def test_the_worst_output_counts_wherever_it_stands(column, less, ratio):
+    """Three outputs; only one of them becomes that much likelier."""
     query = question("1", "3", bias=None)
     rows = [[20, 20, 20], [20, 20, 20]]
-    rows[0][column] -= 16
-    rows[0][(column + 1) % 3] += 8
-    rows[0][(column + 2) % 3] += 8
+    rows[0][column] -= less
+    rows[0][(column + 1) % 3] += less // 2
+    rows[0][(column + 2) % 3] += less // 2
     mechanism = Rows(query, uniform_grid(F(0), F(1), 1), (F(-1), F(0), F(1)), tuple(map(tuple, rows)))
-    assert float(bounded_ratio(mechanism, LARGE)[0]) == pytest.approx(log(5))
+    bound = bounded_ratio(mechanism, LARGE)[0]
+    assert float(bound) == pytest.approx(log(ratio))
+    assert nw.certify(mechanism, nw.PureDP(bound)).bound == bound
 
 
 def test_an_impossible_output_between_possible_ones_is_refused():

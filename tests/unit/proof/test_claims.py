@@ -39,6 +39,7 @@ def test_a_claim_is_compared_with_its_own_last_parameter(kind):
     with pytest.raises(nw.UncertifiedError, match="refused") as refusal:
         nw.certify(GAUSSIAN, make(F(truth) * (1 - HAIR)))
     assert refusal.value.bound == bound
+    assert nw.certify(GAUSSIAN, make(bound)).bound == bound, "what is proven may be claimed"
 
 
 def test_a_probabilistic_claim_is_not_proven_as_an_approximate_one():
@@ -48,6 +49,12 @@ def test_a_probabilistic_claim_is_not_proven_as_an_approximate_one():
     assert bound > 2 * HALF_LINE
     with pytest.raises(nw.UncertifiedError, match="refused"):
         nw.certify(GAUSSIAN, nw.ProbabilisticDP("1/2", F(HALF_LINE) * 2))
+
+
+def test_a_bound_of_zero_is_a_bound():
+    laplace = nw.Additive(nw.Scalar(2), nw.Laplace(F(4)), nw.Lattice.cells(F(1, 10)))
+    assert nw.certify(laplace, nw.ApproxDP("1/2", "1e-9")).bound == 0
+    assert nw.certify(laplace, nw.ProbabilisticDP("1/2", "1e-9")).bound == 0
 
 
 @pytest.mark.parametrize("wrong", [0.5, F(-1, 2), None, 1])

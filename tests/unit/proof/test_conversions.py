@@ -59,6 +59,30 @@ def test_pure_privacy_is_probabilistic_from_its_own_epsilon_on_and_not_below():
         nw.implied_bound(nw.PureDP(1), nw.ProbabilisticDP("0.999", "0.9"))
 
 
+@pytest.mark.parametrize("epsilon", ["1", "1.5"])
+def test_pure_privacy_is_approximate_with_no_delta_from_its_own_epsilon_on(epsilon):
+    assert nw.implied_bound(nw.PureDP(1), nw.ApproxDP(epsilon, "1e-15")) == (F(0), "pure-is-approximate")
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [
+        (nw.ApproxDP(1, "0.01"), nw.ProbabilisticDP(1, "0.9")),
+        (nw.ApproxDP(1, "0.01"), nw.PureDP(32)),
+        (nw.ApproxDP(1, "0.01"), nw.RenyiDP(2, 5)),
+        (nw.ProbabilisticDP(1, "0.01"), nw.PureDP(32)),
+        (nw.RenyiDP(2, "0.01"), nw.ZeroConcentratedDP(1)),
+        (nw.RenyiDP(2, "0.01"), nw.PureDP(32)),
+        (nw.ZeroConcentratedDP("0.01"), nw.PureDP(32)),
+        (nw.ZeroConcentratedDP("0.01"), nw.ProbabilisticDP(1, "0.9")),
+    ],
+    ids=str,
+)
+def test_where_no_theorem_leads_nothing_is_implied(held, wanted):
+    with pytest.raises(nw.UncertifiedError, match="does not imply any"):
+        nw.implied_bound(held, wanted)
+
+
 def test_probabilistic_privacy_is_approximate_from_its_own_epsilon_on_and_not_below():
     held = nw.ProbabilisticDP(1, "0.25")
     assert nw.implied_bound(held, nw.ApproxDP("1.5", "0.25")) == (F(1, 4), "probabilistic-is-approximate")

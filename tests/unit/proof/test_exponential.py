@@ -77,3 +77,5 @@ def test_the_order_of_candidates_and_answers_does_not_matter(order):
     assert float(exponential_bound(mixed)) == pytest.approx(float(exponential_bound(plain)), rel=1e-30)
     # |3 - 3|^2 against |3 - 2|^2 is 1, |0 - 3|^2 against |0 - 2|^2 is 5; 25/4 - 9/4 = 4.
     assert utility_sensitivity(mixed) == utility_sensitivity(plain) == 5
+    close = line([0, "1/4"], CANDIDATES)
+    assert utility_sensitivity(close) == F(1, 4)

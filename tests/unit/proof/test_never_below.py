@@ -13,7 +13,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.laws.folds import GammaFold, two_point_fold
-from noisewright.laws.piecewise import Piecewise
+from noisewright.laws.piecewise import Piecewise, staircase
 from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.laws.twofold import TwoFold
@@ -184,6 +184,10 @@ def test_a_law_that_is_purely_private_has_delta_zero_and_one_that_is_not_has_non
     assert nw.approximate_delta(cusp, F(1, 2), F(1))[0] == 0
     with pytest.raises(nw.UncertifiedError, match="below 1"):
         nw.approximate_delta(cusp, F(499, 1000), F(1))
+    for law in (staircase(epsilon=F(1, 2), sensitivity=F(1), split=F(1, 4)), nw.DiscreteLaplace(F(2))):
+        assert nw.approximate_delta(law, F(1, 2), F(1))[0] == 0
+        with pytest.raises(nw.UncertifiedError, match="no rule"):
+            nw.approximate_delta(law, F(499, 1000), F(1))
     fold = TwoFold(GammaFold(F(1), F(1)))
     with pytest.raises(nw.UncertifiedError, match="no rule"):
         nw.approximate_delta(fold, F(1), F(1))

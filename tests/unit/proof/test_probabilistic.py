@@ -123,12 +123,13 @@ def test_tables_are_judged_at_every_shift_that_begins_a_cell(weights, reach):
 
 @pytest.mark.parametrize("integer", [True, False])
 def test_the_middle_cell_of_an_integer_table_stands_once(integer):
-    law = Tabulated(F(1), (4, 2, 1), F(1, 2) if integer else F(0))
-    line = np.array([1, 2, 4, 2, 1] if integer else [1, 2, 4, 4, 2, 1], dtype=float)
+    law = Tabulated(F(1), (4, 7, 1), F(1, 2) if integer else F(0))
+    line = np.array([1, 7, 4, 7, 1] if integer else [1, 7, 4, 4, 7, 1], dtype=float)
     line /= line.sum()
-    moved = np.concatenate([line[2:], [0, 0]])
-    truth = float(np.maximum(line - math.exp(0.1) * moved, 0).sum())
-    assert float(nw.approximate_delta(law, F("0.1"), F(2))[0]) == pytest.approx(truth, rel=1e-12)
+    for shifts in (1, 2, 3):
+        moved = [np.concatenate([line[j:], np.zeros(j)]) for j in range(1, shifts + 1)]
+        truth = max(float(np.maximum(line - math.exp(0.1) * other, 0).sum()) for other in moved)
+        assert float(nw.approximate_delta(law, F("0.1"), F(shifts))[0]) == pytest.approx(truth, rel=1e-12)
 
 
 def test_shifts_times_cells_are_limited():

@@ -12,6 +12,8 @@ import noisewright as nw
 from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.piecewise import staircase
 from noisewright.laws.twofold import TwoFold
+from noisewright.numerics.balls import precision, upper
+from noisewright.proof.integrals import _tails as tails_beyond
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 from noisewright.proof.twofold import paper_bound, renyi_ball
 
@@ -58,6 +60,23 @@ def test_the_divergence_of_a_power_is_its_integral(power, alpha):
     norm = mpmath.log(2 * mpmath.gamma(1 + 1 / p))
     truth = integrated(lambda x: -(abs(x) ** p) - norm, mpmath.mpf("1.5"), exact(F(alpha)), 20)
     assert float(bound) == pytest.approx(float(truth), rel=1e-12)
+
+
+@pytest.mark.parametrize(("power", "alpha", "shift", "reach"), [(3, 4, "1.5", 12), (2, 3, "0.5", 2), (4, 3, "0.5", 4)])
+def test_what_lies_beyond_an_integral_is_bounded(power, alpha, shift, reach):
+    """Both tails of e^(-a |x|^p + (a - 1) |x + s|^p) beyond a reach that leaves something to see."""
+    with mpmath.workdps(30):
+        s = mpmath.mpf(shift)
+        beyond = [
+            mpmath.quad(
+                lambda z, t=t: mpmath.exp(-alpha * z**power + (alpha - 1) * abs(z + t) ** power),
+                [reach, reach + 0.05, reach + 0.25, reach + 1, reach + 8],
+            )
+            for t in (s, -s)
+        ]
+        with precision(128):
+            found = exact(upper(tails_beyond(F(power), F(shift), F(alpha), F(reach))))
+        assert sum(beyond) <= found <= 8 * sum(beyond)
 
 
 @pytest.mark.parametrize("reach", ["1/2", "3"])
