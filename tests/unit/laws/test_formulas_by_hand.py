@@ -13,6 +13,7 @@ from flint import arb, fmpq
 from scipy import stats
 from scipy.integrate import quad
 
+from noisewright.laws.crossing import bracket_crossing
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.gaussian_mixture import GaussianMixture
@@ -25,6 +26,7 @@ from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
+from noisewright.problem.errors import UncertifiedError
 from tests.twofold import FOLDS
 
 HALF = Fraction(1, 2)
@@ -296,3 +298,10 @@ def test_the_crossing_of_a_law_without_a_closed_form_is_enclosed(shift: str, eps
             drops = [log_density(exact(x)) - log_density(exact(x + move)) for x in (low, high)]
             assert drops[0] <= exact(limit)
             assert drops[1] > exact(limit)
+
+
+@pytest.mark.parametrize("epsilon", ["3", "-3"])
+def test_a_ratio_that_never_passes_epsilon_is_refused(epsilon: str):
+    """The log-ratio of logistic noise of scale 3/2 stays strictly between -2/3 and 2/3 for a shift of one."""
+    with pytest.raises(UncertifiedError, match="enclosed"):
+        bracket_crossing(Logistic(Fraction(3, 2)), Fraction(epsilon), Fraction(1), 0.5)
