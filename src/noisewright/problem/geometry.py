@@ -198,8 +198,14 @@ def _numbers(points: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
     for i, row in enumerate(points):
         if isinstance(row, str) or not isinstance(row, Iterable):
             raise InvalidPrivacyError(f"point {i} is {row!r}; give a list of coordinates.", point=i)
-        rows.append([parameter(v, f"a coordinate of point {i}") for v in row])
+        rows.append([_coordinate(v, f"a coordinate of point {i}") for v in row])
     return rows
+
+
+def _coordinate(value: Number, name: str) -> Fraction:
+    """A float is its shortest decimal, however long: where a point lies is public, and decimals share a short unit."""
+    exact = parameter(value, name)
+    return Fraction(repr(float(value))) if isinstance(value, float) else exact
 
 
 def _scaled(rows: list[list[Fraction]], scale: Number | Iterable[Number]) -> list[list[Fraction]]:

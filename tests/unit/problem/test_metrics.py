@@ -148,3 +148,9 @@ def test_float_distances_may_be_off_by_their_rounding():
     points = [(0.1 * i, 0.3 * i) for i in range(30)]
     metric = Matrix.from_function(points, lambda p, q: ((p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2) ** 0.5)
     assert metric.size == 30
+
+
+def test_computed_coordinates_are_read_beside_typed_ones():
+    points = Euclidean([(0.1, 1 / 3), (0.1 + 0.2, 0.01 / 7), (1e3 / 7, 0.5)])
+    assert points.rationals()[0] == [Fraction(1, 10), Fraction("0.3333333333333333")]
+    assert Euclidean.from_dict(points.to_dict()) == points
