@@ -74,23 +74,6 @@ class LogConcave(Protocol):
         ...
 
 
-@runtime_checkable
-class LatticeLaw(Protocol):
-    """A law of integer noise: the cell of the lattice that the noise falls into."""
-
-    def mass(self, k: int, field: Field) -> Value:
-        """P(K = k)."""
-        ...
-
-    def cdf(self, k: int, field: Field) -> Value:
-        """P(K <= k), accurate in the lower tail."""
-        ...
-
-    def sf(self, k: int, field: Field) -> Value:
-        """P(K > k), accurate in the upper tail."""
-        ...
-
-
 def quantile(law: Law, probability: float) -> float:
     """Smallest float x (to 1e-12 relative) with cdf(x) >= probability, by bisection in floats.
 

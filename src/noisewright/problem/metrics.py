@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.fields import (
@@ -46,19 +46,6 @@ METRICS: Family[Any] = Family(
     "a metric such as Euclidean(points), Matrix(distances), Hamming(n, epsilon) …", InvalidPrivacyError
 )
 """Every metric by the name it has in files."""
-
-
-class Metric(Protocol):
-    """A budget for each pair of a finite universe."""
-
-    @property
-    def size(self) -> int:
-        """How many elements the universe has."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
-        ...
 
 
 def budget(value: Number, name: str) -> Fraction:

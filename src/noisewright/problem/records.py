@@ -104,11 +104,6 @@ class Record:
     def __post_init__(self) -> None:
         """Checks across fields; nothing unless a class has some."""
 
-    def require(self, holds: bool, message: str, **given: Any) -> None:
-        """Refuse the record, in the error of its class, unless something holds."""
-        if not holds:
-            raise self.CARD.error(message, **given)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data, numbers as exact text."""
         plain: dict[str, Any] = {} if self.CARD.kind is None else {"kind": self.CARD.kind}
