@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import noisewright
-from noisewright.laws.base import LatticeLaw, Law
+from noisewright.laws.base import Law
 from noisewright.mechanisms.base import Mechanism
 
-_PROTOCOLS = (Law, LatticeLaw, Mechanism)
+_PROTOCOLS = (Law, Mechanism)
 """Their methods are documented once, there, and not again in every class that has them."""
 
 
