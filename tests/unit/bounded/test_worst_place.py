@@ -77,7 +77,7 @@ def test_a_trillionth_of_the_range_is_no_bias(moved, accepted):
 
 def cut_off(outputs: tuple[str, str], power: int, bias: float = 1, sensitivity: str = "1/2") -> Truncated:
     """Noise of scale 4/3 around the answers 0, 1/4 … 1, cut off at lopsided bounds."""
-    query = nw.Scalar(sensitivity, inputs=(0, 1), outputs=outputs, bias=bias).bounded
+    query = nw.Scalar(sensitivity, inputs=(0, 1), outputs=outputs, bias=bias, exact=True).bounded
     assert query is not None
     return Truncated(query, F(power), SCALE, 4, 64)
 
@@ -137,7 +137,7 @@ def stepped(
     """Steps of width 1/5, which one person moves by 7/50 of the ten cells at most."""
     count = len(heights)
     edges = tuple(F(k, 5) - F(count, 10) for k in range(count + 1))
-    query = question(sensitivity, "200", bias=None)
+    query = question(sensitivity, "200", bias=None, exact=True)
     return Composite(query, Steps(edges, tuple(map(F, heights))), base, F(1, 2), window, cells, 16)
 
 
