@@ -158,7 +158,7 @@ def test_the_pure_bound_of_a_cusp_is_not_below_its_power(power, reach):
 
 
 @pytest.mark.parametrize("power", [2, 3, 6])
-@pytest.mark.parametrize("epsilon", ["1", "4"])
+@pytest.mark.parametrize("epsilon", ["1/3", "1", "4"])
 def test_the_paper_counts_both_tails(power, epsilon):
     """Corollary 9: P((|e| + d)^p - |e|^p > b^p epsilon) is twice the tail beyond where the log-ratio passes epsilon."""
     found = nw.corollary_nine_delta(nw.GeneralizedGaussian(F(power), F(2)), epsilon, 1)
