@@ -23,6 +23,7 @@ from noisewright.laws.folds import (
 from noisewright.laws.formula import FormulaFold
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.shells import ShellRadius, shifted_sum, tail_sum
+from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError
@@ -300,3 +301,45 @@ def test_every_jump_of_a_piecewise_law_falls_on_an_edge(breaks, step: str, edge,
         right_cells=1,
     )
     assert law.aligned(Fraction(step), Fraction(edge)) is fits
+
+
+@pytest.mark.parametrize(
+    ("width", "edge", "step", "fits"),
+    [
+        ("1", 0, "1/3", True),
+        ("1", 0, "2/3", False),
+        ("1", 0, "2", False),
+        ("1", HALF, "1", True),
+        ("1", HALF, "1/2", False),
+        ("3", HALF, "1", True),
+        ("2", HALF, "1", False),
+        ("1", HALF, "2/3", False),
+    ],
+)
+def test_every_jump_of_a_tabulated_law_falls_on_an_edge(width: str, edge, step: str, fits: bool):
+    """Cells centred on lattice points hold an odd number of steps, else their ends lie in the middle of a cell."""
+    law = Tabulated(Fraction(width), (3, 1), Fraction(edge))
+    assert law.aligned(Fraction(step), Fraction(edge)) is fits
+    assert not law.aligned(Fraction(step), HALF - edge)
+
+
+@pytest.mark.parametrize(
+    "fold",
+    [
+        GammaFold(Fraction(5, 2), Fraction(1, 3)),
+        UniformFold(Fraction(0), Fraction(2)),
+        NoncentralChiSquaredFold(Fraction(5), Fraction(3), Fraction(1, 4)),
+        RayleighFold(Fraction(2)),
+        TruncatedNormalFold(Fraction(1), Fraction(1), Fraction(0), None),
+        ENSEMBLE,
+        FormulaFold("(1 + 2*x)**-3 * (1 + x)**-2", HALF),
+    ],
+    ids=repr,
+)
+def test_inverse_moments_end_exactly_at_their_reach(fold):
+    reach = fold.inverse_reach
+    assert float(fold.inverse_moment(reach, FLOATS)) == math.inf
+    assert float(fold.inverse_moment(reach + 1, FLOATS)) == math.inf
+    assert float(fold.inverse_moment(reach * Fraction(3, 4), FLOATS)) < math.inf
+    with precision():
+        assert not fold.inverse_moment(reach, BALLS).is_finite()
