@@ -57,6 +57,10 @@ def test_answers_computed_one_sensitivity_apart_cost_epsilon_once(sensitivity):
         x = source.uniform(-1, 1) * sensitivity * size
         y = x + sensitivity * source.choice((-1, 1))
         assert steps_between(mechanism, x, y) <= 1000
+    # Typed multiples lie on edges of cells, and what is computed from them falls just before or behind one.
+    for k in range(-300, 301):
+        typed = float(f"{k * sensitivity:.12g}")
+        assert steps_between(mechanism, typed, typed - sensitivity) <= 1000
     summed = sum([sensitivity] * 1000)
     assert steps_between(mechanism, summed, summed - sensitivity) <= 1000
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.mechanisms.answers import within_range
+from noisewright.mechanisms.answers import stretch_of, within_range
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
@@ -54,7 +54,8 @@ class RangedNoise(Record):
     Truncated: the density is cut at the ends and normalised again for each answer. Boundary-inflated:
     what would fall outside is released as the nearer end. The answer is rounded to a grid of
     `step`, which divides the sensitivity and the range; what is released is the centre of a cell of
-    that width, or an end.
+    that width, or an end. Answers that may carry the rounding errors of floats are first drawn
+    together towards the low end, so that neighbours stay within as many steps as the sensitivity has.
     """
 
     query: RangedScalar = only(RangedScalar)
@@ -75,9 +76,8 @@ class RangedNoise(Record):
 
     @property
     def reach(self) -> int:
-        """How many steps apart neighbouring answers can be on the grid, rounding errors of floats included."""
-        steps = int(self.query.sensitivity / self.step)
-        return steps if self.query.exact else min(steps + 1, self.cells)
+        """How many steps apart neighbouring answers can be on the grid."""
+        return int(self.query.sensitivity / self.step)
 
     @property
     def cells(self) -> int:
@@ -111,5 +111,6 @@ class RangedNoise(Record):
     def law_given(self, answer: Number) -> RangedOutput:
         """The law of what is released when `answer` is the truth."""
         true = within_range(answer, self.query.low, self.query.high, self.query.exact)
-        index = math.floor((true - self.query.low) / self.step + HALF)
+        above = (true - self.query.low) / stretch_of(self.query.exact)
+        index = math.floor(above / self.step + HALF)
         return RangedOutput(self, self.edge(index))

@@ -12,7 +12,7 @@ from fractions import Fraction
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.linear_gaussian import LinearGaussian, apply
+from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.balls import Ball, ball, precision, upper
@@ -20,6 +20,7 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING
+from noisewright.problem.vector import Vector
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.losses import composed_delta
 from noisewright.proof.vector_sets import counted, largest_sum, root_above, rows, whole_steps
@@ -83,25 +84,30 @@ def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tup
 
 
 def approximate_linear_gaussian(mechanism: LinearGaussian, requirement: ApproxDP) -> tuple[Fraction, str]:
-    """Correlated Gaussian noise for listed differences: each is mapped to the frame and rounded up to whole steps.
+    """Correlated Gaussian noise for listed differences: the longest image of one in the frame, in whole steps."""
+    if mechanism.query.sensitivity.kind != "points":
+        raise UncertifiedError("correlated Gaussian noise is certified for listed differences (Points) alone.")
+    longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
+    squared = longest * (mechanism.step / mechanism.std) ** 2
+    return _accepted(gaussian_delta(requirement.epsilon, squared), requirement, "approximate/gaussian-frame")
+
+
+def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
+    """Largest squared length, in steps, of a listed difference mapped to the frame and rounded up to whole steps.
 
     Answers computed in floats may be read 2^-24 of the smallest difference farther apart, each, which the frame
     adds up; numbers that do not move are read the same.
     """
-    if mechanism.query.sensitivity.kind != "points":
-        raise UncertifiedError("correlated Gaussian noise is certified for listed differences (Points) alone.")
-    step, query = mechanism.step, mechanism.query
     rounding = Fraction(0) if query.exact else ROUNDING
     worst = 0
     for row in rows(query.sensitivity):
         sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.smallest_moves, strict=True)]
         total = 0
-        for frame, y in zip(mechanism.matrix, apply(mechanism.matrix, row), strict=True):
+        for frame, y in zip(matrix, apply(matrix, row), strict=True):
             more = sum((abs(a) * e for a, e in zip(frame, sway, strict=True)), Fraction(0))
             total += whole_steps(abs(y) + more, step) ** 2
         worst = max(worst, total)
-    squared = worst * (step / mechanism.std) ** 2
-    return _accepted(gaussian_delta(requirement.epsilon, squared), requirement, "approximate/gaussian-frame")
+    return worst
 
 
 def gaussian_reach(mechanism: PerCoordinate) -> Fraction:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian, apply
+from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import SolverError, UncertifiedError
 from noisewright.problem.queries import Scalar
@@ -21,8 +21,8 @@ from noisewright.problem.sensitivity import Counted, L1Ball, L2Ball, Points
 from noisewright.problem.vector import Vector
 from noisewright.problem.vector_utilities import TotalAbsoluteError, TotalSquaredError, VectorUtility
 from noisewright.proof.losses import composed_delta
-from noisewright.proof.vector_gaussian import gaussian_delta
-from noisewright.proof.vector_sets import largest_sum, root_above, whole_steps
+from noisewright.proof.vector_gaussian import frame_reach, gaussian_delta
+from noisewright.proof.vector_sets import largest_sum, root_above
 from noisewright.search.convex import best_frame, simplex_shares
 from noisewright.search.scaling import round_number
 from noisewright.search.shares import exact_shares, power_shares
@@ -217,7 +217,6 @@ def _correlated(query: Vector, chosen: Points, scaled: Floats, costs: Floats, le
         tuple(Fraction(round(float(v) * 2**40), 2**40) / extent for v, extent in zip(row, query.extents, strict=True))
         for row in frame
     )
-    # Answers computed in floats may be one more step apart, as the verifier counts them.
-    step, more = Fraction(1, _FRAME_STEPS), 0 if query.exact else 1
-    worst = max(sum((whole_steps(y, step) + more) ** 2 for y in apply(matrix, row)) for row in chosen.rows)
-    return LinearGaussian(query, matrix, root_above(Fraction(worst)) * step / length, step)
+    step = Fraction(1, _FRAME_STEPS)
+    longest = root_above(Fraction(frame_reach(query, matrix, step)))
+    return LinearGaussian(query, matrix, longest * step / length, step)

@@ -151,7 +151,7 @@ def tail(power: float, x: float) -> float:
 )
 def test_noise_in_a_range_is_cut_or_gathered_at_its_ends(kind: str, power: int, answer: str, point: float):
     """Cells of a half between -1 and 2, scale 1; the answer is rounded to the nearest multiple, halves upward."""
-    mechanism = RangedNoise(RangedScalar(-1, 2, 1), GeneralizedGaussian(Fraction(power), ONE), kind, HALF)
+    mechanism = RangedNoise(RangedScalar(-1, 2, 1, exact=True), GeneralizedGaussian(Fraction(power), ONE), kind, HALF)
     edges = [-1 + k / 2 for k in range(7)]
     inner = np.array([tail(power, low - point) - tail(power, low + 0.5 - point) for low in edges[:-1]])
     law = mechanism.law_given(answer)
@@ -169,7 +169,7 @@ def test_noise_in_a_range_is_cut_or_gathered_at_its_ends(kind: str, power: int, 
 
 @pytest.mark.parametrize("answer", [-1.5, 2.0001, "3", 31.5])
 def test_answers_outside_a_range_are_refused_and_not_repeated(answer):
-    mechanism = RangedNoise(RangedScalar(-1, 2, 1), GeneralizedGaussian(ONE, ONE), "truncated", HALF)
+    mechanism = RangedNoise(RangedScalar(-1, 2, 1, exact=True), GeneralizedGaussian(ONE, ONE), "truncated", HALF)
     with pytest.raises(InvalidAnswerError, match="outside") as caught:
         mechanism.law_given(answer)
     assert str(answer) not in f"{caught.value.message} {caught.value.fields}"

@@ -131,8 +131,8 @@ def test_truncated_noise_by_equation_seven_is_too_much():
 
 @pytest.mark.parametrize("kind", ["truncated", "boundary-inflated"])
 @pytest.mark.parametrize("power", ["1", "1.5", "3"])
-@pytest.mark.parametrize(("exact", "reach"), [(True, 5), (False, 6)], ids=["exact", "computed"])
-def test_ranged_bounds_hold_for_every_released_cell(kind, power, exact, reach):
+@pytest.mark.parametrize("exact", [True, False], ids=["exact", "computed"])
+def test_ranged_bounds_hold_for_every_released_cell(kind, power, exact):
     query = nw.RangedScalar(0, 2, "1/2", exact=exact)
     certified = nw.ranged_mechanism(query, nw.PureDP(1), power=power, kind=kind, steps=5)
     mechanism = certified.mechanism
@@ -144,7 +144,7 @@ def test_ranged_bounds_hold_for_every_released_cell(kind, power, exact, reach):
     worst = 0.0
     for i, row in enumerate(rows):
         assert float(np.sum(row)) == pytest.approx(1)
-        for other in rows[i : i + reach + 1]:
+        for other in rows[i : i + 6]:
             worst = max(worst, float(np.max(np.abs(np.log(row) - np.log(other)))))
     assert worst <= 1 + 1e-9
     assert worst >= 0.9

@@ -179,7 +179,7 @@ def test_in_a_ball_the_smallest_deviation_counts_and_every_number_may_cross_an_e
 
 def frame(rows: Any, matrix: Any, step: str = "1/10", std: str = "5") -> nw.LinearGaussian:
     exact_matrix = tuple(tuple(map(F, row)) for row in matrix)
-    return nw.LinearGaussian(nw.Vector(nw.Points(rows)), exact_matrix, F(std), F(step))
+    return nw.LinearGaussian(nw.Vector(nw.Points(rows), exact=True), exact_matrix, F(std), F(step))
 
 
 def squared_length(mechanism: nw.LinearGaussian, epsilon: str = "1") -> Any:

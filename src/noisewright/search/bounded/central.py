@@ -85,14 +85,19 @@ def closed_variance(query: Bounded, epsilon: Fraction, core: float, goal: str) -
     share = total / (total + 2 * floor)
     half = reach[-1]
     far = (1 - half) ** 2 * (1.0 if goal == "worst" else 1 / 3)
-    scale = float(query.width) / (2 * share * (1 - half))
+    scale = _covered_width(query) / (2 * share * (1 - half))
     return scale**2 * (share * (square / total + far) + (1 - share) / 3 - share**2 * far)
 
 
 def _scale(query: Bounded, epsilon: Fraction, core: float) -> float:
     heights, reach, floor = _levels(query, epsilon, core)
     total = _area(heights, reach)
-    return float(query.width) / (2 * total / (total + 2 * floor) * (1 - reach[-1]))
+    return _covered_width(query) / (2 * total / (total + 2 * floor) * (1 - reach[-1]))
+
+
+def _covered_width(query: Bounded) -> float:
+    low, high = query.covered
+    return float(high - low)
 
 
 def _levels(query: Bounded, epsilon: Fraction, core: float) -> tuple[list[float], list[float], float]:

@@ -69,7 +69,8 @@ def tuned_half(query: Bounded, epsilon: Fraction, kind: str, base: Part, goal: s
 
     A scan brackets the minimum, golden section finds it to the precision of floats.
     """
-    ratio, room = math.exp(float(epsilon)), float(query.margin / query.width) + 0.5
+    low, high = query.covered
+    ratio, room = math.exp(float(epsilon)), float((query.margin + query.width / 2) / (high - low))
     floor, top = base.extremes(FLOATS)
     base_square = float(base.second_moment(FLOATS))
 
