@@ -38,7 +38,7 @@ ONE, HALF, QUARTER = Fraction(1), Fraction(1, 2), Fraction(1, 4)
 
 
 def additive(law, step: Fraction) -> Additive:
-    return Additive(Scalar(1), law, Lattice.cells(step))
+    return Additive(Scalar(1, exact=True), law, Lattice.cells(step))
 
 
 def laplace_cells(scale: float, step: float) -> dict[int, float]:
@@ -68,7 +68,7 @@ def gaussian_cells(std: float, step: float) -> dict[int, float]:
 
 
 PARTS = PerCoordinate(
-    Vector(Box([1, 1, 0, 1, 1])),
+    Vector(Box([1, 1, 0, 1, 1]), exact=True),
     (
         additive(Laplace(Fraction(3, 2)), HALF),
         additive(staircase(epsilon=ONE, sensitivity=ONE, split=QUARTER), QUARTER),
@@ -123,7 +123,7 @@ def test_the_chance_of_a_useful_part_is_that_of_its_cells():
 
 def test_equal_parts_with_different_limits_have_different_chances():
     part = additive(Laplace(ONE), HALF)
-    twice = PerCoordinate(Vector(Box([1, 1])), (part, part))
+    twice = PerCoordinate(Vector(Box([1, 1]), exact=True), (part, part))
     with precision():
         near, far = within(twice, (HALF, Fraction(3)))
     assert float(near.mid()) == pytest.approx(chance_within(laplace_cells(1, 0.5), 0.5, 0.5))
@@ -151,7 +151,7 @@ def test_totals_are_weighted_number_by_number():
 
 
 SHAPED = NormShaped(
-    Vector(Box([1, 1, 0, 1])),
+    Vector(Box([1, 1, 0, 1]), exact=True),
     (NormBlock((3, 0), (Fraction(2), HALF), ONE), NormBlock((1,), (QUARTER,), Fraction(1, 3))),
 )
 
@@ -214,7 +214,7 @@ def test_the_error_of_a_round_block_is_enclosed_lattice_and_all(size: int, rate:
     block = NormBlock(tuple(range(size)), (HALF,) * size, Fraction(rate), "l2")
     true = centred_power(coordinate_cells(size, float(Fraction(rate)), length, reach), 0.5, power)
     with precision():
-        found = moments(NormShaped(Vector(Box([1] * size)), (block,)), power)[0]
+        found = moments(NormShaped(Vector(Box([1] * size), exact=True), (block,)), power)[0]
         assert float(lower(found)) <= true <= float(upper(found))
         spread = float(upper(found)) / float(lower(found))
     assert spread <= math.exp(2 * float(Fraction(rate)) * math.sqrt(size)) * (1 + 1e-6)
@@ -236,7 +236,7 @@ def test_all_errors_stay_within_a_limit_together_as_often_as_each_by_itself():
     wanted = [math.prod(chance_within(c, s, v) for c, s in zip(CELLS, STEPS, strict=True) if c) for v in x]
     assert joint(PARTS, x) == pytest.approx(wanted, rel=1e-6)
     part = PARTS.parts[0]
-    twice = PerCoordinate(Vector(Box([1, 1])), (part, part))
+    twice = PerCoordinate(Vector(Box([1, 1]), exact=True), (part, part))
     assert joint(twice, x) == pytest.approx([chance_within(CELLS[0], 0.5, v) ** 2 for v in x], rel=1e-6)
 
 
