@@ -150,7 +150,7 @@ def test_the_pure_bound_of_two_fold_noise_is_not_below_its_largest_ratio(name, r
         assert_just_above(bound, mpmath.log(slope(mpmath.mpf(0)) / slope(exact(reach))), 16)
 
 
-@pytest.mark.parametrize(("power", "reach"), [("1/2", "3"), ("9/10", "1/2"), ("3/4", "16")])
+@pytest.mark.parametrize(("power", "reach"), [("1/2", "3"), ("9/10", "1/2"), ("3/4", "16"), ("1", "3")])
 def test_the_pure_bound_of_a_cusp_is_not_below_its_power(power, reach):
     bound, _ = pure_bound(nw.GeneralizedGaussian(F(power), F(5)), F(reach))
     with mpmath.workdps(80):

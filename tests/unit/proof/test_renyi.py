@@ -35,6 +35,8 @@ def integrated(log_density: Any, shift: Any, alpha: Any, far: float = 30) -> Any
 @pytest.mark.parametrize(("scale", "reach"), [("1", "2"), ("3", "1/2")])
 def test_the_divergence_of_laplace_noise_is_not_below_its_integral(scale, reach, alpha):
     bound, _ = renyi_divergence(nw.Laplace(F(scale)), F(alpha), F(reach))
+    same, _ = renyi_divergence(nw.GeneralizedGaussian(F(1), F(scale)), F(alpha), F(reach))
+    assert float(same) == pytest.approx(float(bound), rel=1e-14)
     with mpmath.workdps(40):
         s, a = exact(F(reach) / F(scale)), exact(F(alpha))
         # The three pieces of |x| and |x + s|: left of -s, between, and right of 0.
