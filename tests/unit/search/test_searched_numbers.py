@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -80,11 +81,12 @@ def test_the_largest_parameter_of_a_plan_is_one_that_fits(guess: float):
 @pytest.mark.parametrize("sensitivity", ["1", "1/3"])
 def test_the_smallest_margin_with_a_bias(epsilon: str, bias: str, sensitivity: str):
     """Two outputs whose means run from lo + b to hi - b just keep the ratio at the ends."""
-    margin = float(smallest_margin(question(sensitivity, "9", bias=bias), Fraction(epsilon)))
+    asked = replace(question(sensitivity, "9", bias=bias), exact=True)
+    margin = float(smallest_margin(asked, Fraction(epsilon)))
     s, b = float(Fraction(sensitivity)), float(Fraction(bias))
     assert margin == pytest.approx(s * (1 - 2 * b) / math.expm1(float(Fraction(epsilon))) - b, rel=1e-9, abs=1e-9)
     if margin > 0:
-        mechanism = two_point(question(sensitivity, "9", bias=bias), Fraction(epsilon))
+        mechanism = two_point(asked, Fraction(epsilon))
         bound = float(nw.certify(mechanism, nw.PureDP(epsilon)).bound)
         assert bound == pytest.approx(float(Fraction(epsilon)), rel=1e-6)
 

@@ -85,7 +85,7 @@ def closed_variance(query: Bounded, epsilon: Fraction, core: float, goal: str) -
     share = total / (total + 2 * floor)
     half = reach[-1]
     far = (1 - half) ** 2 * (1.0 if goal == "worst" else 1 / 3)
-    scale = _covered_width(query) / (2 * share * (1 - half))
+    scale = float(query.width) / (2 * share * (1 - half))
     return scale**2 * (share * (square / total + far) + (1 - share) / 3 - share**2 * far)
 
 
