@@ -16,7 +16,7 @@ Plain = dict[str, Any]
 SQUARED: Plain = {"kind": "squared-error"}
 NUMBER = ("--sensitivity", "3", "--integer", "--utility", "squared-error")
 WHOLE: Plain = {"kind": "scalar", "sensitivity": "3", "integer": True}
-REAL: Plain = {"kind": "scalar", "sensitivity": "5/2", "integer": False}
+REAL: Plain = {"kind": "scalar", "sensitivity": "5/2", "integer": False, "exact": False}
 
 
 def _designed(cli: Cli, *words: str) -> Plain:
@@ -144,4 +144,5 @@ def test_bounded_questions_keep_their_bounds_and_their_average(
         "inputs": ["1", "3"],
         "outputs": ["-2", "8"],
         "bias": bias,
+        "exact": False,
     }

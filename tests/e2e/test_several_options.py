@@ -37,7 +37,7 @@ def _designed(cli: Cli, *words: str) -> Plain:
 )
 def test_how_the_numbers_move_is_what_was_typed(cli: Cli, words: tuple[str, ...], moves: Plain):
     data = _designed(cli, "--utility", "absolute-error", *words)
-    assert data["query"] == {"kind": "vector", "sensitivity": moves}
+    assert data["query"] == {"kind": "vector", "sensitivity": moves, "exact": False}
     for candidate in data["candidates"]:
         assert candidate["certified"]["mechanism"]["query"] == data["query"]
         assert candidate["certified"]["certificate"]["requirement"] == {"kind": "pure", "epsilon": "2/3"}
