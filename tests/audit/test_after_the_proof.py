@@ -14,6 +14,7 @@ import noisewright as nw
 from noisewright.mechanisms.conditional import Grid
 from noisewright.problem.errors import NoisewrightError, UncertifiedError
 from noisewright.problem.matrices import WholeMatrix
+from noisewright.proof import certify as certify_module
 from noisewright.sample.certified import make_certified
 from tests.examples import BOUNDED, COLUMNS, QUERIES
 
@@ -96,6 +97,8 @@ def test_no_second_birth_makes_or_changes_a_certificate():
     for thing in (forged, certificate):
         with pytest.raises(UncertifiedError):
             thing.__init__(nw.PureDP("0.001"), Fraction(0), "forged", mechanism.digest, None)  # type: ignore[misc]
+    with pytest.raises(UncertifiedError):
+        certificate.__init__(nw.PureDP("0.001"), Fraction(0), "forged", mechanism.digest, certify_module._MAKER)  # type: ignore[misc]
     with pytest.raises(UncertifiedError):
         certified.__init__(other, of_other)  # type: ignore[misc]  # on purpose
     assert certificate.to_dict() == before

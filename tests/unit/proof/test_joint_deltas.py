@@ -222,3 +222,15 @@ def test_a_delta_just_too_small_is_refused(share):
     else:
         with pytest.raises(nw.UncertifiedError, match="gaussian-vector"):
             nw.certify(mechanism, claim)
+
+
+def test_a_difference_that_falls_counts_as_many_steps_as_one_that_rises():
+    """Three halves of a step are two, whatever their sign: delta is that of a shift by two."""
+    bounds = []
+    for sign in (1, -1):
+        query = nw.Vector(nw.Points([[Fraction(3 * sign, 2)]]), exact=True)
+        part = nw.Additive(nw.Scalar(1, exact=True), nw.Gaussian(4), nw.Lattice.cells(1))
+        bounds.append(nw.certify(nw.PerCoordinate(query, (part,)), nw.ApproxDP(1, "0.5")).bound)
+    assert bounds[0] == bounds[1]
+    wide = nw.Additive(nw.Scalar(2, exact=True), nw.Gaussian(4), nw.Lattice.cells(1))
+    assert float(bounds[1]) == pytest.approx(float(nw.certify(wide, nw.ApproxDP(1, "0.5")).bound), rel=1e-12)
