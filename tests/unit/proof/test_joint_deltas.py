@@ -122,6 +122,29 @@ def test_a_number_without_noise_is_refused_also_where_delta_is_allowed():
                     nw.certify(PerCoordinate(nw.Vector(chosen), parts), nw.ApproxDP(1, "0.5"))
 
 
+def test_only_laplace_noises_are_composed():
+    query = nw.Vector(nw.Box([1, 1]))
+    for laws in ((nw.Laplace(F(1)), nw.Logistic(F(1))), (nw.Logistic(F(1)), nw.Laplace(F(1)))):
+        mechanism = PerCoordinate(query, tuple(part(law) for law in laws))
+        assert accepted(mechanism, "2") == 0
+        with pytest.raises(nw.UncertifiedError, match="only Laplace"):
+            nw.certify(mechanism, nw.ApproxDP("1.99", "0.9"))
+    ball = PerCoordinate(nw.Vector(nw.L1Ball(1, 2)), (part(nw.Laplace(F(1))),) * 2)
+    with pytest.raises(nw.UncertifiedError, match="only Laplace"):
+        nw.certify(ball, nw.ApproxDP("0.9", "0.9"))
+
+
+def test_a_number_that_nobody_moves_needs_no_noise():
+    for law in (nw.Gaussian(F(3)), nw.Laplace(F(1))):
+        for chosen in (nw.Box([2, 0, 2]), nw.Points([[2, 0, -2]])):
+            still = PerCoordinate(nw.Vector(chosen), (part(law, "1"), None, part(law, "1")))
+            moving = PerCoordinate(nw.Vector(chosen), (part(law, "1"),) * 3)
+            if chosen.kind == "points" and isinstance(law, nw.Laplace):
+                assert accepted(still, "4") == accepted(moving, "4") == 0
+            else:
+                assert accepted(still, "1") == accepted(moving, "1") > 0
+
+
 def test_norm_shaped_noise_is_refused_below_its_pure_bound():
     block = NormBlock((0, 1), (F(1), F(1)), F(1, 2))
     mechanism = NormShaped(nw.Vector(nw.Box([3, 2])), (block,))
@@ -212,12 +235,12 @@ def test_correlated_noise_has_a_rule_for_listed_differences_alone():
         nw.certify(nw.LinearGaussian(nw.Vector(nw.Box([1, 1])), matrix, F(5), F(1)), nw.ApproxDP(1, "0.9"))
 
 
-@pytest.mark.parametrize("share", ["0.999", "1.001"])
+@pytest.mark.parametrize("share", ["0.999", "1", "1.001"])
 def test_a_delta_just_too_small_is_refused(share):
     mechanism = PerCoordinate(nw.Vector(nw.Box([1, 1])), gaussians([3, 4]))
     delta = accepted(mechanism, "1")
     claim = nw.ApproxDP(1, delta * F(share))
-    if F(share) > 1:
+    if F(share) >= 1:
         assert nw.certify(mechanism, claim).bound == delta
     else:
         with pytest.raises(nw.UncertifiedError, match="gaussian-vector"):
