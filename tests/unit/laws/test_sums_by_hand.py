@@ -303,6 +303,14 @@ def test_every_jump_of_a_piecewise_law_falls_on_an_edge(breaks, step: str, edge,
     assert law.aligned(Fraction(step), Fraction(edge)) is fits
 
 
+@pytest.mark.parametrize("x", ["1e-9", "1e-5", "3e-4", "1e-3"])
+def test_slopes_keep_their_digits_near_zero(x: str):
+    """E u e^(-ux) of uniform rates between 0 and 2, by its series: the sum of (-x)^k 2^(k+1) / ((k+2) k!)."""
+    place = Fraction(x)
+    wanted = sum((-place) ** k * Fraction(2 ** (k + 1), (k + 2) * math.factorial(k)) for k in range(12))
+    assert UniformFold(Fraction(0), Fraction(2)).slope(float(place), FLOATS) == pytest.approx(float(wanted), rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("width", "edge", "step", "fits"),
     [

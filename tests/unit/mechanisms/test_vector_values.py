@@ -240,6 +240,20 @@ def test_all_errors_stay_within_a_limit_together_as_often_as_each_by_itself():
     assert joint(twice, x) == pytest.approx([chance_within(CELLS[0], 0.5, v) ** 2 for v in x], rel=1e-6)
 
 
+def test_many_different_parts_are_interpolated_closely():
+    """Forty-four Laplace scales and a staircase whose jumps lie between the places of a coarse grid."""
+    scales = [Fraction(50 + i, 50) for i in range(44)]
+    stairs = additive(staircase(epsilon=ONE, sensitivity=ONE, split=QUARTER), QUARTER)
+    parts = (*(additive(Laplace(scale), HALF) for scale in scales), stairs)
+    many = PerCoordinate(Vector(Box([1] * 45)), parts)
+    x = np.linspace(0, 40, 401)
+    found = joint(many, x)
+    for i in (3, 17, 40, 90, 200, 400):
+        wanted = math.prod(chance_within(laplace_cells(float(s), 0.5), 0.5, x[i]) for s in scales)
+        wanted *= chance_within(staircase_cells(-1, 1, 4), 0.25, x[i])
+        assert found[i] == pytest.approx(wanted, rel=2e-2, abs=1e-12)
+
+
 def block_within(x: float) -> float:
     """Both errors of the pair (steps 2 and 1/2) at most x, from the masses of pairs."""
     total = 0.0
@@ -285,7 +299,9 @@ def test_halves_are_rounded_upward_on_both_sides_of_zero(step: Fraction):
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_numbers_too_large_for_their_lattice_are_refused_on_both_sides_and_not_repeated(sign: int):
-    assert nearest(sign * Fraction(2**52), ONE) == sign * 2**52
+    assert nearest(sign * Fraction(2**53 - 1), ONE) == sign * (2**53 - 1)
+    with pytest.raises(InvalidAnswerError, match="too large"):
+        nearest(sign * Fraction(2**53), ONE)
     with pytest.raises(InvalidAnswerError, match="too large") as caught:
         nearest(sign * Fraction(12345678 * 2**40), ONE)
     assert str(12345678 * 2**40) not in f"{caught.value.message} {caught.value.fields}"

@@ -21,7 +21,7 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import Box
 from noisewright.problem.vector import Vector
-from noisewright.sample.drawers import drawer_for
+from noisewright.sample.drawers import describe_error, drawer_for
 from noisewright.sample.round_blocks import RoundBlockSampler
 from noisewright.sample.shells import ShellSampler
 from tests.mechanisms_by_hand import FAILS, FITS, fit, shaped_masses
@@ -264,3 +264,20 @@ def test_drawn_correlated_noise_has_the_covariance_of_its_frame():
     for column in framed.T:
         assert fit(column.tolist(), gaussian_cells(3)) > FITS
     assert abs(np.corrcoef(framed.T) - np.eye(3)).max() < 0.1
+
+
+def test_what_is_said_of_several_numbers_names_those_without_noise():
+    """Numbers 2 and 4 of the two questions, counted from one; the error of each number is that of its cells."""
+    first, second = describe_error(PARTS)
+    roots = []
+    for masses, step in zip(MASSES, STEPS, strict=True):
+        cells = masses or {}
+        width = float(step or 0)
+        roots.append(math.sqrt(sum(m * (k * k + k + 1 / 3) for k, m in cells.items())) * width)
+    found = [float(word) for word in first.partition("each number ")[2].partition(";")[0].split(", ")]
+    # What has no formula of its own is said within one or two per cent.
+    assert found == pytest.approx(roots, rel=2e-2)
+    assert float(first.rpartition("together ")[2].rstrip(".")) == pytest.approx(math.hypot(*roots), rel=2e-2)
+    assert second == "No person can change number 2: released without noise."
+    assert "number 4:" in describe_error(ALIKE)[1]
+    assert len(describe_error(FRAMED)) == 2
