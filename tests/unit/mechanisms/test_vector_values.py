@@ -245,7 +245,7 @@ def test_many_different_parts_are_interpolated_closely():
     scales = [Fraction(50 + i, 50) for i in range(44)]
     stairs = additive(staircase(epsilon=ONE, sensitivity=ONE, split=QUARTER), QUARTER)
     parts = (*(additive(Laplace(scale), HALF) for scale in scales), stairs)
-    many = PerCoordinate(Vector(Box([1] * 45)), parts)
+    many = PerCoordinate(Vector(Box([1] * 45), exact=True), parts)
     x = np.linspace(0, 40, 401)
     found = joint(many, x)
     for i in (3, 17, 40, 90, 200, 400):
