@@ -10,7 +10,7 @@ import tempfile
 import time
 
 import noisewright as nw
-from noisewright.search import solved
+from noisewright.search.families import solved
 
 LIMIT_SECONDS = 5.0
 

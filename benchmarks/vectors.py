@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 
 import noisewright as nw
-from noisewright.search.curves import power_curve
-from noisewright.search.partition import best_partition
-from noisewright.search.shares import curve_shares
+from noisewright.search.families.curves import power_curve
+from noisewright.search.tools.partition import best_partition
+from noisewright.search.tools.shares import curve_shares
 
 
 def draws() -> None:

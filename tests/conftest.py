@@ -25,7 +25,7 @@ settings.register_profile(
 )
 settings.load_profile("noisewright")
 
-_REMEMBERING = ("noisewright.search.solved", "noisewright.search.bounded.memory")
+_REMEMBERING = ("noisewright.search.families.solved", "noisewright.search.programmes.memory")
 
 
 @pytest.fixture(autouse=True)

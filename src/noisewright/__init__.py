@@ -128,27 +128,33 @@ if TYPE_CHECKING:
     from noisewright.proof.renyi import renyi_divergence
     from noisewright.sample.certified import Certified
     from noisewright.sample.synthetic import smalldb_by_metropolis
-    from noisewright.search.bounded.columns import ColumnPlan, LocalMean, local_mean, plan_columns
-    from noisewright.search.bounded.designer import design_bounded
-    from noisewright.search.bounded.own import composite_from, loss_programme
-    from noisewright.search.bounded.report import BoundedReport
     from noisewright.search.budget import Budget, BudgetRow, budget_for
-    from noisewright.search.calibration import GAUSSIAN, LOGISTIC, calibrated, calibrated_many, generalized_gaussian
-    from noisewright.search.composition import composed_delta, composed_epsilon
     from noisewright.search.design import design
-    from noisewright.search.halves import HalfIntegers, half_integers
-    from noisewright.search.meta import metric_private
-    from noisewright.search.metric_builders import exponential_mechanism, mwem_mechanism, smalldb_mechanism
-    from noisewright.search.metric_report import LinearReport
-    from noisewright.search.ranged import (
+    from noisewright.search.designers.bounded import design_bounded
+    from noisewright.search.designers.columns import ColumnPlan, LocalMean, local_mean, plan_columns
+    from noisewright.search.designers.halves import HalfIntegers, half_integers
+    from noisewright.search.designers.meta import metric_private
+    from noisewright.search.families.calibration import (
+        GAUSSIAN,
+        LOGISTIC,
+        calibrated,
+        calibrated_many,
+        generalized_gaussian,
+    )
+    from noisewright.search.families.composition import composed_delta, composed_epsilon
+    from noisewright.search.families.linear import exponential_mechanism, mwem_mechanism, smalldb_mechanism
+    from noisewright.search.families.own_shapes import composite_from, loss_programme
+    from noisewright.search.families.ranged import (
         exponential_on_range,
         exponential_over,
         per_coordinate,
         ranged_mechanism,
         release_within,
     )
-    from noisewright.search.report import Candidate, Report
-    from noisewright.search.vector_report import VectorReport
+    from noisewright.search.report.bounded_report import BoundedReport
+    from noisewright.search.report.linear_report import LinearReport
+    from noisewright.search.report.report import Candidate, Report
+    from noisewright.search.report.vector_report import VectorReport
 
 
 def __getattr__(name: str) -> Any:

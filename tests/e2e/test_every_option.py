@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.search.bounded.layout import Size
+from noisewright.search.programmes.layout import Size
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 Plain = dict[str, Any]
@@ -134,7 +134,7 @@ def test_bounds_that_are_too_narrow_are_those_that_were_typed(cli: Cli, words: t
 def test_bounded_questions_keep_their_bounds_and_their_average(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], utility: Plain, bias: str
 ):
-    monkeypatch.setattr("noisewright.search.bounded.designer.default_size", lambda query, epsilon: Size(4, 24))
+    monkeypatch.setattr("noisewright.search.designers.bounded.default_size", lambda query, epsilon: Size(4, 24))
     question = ("--sensitivity", "2", "--inputs", "1,3", "--outputs=-2,8", "--epsilon", "2")
     data = _designed(cli, *question, "--utility", *words)
     assert data["utility"] == utility

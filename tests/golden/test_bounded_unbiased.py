@@ -7,11 +7,11 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
+from noisewright.lab.composite_paper import Setting
 from noisewright.laws.bumps import FLAT, Plateau
-from noisewright.search.bounded.central import central, closed_variance, default_core, tuned_core
-from noisewright.search.bounded.paper import Setting
-from noisewright.search.bounded.shapes import composite, hybrid, piecewise_half, tuned_half, two_point
-from noisewright.search.bounded.values import Profile, profile_of
+from noisewright.mechanisms.bounded_values import Profile, profile_of
+from noisewright.search.families.central import central, closed_variance, default_core, tuned_core
+from noisewright.search.families.shapes import composite, hybrid, piecewise_half, tuned_half, two_point
 from tests.bounded import question
 
 # Closed forms and one-dimensional optimisation, sensitivity = range = 1.
@@ -181,7 +181,7 @@ def test_the_authors_settings(epsilon: float):
 
 @pytest.mark.parametrize(("kind", "value"), [("A1", 0.9175), ("A2", 1.7886), ("A3", 2.6553)])
 def test_the_optima_that_table_2_misses(kind: str, value: float):
-    from noisewright.search.bounded.shapes import ACTIVATIONS
+    from noisewright.search.families.shapes import ACTIVATIONS
 
     query = question(margin="200")
     half = tuned_half(query, Fraction(1), kind, FLAT, "centre")

@@ -15,8 +15,8 @@ import pytest
 import noisewright as nw
 from noisewright.lab.dx import instance
 from noisewright.lab.dx_data import factors, random_points, us_cities
-from noisewright.search.metric_programmes import best_ellipse, best_rates
-from noisewright.search.strategies import equal_noise, equal_shares, parameter_selection
+from noisewright.search.families.strategies import equal_noise, equal_shares, parameter_selection
+from noisewright.search.programmes.linear import best_ellipse, best_rates
 
 SEED = 6
 REFERENCE = {

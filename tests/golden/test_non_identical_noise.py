@@ -19,8 +19,8 @@ from noisewright.lab.non_identical_noise import (
     with_norm,
 )
 from noisewright.proof.losses import composed_delta
-from noisewright.search.partition import best_partition
-from noisewright.search.vector_approx import largest_length
+from noisewright.search.families.vector_approximate import largest_length
+from noisewright.search.tools.partition import best_partition
 
 HALF, MILLIONTH = Fraction(1, 2), Fraction(1, 10**6)
 

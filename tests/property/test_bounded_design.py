@@ -8,15 +8,15 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.proof.bounded import largest_bias
-from noisewright.search.bounded.feasible import smallest_margin
-from noisewright.search.bounded.layout import Size
-from noisewright.search.bounded.memory import Memory
-from noisewright.search.bounded.optimum import solved
-from noisewright.search.bounded.shapes import two_point
-from noisewright.search.bounded.values import profile_of
+from noisewright.search.families.bounded_optimum import solved
+from noisewright.search.families.shapes import two_point
+from noisewright.search.programmes.feasible import smallest_margin
+from noisewright.search.programmes.layout import Size
+from noisewright.search.programmes.memory import Memory
 
 EPSILONS = st.sampled_from([Fraction(1, 5), Fraction(1), Fraction(5, 2)])
 PARTS = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(2, 7)])

@@ -18,7 +18,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected, SquaredError
 from noisewright.proof.certify import certify
-from noisewright.search.bounds import best_possible
+from noisewright.search.bounds.pure import best_possible
 from tests import strategies
 from tests.brute import privacy_loss
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected, Growth
-from noisewright.search.chain import LossGrid
+from noisewright.search.bounds.chain import LossGrid
 from tests import strategies
 from tests.programme import best_mean_loss
 

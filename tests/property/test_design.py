@@ -12,12 +12,12 @@ from noisewright.numerics.fields import FLOATS
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness
-from noisewright.search.costs import primitive
 from noisewright.search.design import design
-from noisewright.search.families import smallest_integer_width, tuned_staircase
-from noisewright.search.report import Report
-from noisewright.search.scaling import back_factor
-from noisewright.search.tailored import _cells, solve
+from noisewright.search.families.costs import primitive
+from noisewright.search.families.staircase import smallest_integer_width, tuned_staircase
+from noisewright.search.families.tailored import _cells, solve
+from noisewright.search.report.report import Report
+from noisewright.search.tools.scaling import back_factor
 from tests import strategies
 
 EVERY_SYMMETRIC_UTILITY = pytest.mark.parametrize("kind", strategies.SYMMETRIC, ids=lambda kind: kind.__name__)

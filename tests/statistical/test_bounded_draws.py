@@ -9,11 +9,11 @@ import pytest
 
 import noisewright as nw
 from noisewright.laws.bumps import Plateau
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.certified import make_certified
-from noisewright.search.bounded.central import central
-from noisewright.search.bounded.shapes import composite, hybrid, truncated, two_point
-from noisewright.search.bounded.values import profile_of
+from noisewright.search.families.central import central
+from noisewright.search.families.shapes import composite, hybrid, truncated, two_point
 from tests.bounded import question
 
 MANY = 10_000_000

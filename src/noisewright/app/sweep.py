@@ -12,9 +12,9 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected, Utility
 from noisewright.search.design import design
-from noisewright.search.progress import progress_bar
-from noisewright.search.report import Report
-from noisewright.search.tables import number, text_table
+from noisewright.search.report.progress import progress_bar
+from noisewright.search.report.report import Report
+from noisewright.search.report.tables import number, text_table
 
 LIMIT = "best possible"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from noisewright.app.sweep import LIMIT, Sweep
-from noisewright.search.plots import new_figure, save
+from noisewright.search.report.plots import new_figure, save
 
 _COLOURS = ("#d1495b", "#1b6ca8", "#e0a526", "#3c9d6b", "#8d5fb5")
 

@@ -8,17 +8,17 @@ from fractions import Fraction
 
 from noisewright.lab.claims import Claim
 from noisewright.lab.composite_errors import COMPOSITES, Errors, bounded_question, composite_of
+from noisewright.lab.composite_paper import Setting, enumeration
 from noisewright.lab.composite_tables import POINT, TABLE_2, printed_a1b1
 from noisewright.laws.bumps import FLAT, Plateau, Quartic
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.composite import Composite
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import PureDP
 from noisewright.proof.bounded import largest_bias
 from noisewright.proof.certify import certify
-from noisewright.search.bounded.feasible import ratio_below
-from noisewright.search.bounded.paper import Setting, enumeration
-from noisewright.search.bounded.shapes import ACTIVATIONS, composite, piecewise_half, tuned_half, two_point
-from noisewright.search.bounded.values import profile_of
+from noisewright.search.families.shapes import ACTIVATIONS, composite, piecewise_half, tuned_half, two_point
+from noisewright.search.programmes.feasible import ratio_below
 
 Table = dict[tuple[str, Fraction], Errors]
 

@@ -21,7 +21,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.bounded.shapes import ACTIVATIONS, composite, quartic_for, truncated, tuned_half, two_point
+from noisewright.search.families.shapes import ACTIVATIONS, composite, quartic_for, truncated, tuned_half, two_point
 
 COMPOSITES = ("A1B1", "A2B1", "A3B1", "A1B2", "A2B2", "A3B2")
 BASELINES = ("Laplace", "discrete Laplace", "truncated Laplace", "Gaussian", "discrete Gaussian")

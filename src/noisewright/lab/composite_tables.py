@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noisewright.lab.composite_errors import COMPOSITES, composite_of
+from noisewright.lab.composite_paper import Setting, enumeration
 from noisewright.proof.bounded import largest_bias
-from noisewright.search.bounded.paper import Setting, enumeration
 
 TABLE_2 = {0.2: 31.714, 0.3: 13.162, 0.4: 7.218, 0.5: 4.225, 1.0: 0.921}
 """What Table 2 prints as the variance of A1B1."""

@@ -13,7 +13,7 @@ from noisewright.lab.dx_printed import exponential_shortfall, weights_noise_free
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Matrix
-from noisewright.search.metric_builders import mwem_mechanism, smalldb_mechanism
+from noisewright.search.families.linear import mwem_mechanism, smalldb_mechanism
 
 _SEED = 4
 _SOLVED = 1e-6

@@ -18,6 +18,7 @@ from noisewright.lab.claims import Claim, Reproduction
 from noisewright.lab.contingency import CZECH, MILDEW
 from noisewright.lab.data import dataset
 from noisewright.lab.generalized_gaussian_counts import Outcome
+from noisewright.lab.named_rules import corollary_nine_scale, gaussian_printed_std, truncated_printed_scale
 from noisewright.lab.pictures import write_table
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.lattice import Lattice
@@ -30,9 +31,8 @@ from noisewright.problem.ranged import RangedScalar
 from noisewright.proof.certify import certify
 from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.ranged import ranged_bound
-from noisewright.search.calibration import GAUSSIAN, calibrated
-from noisewright.search.named_rules import corollary_nine_scale, gaussian_printed_std, truncated_printed_scale
-from noisewright.search.progress import Advance
+from noisewright.search.families.calibration import GAUSSIAN, calibrated
+from noisewright.search.report.progress import Advance
 
 REPEATS = 500
 MACHINES = 5

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from noisewright.lab.generalized_gaussian_counts import mechanisms, sanitised
 from noisewright.lab.pictures import write_table
-from noisewright.search.plots import new_figure, save
+from noisewright.search.report.plots import new_figure, save
 
 _NUMBERS = ("age", "education_num", "capital_gain", "capital_loss", "hours_per_week")
 _NAMES = ("workclass", "marital_status", "occupation", "relationship", "race", "sex", "native_country")

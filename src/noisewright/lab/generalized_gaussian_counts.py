@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.lab.named_rules import corollary_nine_scale, gaussian_classical_std, gaussian_printed_std
 from noisewright.lab.pictures import write_table
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
@@ -21,11 +22,10 @@ from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.approximate import integer_families
-from noisewright.search.families import tuned_staircase
-from noisewright.search.named_rules import corollary_nine_scale, gaussian_classical_std, gaussian_printed_std
-from noisewright.search.plots import new_figure, save
-from noisewright.search.solved import solve_approximate
+from noisewright.search.designers.scalar_approximate import integer_families
+from noisewright.search.families.solved import solve_approximate
+from noisewright.search.families.staircase import tuned_staircase
+from noisewright.search.report.plots import new_figure, save
 
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))
 DELTAS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from noisewright.lab.named_rules import gaussian_classical_std, gaussian_printed_std, proposition_eight_scale
 from noisewright.lab.pictures import write_table
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
-from noisewright.search.calibration import GAUSSIAN, calibrated_many, generalized_gaussian
-from noisewright.search.named_rules import gaussian_classical_std, gaussian_printed_std, proposition_eight_scale
-from noisewright.search.plots import new_figure, save
+from noisewright.search.families.calibration import GAUSSIAN, calibrated_many, generalized_gaussian
+from noisewright.search.report.plots import new_figure, save
 
 DELTAS = (0.01, 0.05, 0.1, 0.2)
 POWERS = (2, 3, 4, 5, 6)

@@ -14,8 +14,8 @@ from noisewright.problem.vector import Vector
 from noisewright.problem.vector_utilities import TotalSquaredError
 from noisewright.proof.losses import composed_delta
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.vector_approx import gaussian_mechanisms, largest_length
-from noisewright.search.vector_pure import mid, pure_mechanisms
+from noisewright.search.families.vector_approximate import gaussian_mechanisms, largest_length
+from noisewright.search.families.vector_pure import mid, pure_mechanisms
 
 Floats = NDArray[np.float64]
 

@@ -28,8 +28,8 @@ from noisewright.problem.utilities import AbsoluteError, SquaredError
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.twofold import paper_bound, renyi_ball
 from noisewright.search.design import design
-from noisewright.search.twofold import smallest_epsilon_that_helps, two_fold_optimum
-from noisewright.search.twofold_families import calibrated
+from noisewright.search.families.two_fold import smallest_epsilon_that_helps, two_fold_optimum
+from noisewright.search.families.two_fold_laws import calibrated
 
 EPSILONS = ("0.5", "1", "2", "3", "6", "10")
 WIDTHS = (0.1, 0.4, 0.6, 0.9)

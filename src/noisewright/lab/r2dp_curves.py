@@ -16,10 +16,10 @@ from noisewright.problem.divergences import HistogramMetric
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
 from noisewright.proof.twofold import renyi_ball
-from noisewright.search.families import laplace, tuned_staircase
-from noisewright.search.twofold import two_fold_optimum
-from noisewright.search.twofold_design import two_fold_mechanism
-from noisewright.search.twofold_families import calibrated
+from noisewright.search.designers.two_fold import two_fold_mechanism
+from noisewright.search.families.staircase import laplace, tuned_staircase
+from noisewright.search.families.two_fold import two_fold_optimum
+from noisewright.search.families.two_fold_laws import calibrated
 
 LAPLACE, FIRST, SECOND, TUNED, TWO_FOLD = (
     "Laplace",
@@ -45,7 +45,7 @@ def _staircase_within(split: float, epsilon: float, within: float) -> float:
 
 
 def _splits(epsilon: float) -> tuple[float, float]:
-    from noisewright.search.optimum import best_split
+    from noisewright.search.families.split import best_split
 
     return best_split(AbsoluteError(), _fraction(epsilon)), best_split(SquaredError(), _fraction(epsilon))
 

@@ -13,8 +13,8 @@ from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.utilities import AbsoluteError, SquaredError
 from noisewright.proof.twofold import paper_bound, renyi_ball
-from noisewright.search.twofold import two_fold_optimum
-from noisewright.search.twofold_families import calibrated
+from noisewright.search.families.two_fold import two_fold_optimum
+from noisewright.search.families.two_fold_laws import calibrated
 
 
 def calibrated_folds(epsilon: Fraction) -> dict[str, Fold]:

@@ -20,8 +20,8 @@ from noisewright.problem.sensitivity import Disjoint, L1Ball, Sparse
 from noisewright.problem.vector import Vector
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.design import design
-from noisewright.search.report import Report
-from noisewright.search.vector_parts import ball_laplace
+from noisewright.search.families.vector_parts import ball_laplace
+from noisewright.search.report.report import Report
 
 NOISES = ("best", "tailored", "staircase", "two-fold", "Laplace")
 _BUDGET_DIGITS = 10**6

@@ -19,14 +19,15 @@ from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, PureD
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected, Utility
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.bounds import best_possible, value_ball
-from noisewright.search.chain import LossGrid
-from noisewright.search.families import from_grid, laplace, tuned_staircase
-from noisewright.search.progress import progress_bar
-from noisewright.search.report import over
-from noisewright.search.scalar import laplace_name, tailored_or
-from noisewright.search.scaling import check_problem
-from noisewright.search.tables import html_table, number, text_table
+from noisewright.search.bounds.chain import LossGrid
+from noisewright.search.bounds.pure import best_possible
+from noisewright.search.designers.scalar_pure import laplace_name, tailored_or
+from noisewright.search.families.staircase import from_grid, laplace, tuned_staircase
+from noisewright.search.report.progress import progress_bar
+from noisewright.search.report.ranking import value_ball
+from noisewright.search.report.report import over
+from noisewright.search.report.tables import html_table, number, text_table
+from noisewright.search.tools.scaling import check_problem
 
 _RELATIVE = Fraction(1, 1000)
 _NOTCH = Fraction(1, 10_000)

@@ -11,17 +11,17 @@ from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.vector import Vector
-from noisewright.search.approximate import design_scalar_approximate
-from noisewright.search.bounded.designer import design_bounded_pure
-from noisewright.search.composition import check_count
-from noisewright.search.concentrated import design_scalar_renyi
-from noisewright.search.metric import design_linear_metric
-from noisewright.search.plan import design_plan
-from noisewright.search.progress import Advance, progress_bar
-from noisewright.search.report import Report
-from noisewright.search.scalar import design_scalar_pure
-from noisewright.search.twofold_design import explore_two_fold
-from noisewright.search.vector import design_vector_approximate, design_vector_pure
+from noisewright.search.designers.bounded import design_bounded_pure
+from noisewright.search.designers.linear import design_linear_metric
+from noisewright.search.designers.plan import design_plan
+from noisewright.search.designers.scalar_approximate import design_scalar_approximate
+from noisewright.search.designers.scalar_concentrated import design_scalar_renyi
+from noisewright.search.designers.scalar_pure import design_scalar_pure
+from noisewright.search.designers.two_fold import explore_two_fold
+from noisewright.search.designers.vector import design_vector_approximate, design_vector_pure
+from noisewright.search.families.composition import check_count
+from noisewright.search.report.progress import Advance, progress_bar
+from noisewright.search.report.report import Report
 
 Designer = Callable[[Any, Any, Any, Advance], Report]
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 import noisewright as nw
+from noisewright.mechanisms.bounded_values import profile_of, value_of
 from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.problem.queries import Bounded
-from noisewright.search.bounded.feasible import ratio_above, smallest_margin
-from noisewright.search.bounded.layout import Size, bound_programme, design_programme
-from noisewright.search.bounded.lower import certified_lower
-from noisewright.search.bounded.memory import Memory, problem_digest
-from noisewright.search.bounded.optimum import solved, variance_floor
-from noisewright.search.bounded.programme import Programme, solve
-from noisewright.search.bounded.shapes import two_point
-from noisewright.search.bounded.values import profile_of, value_of
+from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.families.bounded_optimum import solved, variance_floor
+from noisewright.search.families.shapes import two_point
+from noisewright.search.programmes.bounded import Programme, solve
+from noisewright.search.programmes.feasible import ratio_above, smallest_margin
+from noisewright.search.programmes.layout import Size, bound_programme, design_programme
+from noisewright.search.programmes.memory import Memory, problem_digest
 from tests.bounded import question
 
 ONE = Fraction(1)

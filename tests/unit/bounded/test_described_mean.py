@@ -12,7 +12,7 @@ import noisewright as nw
 from noisewright.laws.bumps import Plateau, Sine
 from noisewright.proof.bounded import largest_bias
 from noisewright.sample.certified import make_certified
-from noisewright.search.bounded.shapes import composite, piecewise_half, truncated, two_point
+from noisewright.search.families.shapes import composite, piecewise_half, truncated, two_point
 from tests.bounded import question
 
 QUERY, EPSILON = question(margin="4"), Fraction(1)

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.lab.composite_paper import enumeration, target_search
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.problem.utilities import SquaredError
-from noisewright.search.bounded.feasible import check_feasible, smallest_epsilon, smallest_margin
-from noisewright.search.bounded.layout import Size, bound_programme, design_programme, output_values
-from noisewright.search.bounded.lower import certified_lower
-from noisewright.search.bounded.memory import Memory, Stored
-from noisewright.search.bounded.optimum import solved, variance_floor
-from noisewright.search.bounded.paper import enumeration, target_search
-from noisewright.search.bounded.programme import Multipliers, Programme, solve
-from noisewright.search.bounded.shapes import two_point
-from noisewright.search.bounded.values import profile_of
+from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.families.bounded_optimum import solved, variance_floor
+from noisewright.search.families.shapes import two_point
+from noisewright.search.programmes.bounded import Multipliers, Programme, solve
+from noisewright.search.programmes.feasible import check_feasible, smallest_epsilon, smallest_margin
+from noisewright.search.programmes.layout import Size, bound_programme, design_programme, output_values
+from noisewright.search.programmes.memory import Memory, Stored
 from tests.bounded import question
 
 SMALL: dict[str, Any] = {"inputs": 10, "outputs": 60}
@@ -192,7 +192,7 @@ def test_solutions_are_remembered_in_a_folder(tmp_path: Path, monkeypatch: pytes
     assert first.mechanism is not None
     assert told == ["solving the linear programme", "proving the bound"]
     told.clear()
-    monkeypatch.setattr("noisewright.search.bounded.optimum.solve", lambda *_: pytest.fail("solved again"))
+    monkeypatch.setattr("noisewright.search.families.bounded_optimum.solve", lambda *_: pytest.fail("solved again"))
     again = solved(query, Fraction(1), nw.WorstVariance(), size, told.append, Memory(tmp_path))
     assert again == first
     assert told[0] == "reading the stored solution"

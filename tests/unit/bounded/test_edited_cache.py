@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import digest
-from noisewright.search.bounded import memory
-from noisewright.search.bounded.layout import Size, bound_programme, design_programme
-from noisewright.search.bounded.lower import certified_lower
-from noisewright.search.bounded.memory import Memory
-from noisewright.search.bounded.optimum import Solved, solved, variance_floor
-from noisewright.search.bounded.programme import solve
-from noisewright.search.bounded.values import profile_of
+from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.families.bounded_optimum import Solved, solved, variance_floor
+from noisewright.search.programmes import memory
+from noisewright.search.programmes.bounded import solve
+from noisewright.search.programmes.layout import Size, bound_programme, design_programme
+from noisewright.search.programmes.memory import Memory
 from tests.bounded import question
 
 Data = dict[str, Any]
@@ -141,7 +141,7 @@ def test_what_a_report_prints_is_proven_again_and_not_read_from_the_file(
     monkeypatch.setenv("NOISEWRIGHT_CACHE", str(tmp_path))
     memory.forget()
     _edited(file, tmp_path, EDITS["a bound beside the multipliers"])
-    monkeypatch.setattr("noisewright.search.bounded.optimum.solve", lambda *_: pytest.fail("solved again"))
+    monkeypatch.setattr("noisewright.search.families.bounded_optimum.solve", lambda *_: pytest.fail("solved again"))
     report = nw.design_bounded(QUERY, privacy=nw.PureDP(1), utility=nw.WorstVariance(), inputs=8, outputs=40)
     memory.forget()
     assert report.bound == pytest.approx(float(true.bound), rel=1e-9)

@@ -8,14 +8,14 @@ from itertools import pairwise
 import pytest
 
 from noisewright.laws.bumps import FLAT, PARTS as KINDS, Part, Plateau, Quartic, Sine, Steps, Tent
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError, InvalidMechanismError
-from noisewright.search.bounded.central import central
-from noisewright.search.bounded.shapes import composite
-from noisewright.search.bounded.values import profile_of
+from noisewright.search.families.central import central
+from noisewright.search.families.shapes import composite
 from tests.bounded import question
 
 HALF = Fraction(3, 10)

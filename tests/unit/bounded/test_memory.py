@@ -10,10 +10,10 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.queries import Bounded
-from noisewright.search import solved as approximate
-from noisewright.search.bounded.layout import Size
-from noisewright.search.bounded.memory import Memory, problem_digest
-from noisewright.search.bounded.optimum import solved
+from noisewright.search.families import solved as approximate
+from noisewright.search.families.bounded_optimum import solved
+from noisewright.search.programmes.layout import Size
+from noisewright.search.programmes.memory import Memory, problem_digest
 
 UNIT = (Fraction(0), Fraction(1))
 WIDE = (Fraction(-2), Fraction(3))

@@ -25,7 +25,7 @@ from noisewright.lab.generalized_gaussian_counts import Outcome
 from noisewright.lab.r2dp_curves import FIRST, LAPLACE, TUNED, TWO_FOLD
 from noisewright.lab.sheets import Panel
 from noisewright.proof.twofold import renyi_ball
-from noisewright.search.metric_builders import mwem_mechanism, smalldb_mechanism
+from noisewright.search.families.linear import mwem_mechanism, smalldb_mechanism
 
 
 def _verdicts(claims: list[Claim]) -> list[str]:

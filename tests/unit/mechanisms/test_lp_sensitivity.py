@@ -9,7 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.mechanisms.lp_sensitivity import lemma_ten_bound, minkowski_utility_sensitivity
-from noisewright.search.ranged import grid_step
+from noisewright.search.families.ranged import grid_step
 
 
 def test_lemma_two_and_claim_three():

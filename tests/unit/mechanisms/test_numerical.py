@@ -13,9 +13,9 @@ from noisewright.mechanisms.numerical import Quantiles
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.search.families import laplace, tuned_staircase
-from noisewright.search.twofold import two_fold_optimum
-from noisewright.search.twofold_design import two_fold_mechanism
+from noisewright.search.designers.two_fold import two_fold_mechanism
+from noisewright.search.families.staircase import laplace, tuned_staircase
+from noisewright.search.families.two_fold import two_fold_optimum
 
 PRIOR = [50, 120, 3, 0, 700, 90]
 METRICS = [

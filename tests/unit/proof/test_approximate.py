@@ -10,10 +10,10 @@ import pytest
 from scipy import integrate
 
 import noisewright as nw
+from noisewright.lab.named_rules import corollary_nine_scale, truncated_printed_scale
 from noisewright.numerics.fields import FLOATS
 from noisewright.proof.conversions import concentrated_to_approximate
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi
-from noisewright.search.named_rules import corollary_nine_scale, truncated_printed_scale
 
 ONE = Fraction(1)
 LAWS = [

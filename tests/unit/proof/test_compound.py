@@ -11,11 +11,21 @@ from scipy.integrate import quad
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidAnswerError, InvalidLawError, InvalidQueryError, UncertifiedError
+from noisewright.proof.approximate import approximate_delta
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.compound import calibrated_mixture
+from noisewright.search.families.calibration import smallest_scale
 
 SHAPE = nw.GaussianMixture((Fraction(1), Fraction(3)), (Fraction(2, 3), Fraction(1, 3)))
 PRIVACY = nw.ApproxDP(1, "0.001")
+
+
+def calibrated_mixture(shape, privacy, sensitivity):
+    """The shape at the smallest scale that is proven, to a relative 1e-9."""
+
+    def private(factor):
+        return approximate_delta(shape.scaled(factor), privacy.epsilon, sensitivity)[0] <= privacy.delta
+
+    return shape.scaled(smallest_scale(private, float(sensitivity), 1e-9))
 
 
 def test_a_calibrated_mixture_is_private_and_nothing_smaller_is_proven():

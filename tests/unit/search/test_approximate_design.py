@@ -9,11 +9,11 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
-from noisewright.search import solved
-from noisewright.search.approximate_bound import Dual, find_dual, proven_bound
-from noisewright.search.approximate_lp import solved_law
-from noisewright.search.composition import staircase_losses
-from noisewright.search.plan import gaussian_wins_from
+from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
+from noisewright.search.designers.plan import gaussian_wins_from
+from noisewright.search.families import solved
+from noisewright.search.families.composition import staircase_losses
+from noisewright.search.programmes.approximate import solved_law
 from tests.forgery import put
 
 QUERY, CLAIM, LOSS = nw.Scalar(1), nw.ApproxDP("0.5", "0.01"), nw.SquaredError()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.search.block_descent import block_descent
-from noisewright.search.metric_programmes import best_rates
+from noisewright.search.programmes.block_descent import block_descent
+from noisewright.search.programmes.linear import best_rates
 
 
 def _problem(seed: int, rows: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

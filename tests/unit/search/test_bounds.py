@@ -13,8 +13,8 @@ from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
-from noisewright.search import bounds
-from noisewright.search.bounds import (
+from noisewright.search.bounds import pure as bounds
+from noisewright.search.bounds.pure import (
     _tail_bound,
     _wide_bound,
     best_possible,
@@ -22,7 +22,7 @@ from noisewright.search.bounds import (
     quantile_optimum,
     usefulness_optimum,
 )
-from noisewright.search.families import integer_staircase, tuned_staircase
+from noisewright.search.families.staircase import integer_staircase, tuned_staircase
 
 EPSILONS = [Fraction(1, 20), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(10)]
 

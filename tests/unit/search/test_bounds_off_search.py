@@ -9,13 +9,13 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.balls import lower, precision
-from noisewright.search import bounds
-from noisewright.search.approximate_bound import Dual, find_dual, proven_bound
-from noisewright.search.bounds import best_possible, power_bound
-from noisewright.search.calibration import GAUSSIAN, _checked
-from noisewright.search.families import smallest_integer_width
-from noisewright.search.ranking import outward
-from noisewright.search.twofold_bound import check_inequality
+from noisewright.search.bounds import pure as bounds
+from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
+from noisewright.search.bounds.pure import best_possible, power_bound
+from noisewright.search.bounds.two_fold import check_inequality
+from noisewright.search.families.calibration import GAUSSIAN, _checked
+from noisewright.search.families.staircase import smallest_integer_width
+from noisewright.search.report.ranking import outward
 
 
 @pytest.mark.parametrize("split", [0.02, 0.2, 0.6, 0.95])

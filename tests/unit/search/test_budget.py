@@ -17,7 +17,7 @@ from noisewright.problem.errors import (
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
-from noisewright.search.bounds import best_possible
+from noisewright.search.bounds.pure import best_possible
 from noisewright.search.budget import budget_for
 
 ONE = Scalar(1)

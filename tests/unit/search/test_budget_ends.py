@@ -9,7 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.balls import ball, hull, precision
-from noisewright.search.bounds import best_possible
+from noisewright.search.bounds.pure import best_possible
 from noisewright.search.budget import _impossible_at, budget_for, reaches
 
 

@@ -12,8 +12,8 @@ from scipy.integrate import quad
 
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, Growth, PowerError, Usefulness
-from noisewright.search.chain import LossGrid
-from noisewright.search.costs import primitive
+from noisewright.search.bounds.chain import LossGrid
+from noisewright.search.families.costs import primitive
 
 ONE = Fraction(1)
 LOPSIDED = Expected(lambda x: x if x > 0 else -3 * x, growth=Growth(1, 3))

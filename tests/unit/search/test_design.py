@@ -18,10 +18,10 @@ from noisewright.problem.errors import (
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, Growth, SquaredError, Usefulness
-from noisewright.search import scalar
 from noisewright.search.design import design
-from noisewright.search.ranking import measured, outward, ranked, relative_gap
-from noisewright.search.report import Candidate
+from noisewright.search.designers import scalar_pure as scalar
+from noisewright.search.report.ranking import measured, outward, ranked, relative_gap
+from noisewright.search.report.report import Candidate
 
 ONE = PureDP(1)
 

@@ -13,7 +13,8 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
 from noisewright.proof.certify import certify
-from noisewright.search.families import (
+from noisewright.search.families.split import best_quantile
+from noisewright.search.families.staircase import (
     aligned_split,
     best_half,
     integer_staircase,
@@ -21,7 +22,6 @@ from noisewright.search.families import (
     smallest_integer_width,
     tuned_staircase,
 )
-from noisewright.search.optimum import best_quantile
 
 UTILITIES = [AbsoluteError(), SquaredError(), PowerError("3/2"), Usefulness("7/10"), ErrorQuantile("0.95")]
 

@@ -17,9 +17,9 @@ from noisewright.problem.errors import (
     InvalidQueryError,
     InvalidUtilityError,
 )
-from noisewright.search.metric import squared_errors
-from noisewright.search.metric_pairs import PairTable
-from noisewright.search.metric_single import best_single
+from noisewright.search.designers.linear import squared_errors
+from noisewright.search.families.linear_single import best_single
+from noisewright.search.programmes.pairs import PairTable
 
 TOTAL = nw.TotalSquaredError()
 
@@ -88,7 +88,7 @@ def test_weights_and_other_utilities_are_served():
 def test_beyond_the_pairs_that_fit_cutting_planes_find_the_same_optimum(monkeypatch):
     query, privacy = nw.Linear(_matrix(2, 3, 90)), nw.MetricPrivacy(nw.Euclidean(_points(2, 90)))
     whole = nw.design(query, privacy=privacy, utility=TOTAL)
-    monkeypatch.setattr("noisewright.search.metric_pairs.ALL_PAIRS", 10)
+    monkeypatch.setattr("noisewright.search.programmes.pairs.ALL_PAIRS", 10)
     cut = nw.design(query, privacy=privacy, utility=TOTAL)
     assert {c.name: c.value for c in cut.candidates}.keys() == {"metric Laplace", "elliptical"}
     for candidate in cut.candidates:
@@ -97,7 +97,7 @@ def test_beyond_the_pairs_that_fit_cutting_planes_find_the_same_optimum(monkeypa
 
 
 def test_many_queries_are_split_into_blocks(monkeypatch):
-    monkeypatch.setattr("noisewright.search.metric.MOST_TOGETHER", 4)
+    monkeypatch.setattr("noisewright.search.designers.linear.MOST_TOGETHER", 4)
     query = nw.Linear(_matrix(3, 6, 20))
     report = nw.design(query, privacy=nw.MetricPrivacy(nw.Euclidean(_points(3, 20))), utility=TOTAL)
     candidate = next(c for c in report.candidates if c.name == "elliptical")

@@ -9,10 +9,10 @@ import pytest
 
 import noisewright as nw
 from noisewright.mechanisms.linear import Block
+from noisewright.mechanisms.linear_values import enclosed
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.vector_utilities import weights_of
-from noisewright.search.metric_values import enclosed
 
 UTILITIES = [
     nw.TotalSquaredError(),

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.search import metric_programmes
-from noisewright.search.approximate_bound import _costs_from_below
-from noisewright.search.bounded.feasible import smallest_epsilon, smallest_margin
-from noisewright.search.bounded.shapes import two_point
-from noisewright.search.calibration import rounded_up
-from noisewright.search.largest import _independent
-from noisewright.search.metric_programmes import best_ellipse, best_rates
-from noisewright.search.plan import _largest
-from noisewright.search.report import limit_text
-from noisewright.search.shares import exact_shares
-from noisewright.search.twofold import two_fold_optimum
+from noisewright.mechanisms.linear_largest import _independent
+from noisewright.search.bounds.approximate import _costs_from_below
+from noisewright.search.designers.plan import _largest
+from noisewright.search.families.calibration import rounded_up
+from noisewright.search.families.shapes import two_point
+from noisewright.search.families.two_fold import two_fold_optimum
+from noisewright.search.programmes import linear as metric_programmes
+from noisewright.search.programmes.feasible import smallest_epsilon, smallest_margin
+from noisewright.search.programmes.linear import best_ellipse, best_rates
+from noisewright.search.report.report import limit_text
+from noisewright.search.tools.shares import exact_shares
 from tests.bounded import question
 
 
@@ -155,8 +155,8 @@ def test_cutting_planes_go_on_until_no_pair_is_violated(monkeypatch: pytest.Monk
     points, matrix = np.round(rng.uniform(0, 9, (40, 2)), 2), np.round(rng.normal(size=(3, 40)), 2)
     query, privacy = nw.Linear(matrix.tolist()), nw.MetricPrivacy(nw.Euclidean(points.tolist()))
     whole = {c.name: c.value for c in nw.design(query, privacy=privacy, utility=nw.TotalSquaredError()).candidates}
-    monkeypatch.setattr("noisewright.search.metric_pairs.ALL_PAIRS", 10)
-    monkeypatch.setattr("noisewright.search.metric_pairs._ADDED", 2)
+    monkeypatch.setattr("noisewright.search.programmes.pairs.ALL_PAIRS", 10)
+    monkeypatch.setattr("noisewright.search.programmes.pairs._ADDED", 2)
     cut = nw.design(query, privacy=privacy, utility=nw.TotalSquaredError())
     for candidate in cut.candidates:
         assert candidate.value == pytest.approx(whole[candidate.name], rel=1e-6), candidate.name

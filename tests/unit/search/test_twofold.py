@@ -9,11 +9,11 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, SolverError
-from noisewright.search.ranking import additive_candidate
-from noisewright.search.twofold import smallest_epsilon_that_helps, two_fold_optimum
-from noisewright.search.twofold_bound import check_inequality, proven_cost
-from noisewright.search.twofold_design import two_fold_mechanism
-from noisewright.search.twofold_families import calibrated
+from noisewright.search.bounds.two_fold import check_inequality, proven_cost
+from noisewright.search.designers.two_fold import two_fold_mechanism
+from noisewright.search.families.two_fold import smallest_epsilon_that_helps, two_fold_optimum
+from noisewright.search.families.two_fold_laws import calibrated
+from noisewright.search.report.ranking import additive_candidate
 
 UTILITIES = [
     nw.AbsoluteError(),

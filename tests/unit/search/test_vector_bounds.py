@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.search.vector_bounds import _by_volume, vector_bound
+from noisewright.search.bounds.vector import _by_volume, vector_bound
 
 ONE = Fraction(1)
 

@@ -14,7 +14,7 @@ import noisewright as nw
 from noisewright.mechanisms.vector_errors import coordinate_values, expected_vector
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.search.vector_bounds import vector_bound
+from noisewright.search.bounds.vector import vector_bound
 
 UTILITIES = [
     (nw.TotalSquaredError(), nw.SquaredError()),
@@ -91,7 +91,7 @@ def test_bounds_are_close_where_the_optimum_is_known_to_be():
 
 
 def test_the_volume_bound_of_one_number_is_the_staircase():
-    from noisewright.search.vector_bounds import least_radius_moment
+    from noisewright.search.bounds.vector import least_radius_moment
 
     with precision():
         for epsilon in (Fraction(1, 10), Fraction(1), Fraction(3)):

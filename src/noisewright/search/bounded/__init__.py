@@ -1,1 +1,0 @@
-"""Design of answers that stay in bounds and are right on average."""

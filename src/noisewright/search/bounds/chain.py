@@ -1,0 +1,224 @@
+"""The optimum for any loss that does not decrease away from zero, on a grid.
+
+Every epsilon-DP density is a mixture of nested chains of sets S_0, S_1, …, each containing the
+sensitivity-neighbourhood of the one before, with weights e^(-epsilon j); for such a loss the best
+chain is S_j = [left - j, right + j] in sensitivities (docs/theory.md). The optimum is therefore the
+smallest ratio of two numbers over the two ends of the top step, and a loss replaced by its
+smallest value on each grid cell gives a lower bound for every mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.mechanisms.losses import LossTable
+from noisewright.numerics.balls import Ball, around, ball, precision
+from noisewright.problem.errors import SolverError
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import Expected
+from noisewright.search.tools.scaling import round_number
+
+_CELLS_PER_SCALE = 700
+_FAR = 34.0
+_SHIFT = 12.0
+_LARGEST_TABLE = 5_000_000
+_MOST_CELLS = 100_000
+_ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class TopStep:
+    """Ends of the top step in grid cells, and the loss it reaches (float)."""
+
+    left: int
+    right: int
+    value: float
+
+
+class LossGrid:
+    """A loss tabulated around zero, `per` grid cells to the sensitivity, with its running integrals.
+
+    Positions are edges of cells. For real answers cell i is [i, i + 1) widths and the integral of
+    the loss over it is bounded by its ends; for integers cell i is the whole number i and edge i
+    lies half-way below it.
+    """
+
+    def __init__(self, query: Scalar, epsilon: Fraction, utility: Expected, cells_per_scale: int = _CELLS_PER_SCALE):
+        rate = float(epsilon)
+        self.query, self.epsilon = query, epsilon
+        if query.integer:
+            self.per = int(query.sensitivity)
+        else:
+            fine = max(1, math.ceil(cells_per_scale * rate), math.ceil(20 * math.exp(rate / 2)))
+            self.per = min(round_number(fine), _MOST_CELLS)
+        self.width = query.sensitivity / self.per
+        growth = 2 * float(utility.growth.power)
+        self.range = math.ceil(self.per * (_SHIFT / rate + 2))
+        self.count = self.range + self.per * math.ceil((_FAR + growth) / rate + 1)
+        if self.count > _LARGEST_TABLE:
+            raise SolverError(
+                "this epsilon and sensitivity need a loss table of more than five million points; use a larger"
+                " epsilon or a coarser unit.",
+                points=self.count,
+            )
+        self.table = LossTable(utility, self.width, self.count)
+        self._right = np.array(self.table.right)
+        self._left = np.array(self.table.left)
+
+    def cell_losses(self, kind: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Loss of each cell outward to the right and to the left: "low", "high" or "middle"."""
+        if self.query.integer:
+            return self._right[:-1], self._left[1:]
+        low = self._right[:-1], self._left[:-1]
+        high = self._right[1:], self._left[1:]
+        if kind == "low":
+            return low
+        if kind == "high":
+            return high
+        return (low[0] + high[0]) / 2, (low[1] + high[1]) / 2
+
+    def best(self, *, symmetric: bool) -> TopStep:
+        """The best top step for the middle loss, by floats."""
+        right, left = self._sums(*self.cell_losses("middle"))
+        b = math.exp(-float(self.epsilon))
+        constant = 2 * self.per * b / (1 - b) ** 2
+        positions = np.arange(-self.range, self.range + 1)
+        if symmetric:
+            return self._best_symmetric(right, left, constant, b)
+        value = math.inf
+        for _ in range(_ROUNDS):
+            guess = value if math.isfinite(value) else self._ratio(right, left, constant, b, 0, 1)
+            gain_right = right - guess * positions / (1 - b)
+            gain_left = left + guess * positions / (1 - b)
+            ahead = np.minimum.accumulate(gain_right[::-1])[::-1]
+            start = int(np.argmin(gain_left[:-1] + ahead[1:]))
+            stop = start + 1 + int(np.argmin(gain_right[start + 1 :]))
+            ends = (start - self.range, stop - self.range)
+            found = self._ratio(right, left, constant, b, *ends)
+            if not found < value:
+                break
+            value, best = found, ends
+        return TopStep(best[0], best[1], value)
+
+    def _best_symmetric(
+        self, right: NDArray[np.float64], left: NDArray[np.float64], constant: float, b: float
+    ) -> TopStep:
+        if self.query.integer:
+            halves = np.arange(0, min(self.per, self.range))
+            lefts, rights = -halves, halves + 1
+        else:
+            halves = np.arange(1, min(self.per, self.range) + 1)
+            lefts, rights = -halves, halves
+        values = (right[rights + self.range] + left[lefts + self.range]) / ((rights - lefts) / (1 - b) + constant)
+        i = int(np.argmin(values))
+        return TopStep(int(lefts[i]), int(rights[i]), float(values[i]))
+
+    def _ratio(
+        self, right: NDArray[np.float64], left: NDArray[np.float64], constant: float, b: float, start: int, stop: int
+    ) -> float:
+        top = right[stop + self.range] + left[start + self.range]
+        return float(top / ((stop - start) / (1 - b) + constant))
+
+    def _sums(
+        self, right: NDArray[np.float64], left: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For each edge x in range: sum_j b^j C(x + j), and the mirror image; C is the running integral."""
+        running = np.concatenate([-np.cumsum(left)[::-1], [0.0], np.cumsum(right)])
+        b = math.exp(-float(self.epsilon))
+        return (
+            self._discounted(running, b)[: 2 * self.range + 1],
+            self._discounted(-running[::-1], b)[: 2 * self.range + 1][::-1],
+        )
+
+    def _discounted(self, running: NDArray[np.float64], b: float) -> NDArray[np.float64]:
+        """Backward recursion H[x] = C[x] + b H[x + per] from the far end, in range and beyond."""
+        values = running[self.count - self.range :].copy()
+        rows = math.ceil(len(values) / self.per)
+        padded = np.concatenate([values, np.full(rows * self.per - len(values), values[-1])]).reshape(rows, self.per)
+        padded[-1] /= 1 - b
+        for row in range(rows - 2, -1, -1):
+            padded[row] += b * padded[row + 1]
+        return padded.reshape(-1)
+
+    def lower_bound(self) -> Fraction:
+        """A rational that the mean loss of no epsilon-DP noise can go below, proven in balls.
+
+        Rule: chain theorem for the loss replaced by its smallest value on each cell. The ratio is
+        at least `guess` if the smallest sum of the two ends' gains, enclosed in balls, is not below 0.
+        Only ends where the loss is below the bound matter, and the range contains those.
+        """
+        low = self.cell_losses("low")
+        right, left = self._sums(*low)
+        b = math.exp(-float(self.epsilon))
+        constant = 2 * self.per * b / (1 - b) ** 2
+        guess = self._smallest_ratio(right, left, constant, b)
+        if min(self.table.right[self.range - 1], self.table.left[self.range - 1]) < guess:
+            raise SolverError("the loss rises too slowly on one side for the range that was searched.")
+        with precision():
+            exact_right = self._ball_sums(low[0], low[1])
+            exact_left = self._ball_sums(low[1], low[0])
+            for shrink in (1e-11, 1e-9, 1e-7, 1e-5, 1e-3):
+                bound = Fraction(guess * (1 - shrink))
+                if self._proves(bound, exact_right, exact_left):
+                    return bound
+        raise SolverError("the lower bound could not be proven; report this problem.")
+
+    def _smallest_ratio(
+        self, right: NDArray[np.float64], left: NDArray[np.float64], constant: float, b: float
+    ) -> float:
+        positions = np.arange(-self.range, self.range + 1)
+        guess = self._ratio(right, left, constant, b, 0, 1)
+        for _ in range(_ROUNDS):
+            gain_right = right - guess * positions / (1 - b)
+            gain_left = left + guess * positions / (1 - b)
+            ahead = np.minimum.accumulate(gain_right[::-1])[::-1]
+            start = int(np.argmin(gain_left + ahead))
+            stop = start + int(np.argmin(gain_right[start:]))
+            found = self._ratio(right, left, constant, b, start - self.range, stop - self.range)
+            if not found < guess:
+                break
+            guess = found
+        return guess
+
+    def _ball_sums(self, outward: NDArray[np.float64], inward: NDArray[np.float64]) -> list[Ball]:
+        """Lower enclosures of sum_j b^j C(x + j) for x from -range to range, C running outward."""
+        b = (-ball(self.epsilon)).exp()
+        total = ball(0)
+        behind = []
+        for value in inward[: self.range].tolist():
+            total = total - around(value, 0.0)
+            behind.append(total)
+        running = [*behind[::-1], ball(0)]
+        total = ball(0)
+        for value in outward.tolist():
+            total = total + around(value, 0.0)
+            running.append(total)
+        last = len(running) - 1
+        rest = 1 / (1 - b)
+        for i in range(last, -1, -1):
+            ahead = i + self.per
+            running[i] = running[i] + b * running[ahead] if ahead <= last else running[i] * rest
+        return running[: 2 * self.range + 1]
+
+    def _proves(self, bound: Fraction, right: list[Ball], left: list[Ball]) -> bool:
+        b = (-ball(self.epsilon)).exp()
+        slope = ball(bound) / (1 - b)
+        constant = ball(bound) * (2 * self.per) * b / (1 - b) ** 2
+        gains_right = np.array([_below(v - slope * (i - self.range)) for i, v in enumerate(right)])
+        # Mirrored: entry i of `left` belongs to the edge range - i, whose gain moves with the other sign.
+        gains_left = np.array([_below(v - slope * (i - self.range)) for i, v in enumerate(left)])[::-1]
+        ahead = np.minimum.accumulate(gains_right[::-1])[::-1]
+        smallest = float(np.min(gains_left + ahead))
+        margin = 2.0**-50 * float(np.max(np.abs(gains_left)) + np.max(np.abs(gains_right)))
+        needed = math.nextafter(float(constant.upper()), math.inf)
+        return smallest - margin >= needed
+
+
+def _below(value: Ball) -> float:
+    """A float below the ball."""
+    return math.nextafter(float(value.lower()), -math.inf)

@@ -1,0 +1,144 @@
+"""What no additive noise for several numbers can beat, proven in balls.
+
+Two bounds, the larger one counts. *Number by number*: each number by itself must be private against its own
+changes, so its error is at least the optimum for one number. *By volume*: let V(t) be the volume where the density
+is at least t. Privacy puts {density >= t} + set inside {density >= t e^-epsilon}, so by Brunn and Minkowski
+V(t e^-epsilon)^(1/K) >= V(t)^(1/K) + |set|^(1/K). The loss is least if every such region is a sublevel set of the
+loss; in units of |set|^(1/K) the best radii are then g, g + 1, g + 2, …, and what remains is a search over g in [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from noisewright.laws.shells import shifted_sum
+from noisewright.numerics.balls import Ball, ball, lower, pi, precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import SolverError
+from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points
+from noisewright.problem.vector import Vector
+from noisewright.problem.vector_utilities import (
+    CoordinateUsefulness,
+    LargestErrorQuantile,
+    TotalAbsoluteError,
+    TotalSquaredError,
+    VectorUtility,
+    weights_of,
+)
+from noisewright.search.bounds.pure import power_bound, quantile_optimum, usefulness_optimum
+from noisewright.search.families.vector_parts import active
+
+_INTERVALS = 32
+_LARGEST_VOLUME_DIMENSION = 20_000
+_SMALLEST_EPSILON = Fraction(1, 1000)
+_LARGEST_EPSILON = Fraction(64)
+
+
+def vector_bound(query: Vector, epsilon: Fraction, utility: VectorUtility) -> Fraction | None:
+    """A proven bound in the utility's units, or None where none is known (listed differences)."""
+    if isinstance(query.sensitivity, Points):
+        return None
+    with precision():
+        single = _by_number(query, epsilon, utility)
+        if isinstance(utility, CoordinateUsefulness | LargestErrorQuantile):
+            return single
+        try:
+            volume = _by_volume(query, epsilon, utility)
+        except SolverError:
+            volume = None
+        return single if volume is None else max(single, volume)
+
+
+def _by_number(query: Vector, epsilon: Fraction, utility: VectorUtility) -> Fraction:
+    places = active(query)
+    weights = weights_of(utility, query.dimension)
+    if isinstance(utility, CoordinateUsefulness):
+        limits = utility.limits(query.dimension)
+        memo = {limits[i] / query.extents[i]: Fraction(0) for i in places}
+        for reach in memo:
+            memo[reach] = min(Fraction(1), upper(usefulness_optimum(reach, epsilon)))
+        free = sum((w for w, extent in zip(weights, query.extents, strict=True) if not extent), Fraction(0))
+        return free + sum((weights[i] * memo[limits[i] / query.extents[i]] for i in places), Fraction(0))
+    if isinstance(utility, LargestErrorQuantile):
+        unit = lower(quantile_optimum(utility.confidence, epsilon))
+        return max(Fraction(0), unit * max(query.extents))
+    if isinstance(utility, TotalSquaredError | TotalAbsoluteError):
+        unit = lower(power_bound(Fraction(utility.power), epsilon))
+        return unit * sum((weights[i] * query.extents[i] ** utility.power for i in places), Fraction(0))
+    return lower(power_bound(Fraction(1), epsilon)) * max(query.extents)
+
+
+def _by_volume(query: Vector, epsilon: Fraction, utility: VectorUtility) -> Fraction | None:
+    chosen = query.sensitivity
+    places = active(query)
+    count = len(places)
+    if isinstance(chosen, Box | L1Ball | L2Ball):
+        times = 1
+    elif isinstance(chosen, Disjoint | Points):
+        return None  # number by number is tight for the one; for the other no bound is known
+    else:
+        # So many changes in a row reach every corner of the box, at as many times epsilon.
+        times = count if chosen.kind == "replace" else math.ceil(count / chosen.together)
+    rate = epsilon * times
+    if count > _LARGEST_VOLUME_DIMENSION or not _SMALLEST_EPSILON <= rate <= _LARGEST_EPSILON:
+        return None
+    power = utility.power if isinstance(utility, TotalSquaredError | TotalAbsoluteError) else 1
+    weights = weights_of(utility, query.dimension)
+    log_unit = _log_volume(query, places) + _log_loss(utility, [weights[i] for i in places], count)
+    scale = (log_unit * power / count).exp()
+    if power == 1:
+        scale = scale / 2
+    return lower(scale * least_radius_moment(count, rate, power))
+
+
+def _log_volume(query: Vector, places: list[int]) -> Ball:
+    chosen, count = query.sensitivity, len(places)
+    if isinstance(chosen, L2Ball):
+        return _log_ball(count) + count * ball(chosen.radius).log()
+    if isinstance(chosen, L1Ball):
+        return count * ball(2 * chosen.radius).log() - BALLS.gamma(count + 1).log()
+    total = ball(0)
+    for i in places:
+        total = total + ball(2 * query.extents[i]).log()
+    return total
+
+
+def _log_loss(utility: VectorUtility, weights: list[Fraction], count: int) -> Ball:
+    """Logarithm of the factor c with which the sublevel set of volume v has loss (c v)^(p/K), halved for p = 1."""
+    if isinstance(utility, TotalSquaredError):
+        total = -_log_ball(count)
+        for w in weights:
+            total = total + ball(w).log() / 2
+        return total
+    if isinstance(utility, TotalAbsoluteError):
+        total = BALLS.gamma(count + 1).log()
+        for w in weights:
+            total = total + ball(w).log()
+        return total
+    return ball(0)
+
+
+def _log_ball(count: int) -> Ball:
+    """Logarithm of the volume of the Euclidean unit ball."""
+    return ball(count) / 2 * pi().log() - BALLS.gamma(Fraction(count + 2, 2)).log()
+
+
+def least_radius_moment(count: int, epsilon: Fraction, power: int) -> Ball:
+    """A ball whose lower end is at most K/(K+p) * min over g of sum b^n (n+g)^(K+p) / sum b^n (n+g)^K.
+
+    Rule: both sums are convex in g. On an interval the tangent bounds the upper one from below and the
+    chord the lower one from above; a ratio of linear functions is least at an end.
+    """
+    intervals = max(1, math.ceil(_INTERVALS * min(1.0, float(epsilon))))
+    ends = [shifted_sum(epsilon, Fraction(i, intervals), count) for i in range(intervals + 1)]
+    best = None
+    for i in range(intervals):
+        middle = Fraction(2 * i + 1, 2 * intervals)
+        value = shifted_sum(epsilon, middle, count + power)
+        drop = (count + power) * shifted_sum(epsilon, middle, count + power - 1) * ball(Fraction(1, 2 * intervals))
+        for numerator, denominator in ((value - drop, ends[i]), (value + drop, ends[i + 1])):
+            ratio = numerator / denominator
+            best = ratio if best is None else best.min(ratio)
+    assert best is not None
+    return best * ball(Fraction(count, count + power))

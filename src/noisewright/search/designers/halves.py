@@ -1,0 +1,196 @@
+"""Half-integers for whole-number answers: noise around 1/2, and the half taken off what is released.
+
+The bound for whole-number answers is over mechanisms that release whole numbers. Where a step with an even
+number of points is best, noise on 1/2, 3/2, … does better. It is an integer staircase around 1/2, proven and
+drawn as such; taking off 1/2 afterwards looks at no data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.lattice import HALF, Lattice
+from noisewright.laws.piecewise import Piecewise, skewed_staircase
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.balls import certainly_at_most, lower, precision, upper
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
+from noisewright.numerics.series import geometric_power_sum
+from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
+from noisewright.problem.numbers import Number
+from noisewright.problem.privacy import PureDP
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness, Utility
+from noisewright.sample.certified import Certified, make_certified
+from noisewright.search.report.ranking import outward
+from noisewright.search.report.tables import number
+from noisewright.search.tools.scaling import check_problem
+
+_MOST_POINTS = 100
+_LARGEST_FLOAT = 2**52
+
+Named = PowerError | Usefulness | ErrorQuantile
+
+
+@dataclass(frozen=True, slots=True)
+class HalfIntegers:
+    """A certified mechanism for whole-number answers whose releases, less 1/2, are the private half-integers.
+
+    `value` is the expected utility of what `release` returns, its worse end if it is not exact.
+    """
+
+    certified: Certified
+    utility: Any
+    value: float
+
+    def release(self, answer: Number) -> float | Fraction:
+        """One private answer: a half-integer; from 2^52 on as an exact rational, since floats there are whole."""
+        released = Fraction(self.certified.release(answer)) - HALF
+        return float(released) if abs(released) < _LARGEST_FLOAT else released
+
+    def __str__(self) -> str:
+        return (
+            f"half-integers for {self.certified.mechanism.query}: {self.utility} {number(self.value)},"
+            f" {self.certified.certificate.requirement}"
+        )
+
+
+def half_integers(query: Scalar, *, privacy: PureDP, utility: Named) -> HalfIntegers:
+    """The best noise on half-integers for a question with whole-number answers.
+
+    Guarantees: certified for exactly the noise that is drawn; the value was enclosed in balls.
+    Valid for: Scalar(..., integer=True) without bounds, PureDP, and power errors above 1 (sensitivity up to 100),
+    usefulness or error quantiles; raises an InvalidInputError otherwise. For absolute errors and powers below 1 no
+    numbers do better than whole ones.
+    """
+    check_problem(query, utility)
+    if not isinstance(query, Scalar) or not query.integer:
+        raise InvalidQueryError("half-integers are for whole-number answers: Scalar(sensitivity, integer=True).")
+    if not isinstance(privacy, PureDP):
+        raise InvalidPrivacyError(f"privacy is {privacy!r}; half-integers are designed for nw.PureDP(epsilon).")
+    if not isinstance(utility, Named) or (isinstance(utility, PowerError) and not _covers(query, utility)):
+        raise InvalidUtilityError(
+            "half-integers are designed for Usefulness, ErrorQuantile and power errors above 1 with a sensitivity of at"
+            f" most {_MOST_POINTS}; use design for whole numbers.",
+            utility=utility,
+        )
+    mechanism, value = _best(query, privacy.epsilon, utility)
+    worst = lower(value) if utility.larger_is_better else upper(value)
+    return HalfIntegers(
+        make_certified(mechanism, privacy), utility, outward(worst, larger=not utility.larger_is_better)
+    )
+
+
+def what_half_integers_can_do(query: Scalar, epsilon: Fraction, utility: Utility, bound: Fraction) -> tuple[str, ...]:
+    """One sentence for the report where half-integers are proven to beat the bound on whole numbers; else none."""
+    if not query.integer or not isinstance(utility, Named):
+        return ()
+    if isinstance(utility, PowerError) and not _covers(query, utility):
+        return ()
+    value = _best(query, epsilon, utility)[1]
+    larger = utility.larger_is_better
+    worst = lower(value) if larger else upper(value)
+    if not (worst > bound if larger else worst < bound):
+        return ()
+    return (
+        f"Half-integers do better than any whole numbers here: {utility} {float(worst):.7g} against"
+        f" {float(bound):.7g}. Where they may be released, half_integers(query, privacy=..., utility=...) gives them.",
+    )
+
+
+def _covers(query: Scalar, utility: PowerError) -> bool:
+    return utility.power > 1 and query.sensitivity <= _MOST_POINTS
+
+
+def _best(query: Scalar, epsilon: Fraction, utility: Named) -> tuple[Additive, Value]:
+    """The best mechanism and a ball around its expected utility."""
+    if isinstance(utility, PowerError):
+        half = _best_half(query, epsilon, utility.power)
+        mechanism = _around_half(query, epsilon, half)
+        with precision():
+            return mechanism, _power_error(mechanism, half, utility.power, BALLS)
+    if isinstance(utility, Usefulness):
+        points = math.floor(utility.within + HALF)
+        mechanism = _widest_top(query, epsilon, points)
+        with precision():
+            return mechanism, _within(mechanism, points, BALLS)
+    points = _fewest_points(query, epsilon, utility.confidence)
+    with precision():
+        return _widest_top(query, epsilon, points), BALLS.real(points - HALF)
+
+
+def _around_half(query: Scalar, epsilon: Fraction, half: int) -> Additive:
+    """Integer noise with top step {1 - half, …, half}."""
+    law = skewed_staircase(epsilon=epsilon, sensitivity=query.sensitivity, left=HALF - half, right=half + HALF)
+    return Additive(query, law, Lattice.integers())
+
+
+def _widest_top(query: Scalar, epsilon: Fraction, points: int) -> Additive:
+    """The noise that stays most often among the `points` half-integers nearest to zero on each side.
+
+    A drop of the staircase falls on the end of the range: the top step is what is left over by whole sensitivities.
+    """
+    per = int(query.sensitivity)
+    return _around_half(query, epsilon, points % per or per)
+
+
+def _density(mechanism: Additive) -> Piecewise:
+    density = mechanism.error_density
+    assert isinstance(density, Piecewise)
+    return density
+
+
+def _within(mechanism: Additive, points: int, field: Field) -> Value:
+    """P(|error| < points), the error being the integer noise less 1/2."""
+    density = _density(mechanism)
+    return 1 - density.sf(points + HALF, field) - density.cdf(HALF - points, field)
+
+
+def _power_error(mechanism: Additive, half: int, power: Fraction, field: Field) -> Value:
+    """E |noise - 1/2|^power: the points of the top step one by one, then one series for each point of a period."""
+    density = _density(mechanism)
+    total = field.real(0)
+    for i in range(half):
+        total = total + field.power(field.real(i + HALF), power)
+    fade = density.weight(Fraction(1), field)
+    for i in range(half, half + int(density.period)):
+        total = total + fade * geometric_power_sum(field, density.rate, i + HALF, density.period, power)
+    return 2 * total / density.mass_total(field)
+
+
+def _best_half(query: Scalar, epsilon: Fraction, power: Fraction) -> int:
+    """Half the size of the best top step: the minimum of a function that falls, then rises (in floats)."""
+
+    def value(half: int) -> float:
+        return float(_power_error(_around_half(query, epsilon, half), half, power, FLOATS))
+
+    low, high = 1, int(query.sensitivity)
+    while low < high:
+        middle = (low + high) // 2
+        if value(middle) <= value(middle + 1):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _fewest_points(query: Scalar, epsilon: Fraction, confidence: Fraction) -> int:
+    """The fewest half-integers on each side that hold the confidence for sure."""
+
+    def reached(points: int) -> bool:
+        with precision():
+            inside = _within(_widest_top(query, epsilon, points), points, BALLS)
+            return certainly_at_most(BALLS.real(confidence), inside)
+
+    low, high = 0, 1
+    while not reached(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if reached(middle):
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,0 +1,270 @@
+"""Noise for a plan of many equal releases under one total: every family is scaled until the whole plan fits.
+
+The totals come from composed privacy losses (dp-accounting, rounded up) or, for Gaussian noise,
+from its exact profile; each release carries its own certificate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.lattice import Lattice
+from noisewright.laws.logistic import Logistic
+from noisewright.laws.piecewise import staircase
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.fields import FLOATS
+from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
+from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness, Utility
+from noisewright.proof.renyi import renyi_divergence
+from noisewright.search.families.calibration import GAUSSIAN, calibrated, rounded_up
+from noisewright.search.families.composition import check_count, loss_distribution, staircase_losses
+from noisewright.search.families.smooth import float_value, on_cells
+from noisewright.search.families.staircase import aligned_split, laplace as pure_laplace, tuned_staircase
+from noisewright.search.families.truncated_staircase import truncated_staircase
+from noisewright.search.report.progress import Advance
+from noisewright.search.report.ranking import measured, ranked, value_ball
+from noisewright.search.report.report import Candidate, Report
+from noisewright.search.tools.scaling import check_problem, in_sensitivities
+
+_MOST_RELEASES = 4096
+_TOLERANCE = 1e-4
+_SEARCH_TOLERANCE = 3e-3
+_COARSE = 2_000
+_SHARE_OF_DELTA = 4
+_POWERS = (Fraction(5, 4), Fraction(3, 2), Fraction(7, 4))
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A mechanism for each release, and what is certified about one."""
+
+    mechanism: Additive
+    requirement: Any
+
+
+def design_plan(query: Scalar, privacy: Any, utility: Utility, count: int, step: Advance) -> Report:
+    """Families ranked for `count` equal releases whose total meets the requirement.
+
+    Guarantees: each candidate's single release is certified; its total was composed with pessimistic
+    rounding in floats (Gaussian: exact profile, in balls) and is at most the requirement.
+    """
+    check_count(count)
+    if not isinstance(query, Scalar) or query.integer:
+        raise InvalidQueryError("plans of many releases are designed for real-valued Scalar questions.", query=query)
+    check_problem(query, utility)
+    if not isinstance(utility, PowerError | Usefulness | ErrorQuantile):
+        raise InvalidPrivacyError("plans of many releases need a utility with a closed form, not a loss of your own.")
+    if not isinstance(privacy, ApproxDP):
+        raise InvalidPrivacyError(
+            f"privacy is {privacy!r}; a plan of many releases needs a total of the form nw.ApproxDP(epsilon, delta).",
+            privacy=privacy,
+        )
+    planned: dict[str, Planned] = {}
+    step("Gaussian and Laplace")
+    planned["Gaussian"] = _gaussian(query, privacy, utility, count)
+    planned["Laplace"] = _laplace(query, privacy, utility, count)
+    step("staircases")
+    planned["staircase"] = _staircase(query, privacy, utility, count)
+    cut = _truncated(query, privacy, utility, count)
+    if cut is not None:
+        planned["truncated staircase"] = cut
+    step("smooth families")
+    planned |= _smooth(query, privacy, utility, count)
+    step("certifying")
+    candidates = [
+        measured(name, p.mechanism, p.requirement, value_ball(p.mechanism, utility), None, utility)
+        for name, p in planned.items()
+    ]
+    order = ranked(candidates, utility, ("Gaussian", "Laplace", "staircase"))
+    return Report(query, privacy, utility, order, None, _plan_reason(query, privacy, utility, count, order))
+
+
+def _plan_reason(query: Scalar, privacy: ApproxDP, utility: Utility, count: int, order: tuple[Candidate, ...]) -> str:
+    winner, second = order[0], order[1]
+    ratio = winner.value / second.value if utility.larger_is_better else second.value / winner.value
+    wins = gaussian_wins_from(query, privacy, utility)
+    when = f"from {wins} releases on" if wins else f"for no plan of up to {_MOST_RELEASES} releases"
+    behind = f"{ratio:.4g} times worse" if ratio > 1.001 else "practically level"
+    return (
+        f"{winner.name} wins for {count} equal releases with this total: {second.name} noise is next, {behind}."
+        f" Gaussian noise beats Laplace and staircase noise {when}. Totals are composed privacy losses,"
+        " rounded up; each release is certified by itself."
+    )
+
+
+def gaussian_wins_from(query: Scalar, privacy: ApproxDP, utility: Utility) -> int | None:
+    """Smallest number of equal releases from which Gaussian noise beats Laplace and staircases; None up to 4096."""
+
+    def wins(count: int) -> bool:
+        spread = calibrated(GAUSSIAN, query.sensitivity, privacy).std
+        normal = float_value(Gaussian(spread * rounded_up(math.sqrt(count))), utility)
+        rival = _rival(query, privacy, utility, count)
+        return normal >= rival if utility.larger_is_better else normal <= rival
+
+    low, high = 0, 1
+    while not wins(high):
+        low, high = high, 2 * high
+        if high > _MOST_RELEASES:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        if wins(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _rival(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> float:
+    """The better of Laplace and staircase noise for the plan, in floats."""
+    each = _epsilon_of_laplace(privacy, count)
+    laplace_value = float_value(Laplace(query.sensitivity / _clamped(each)), utility)
+    scaled = in_sensitivities(utility, query)
+    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
+    epsilon, split = _epsilon_of_staircase(privacy, scaled, count)
+    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=split)
+    steps = split.denominator
+    value = float(Additive(query, law, Lattice.cells(query.sensitivity / steps)).expected(utility, FLOATS))
+    return max(value, laplace_value) if utility.larger_is_better else min(value, laplace_value)
+
+
+def _largest(fits: Callable[[float], bool], guess: float, tolerance: float = _SEARCH_TOLERANCE) -> float:
+    """The largest parameter that fits, to a relative tolerance; the returned one was checked."""
+    low, high = guess, guess
+    while not fits(low):
+        low, high = low / 2, low
+        if low < 1e-9:
+            raise InvalidPrivacyError("no noise of this family fits so many releases into the total.")
+    while high <= low:
+        high = low * 2
+        if fits(high):
+            low = high
+    while high / low > 1 + tolerance:
+        middle = math.sqrt(low * high)
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _fits(losses: Callable[[float], Any], privacy: ApproxDP, count: int) -> Callable[[float], bool]:
+    epsilon, delta = float(privacy.epsilon), float(privacy.delta)
+
+    def fits(parameter: float) -> bool:
+        return bool(losses(parameter).self_compose(count).get_delta_for_epsilon(epsilon) <= delta)
+
+    return fits
+
+
+def _first_guess(privacy: ApproxDP, count: int) -> float:
+    return float(privacy.epsilon) / math.sqrt(count * (1 + 2 * math.log(1 / float(privacy.delta)) * (count > 1)))
+
+
+def _epsilon_of_laplace(privacy: ApproxDP, count: int, tolerance: float = _SEARCH_TOLERANCE) -> float:
+    from dp_accounting.pld import privacy_loss_distribution
+
+    interval = float(privacy.epsilon) / _COARSE
+
+    def losses(each: float) -> Any:
+        return privacy_loss_distribution.from_laplace_mechanism(1 / each, value_discretization_interval=interval)
+
+    return _largest(_fits(losses, privacy, count), max(_first_guess(privacy, count), 1e-5), tolerance)
+
+
+def _epsilon_of_staircase(
+    privacy: ApproxDP,
+    utility: PowerError | Usefulness | ErrorQuantile,
+    count: int,
+    tolerance: float = _SEARCH_TOLERANCE,
+) -> tuple[Fraction, Fraction]:
+    def split_at(each: float) -> Fraction:
+        return aligned_split(utility, _clamped(each))[0]
+
+    def losses(each: float) -> Any:
+        return staircase_losses(each, float(split_at(each)))
+
+    each = _largest(_fits(losses, privacy, count), max(_first_guess(privacy, count), 1e-5), tolerance)
+    return _clamped(each), split_at(each)
+
+
+def _clamped(epsilon: float) -> Fraction:
+    value = Fraction(epsilon).limit_denominator(10**9)
+    return min(max(value, SMALLEST_EPSILON), LARGEST_EPSILON)
+
+
+def _gaussian(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Planned:
+    """Releases with Gaussian noise together are one with a sensitivity sqrt(count) times as large."""
+    # The root is rounded up, so the profile is proven for at least the sensitivity of the whole plan.
+    std = calibrated(GAUSSIAN, query.sensitivity * rounded_up(math.sqrt(count) * (1 + 1e-12)), privacy).std
+    rho = query.sensitivity**2 / (2 * std**2)
+    return Planned(on_cells(query, Gaussian(std), float(std), utility), ZeroConcentratedDP(rho))
+
+
+def _laplace(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Planned:
+    each = _clamped(_epsilon_of_laplace(privacy, count, _TOLERANCE))
+    return Planned(pure_laplace(query, each, utility), PureDP(each))
+
+
+def _staircase(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Planned:
+    scaled = in_sensitivities(utility, query)
+    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
+    each, _ = _epsilon_of_staircase(privacy, scaled, count, _TOLERANCE)
+    return Planned(tuned_staircase(query, each, utility), PureDP(each))
+
+
+def _truncated(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Planned | None:
+    """A truncated staircase whose ends take a quarter of delta over the whole plan."""
+    assert isinstance(utility, PowerError | Usefulness | ErrorQuantile)
+    delta = max(privacy.delta / (_SHARE_OF_DELTA * count), Fraction(1, 10**15))
+
+    def made(each: float) -> Planned | None:
+        single = ApproxDP(_clamped(each), delta)
+        law = truncated_staircase(query, single, utility)
+        return None if law is None else Planned(Additive(query, law, Lattice.cells(law.width)), single)
+
+    def fits(each: float) -> bool:
+        plan = made(each)
+        if plan is None:
+            return False
+        losses = loss_distribution(plan.mechanism, float(plan.requirement.epsilon))
+        return bool(losses.self_compose(count).get_delta_for_epsilon(float(privacy.epsilon)) <= float(privacy.delta))
+
+    try:
+        return made(_largest(fits, _first_guess(privacy, count), _TOLERANCE))
+    except InvalidPrivacyError:
+        return None
+
+
+def _smooth(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> dict[str, Planned]:
+    """Logistic and generalized Gaussian noise; a certificate of one Renyi order goes with each."""
+    interval = max(float(privacy.epsilon) / count / 100, float(privacy.epsilon) / 20_000)
+    found: dict[str, Planned] = {}
+    makers: dict[str, Callable[[Fraction], Any]] = {"logistic": Logistic}
+    for power in _POWERS:
+        makers[f"generalized Gaussian, power {float(power):g}"] = partial(GeneralizedGaussian, power)
+    for name, make in makers.items():
+
+        def mechanism(rate: float, make: Callable[[Fraction], Any] = make) -> Additive:
+            scale = rounded_up(1 / rate) * query.sensitivity
+            return Additive(query, make(scale), Lattice.cells(query.sensitivity / max(2, math.ceil(50 * rate))))
+
+        def losses(rate: float, mechanism: Callable[[float], Additive] = mechanism) -> Any:
+            return loss_distribution(mechanism(rate), interval)
+
+        rate = _largest(_fits(losses, privacy, count), _first_guess(privacy, count))
+        made = mechanism(rate)
+        order = Fraction(2)
+        requirement = RenyiDP(order, renyi_divergence(made.law, order, query.sensitivity)[0])
+        found[name] = Planned(made, requirement)
+    return found

@@ -1,0 +1,1 @@
+"""The best member of a family of noise for a problem."""

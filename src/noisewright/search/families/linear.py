@@ -1,0 +1,160 @@
+"""From scales and ellipses in floats to mechanisms on integers, scaled so that every pair fits exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
+from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.numerics.pairs import Cost, largest_ratio
+from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.linear import Linear
+from noisewright.problem.metric_privacy import MetricPrivacy
+from noisewright.problem.metrics import Scaled
+from noisewright.sample.certified import Certified, make_certified
+from noisewright.search.programmes.pairs import at_distance_zero
+
+Floats = NDArray[np.float64]
+_FINE = 40
+"""Steps are 2^-40 of a noise scale: a billion people move an answer by less than a thousandth of it."""
+_COLUMN_BITS = 50
+_EXACT_BITS = 45
+_SHORT_BITS = 400
+_REPAIRS = 8
+
+
+def laplace_mechanism(
+    query: Linear, privacy: MetricPrivacy, rates: Sequence[float], wanted: Sequence[Sequence[Fraction]] | None = None
+) -> Certified:
+    """Independent noise in the proportions of `rates`, as little of it as every pair allows, certified.
+
+    `wanted` replaces the columns of the query where a little bias is traded for less noise.
+    """
+    scales = [Fraction(1 / r) for r in rates]
+    rows = query.rationals() if wanted is None else wanted
+    columns, steps = zip(*(integer_row(row, scale) for row, scale in zip(rows, scales, strict=True)), strict=True)
+
+    def build(factor: Fraction) -> LinearLaplace:
+        return LinearLaplace(query, tuple(columns), tuple(steps), tuple(factor * s for s in scales))
+
+    cost = Cost.l1(columns, tuple(h / s for h, s in zip(steps, scales, strict=True)))
+    return _certified(build, privacy, [cost])
+
+
+def elliptical_mechanism(
+    query: Linear, privacy: MetricPrivacy, ellipses: list[tuple[list[int], Floats, Fraction]]
+) -> Certified:
+    """Round noise in the coordinates of each ellipse (queries, M, share of the budget), certified."""
+    blocks: list[Block] = []
+    for rows, ellipse, share in ellipses:
+        shape = np.linalg.cholesky(ellipse).T
+        matrix = np.array([[v / query.denominators[k] for v in query.numerators[k]] for k in rows])
+        seen = shape @ matrix
+        step = 2.0 ** max(-_FINE, math.ceil(math.log2(max(np.abs(seen).max(), 1e-300))) - _COLUMN_BITS)
+        columns = tuple(tuple(int(v) for v in row) for row in np.rint(seen / step))
+        decode = np.linalg.inv(shape) * step
+        back = tuple(tuple(Fraction(float(v)) for v in row) for row in decode)
+        blocks.append(Block(tuple(rows), columns, Fraction(step), back, share))
+    parts = []
+    for block in blocks:
+        metric = privacy.metric if block.share == 1 else Scaled(privacy.metric, block.share)
+        parts.append(_factor(metric, [Cost.l2(block.columns, block.rate)]))
+
+    def build(factor: Fraction) -> LinearElliptical:
+        scaled = (
+            Block(b.rows, b.columns, b.rate / (f * factor), b.decode, b.share)
+            for b, f in zip(blocks, parts, strict=True)
+        )
+        return LinearElliptical(query, tuple(scaled))
+
+    return _repaired(build, privacy, Fraction(1))
+
+
+def exponential_mechanism(scores: Linear, privacy: MetricPrivacy) -> Certified:
+    """Choose a row of linear scores: the sharpest weights that every pair allows, certified."""
+    columns, step = _common_rows(scores)
+    costs = Cost.largest(columns, step)
+    return _certified(lambda factor: MetricExponential(scores, columns, step, factor), privacy, costs)
+
+
+def smalldb_mechanism(query: Linear, privacy: MetricPrivacy, rows: int) -> Certified:
+    """A database of `rows` people with nearly the same answers, certified (refused if not enumerable)."""
+    columns, step = _common_rows(query)
+    return _certified(
+        lambda factor: MetricSmallDB(query, columns, step, factor, rows), privacy, Cost.largest(columns, step)
+    )
+
+
+def mwem_mechanism(query: Linear, privacy: MetricPrivacy, rounds: int) -> Certified:
+    """A synthetic histogram by multiplicative weights, certified."""
+    columns, step = _common_rows(query)
+    return _certified(
+        lambda factor: MetricMWEM(query, columns, step, factor, rounds), privacy, Cost.largest(columns, step)
+    )
+
+
+def integer_row(row: Sequence[Fraction], scale: Fraction) -> tuple[tuple[int, ...], Fraction]:
+    """A row as integers times a step: exactly if its own unit allows, else rounded far below the scale."""
+    denominator = math.lcm(*{v.denominator for v in row})
+    whole = [int(v * denominator) for v in row]
+    divisor = math.gcd(*whole) or 1
+    largest = max(abs(v) for v in whole) // divisor
+    if largest.bit_length() <= _EXACT_BITS:
+        return tuple(v // divisor for v in whole), Fraction(divisor, denominator)
+    size = max(abs(v) for v in row)
+    exponent = max(_exponent(scale) - _FINE, _exponent(size) + 1 - _COLUMN_BITS)
+    step = Fraction(2) ** exponent
+    return tuple(math.floor(v / step + Fraction(1, 2)) for v in row), step
+
+
+def _common_rows(query: Linear) -> tuple[tuple[tuple[int, ...], ...], Fraction]:
+    """All rows on one step."""
+    flat = [v for row in query.rationals() for v in row]
+    spread = max(flat) - min(flat) or Fraction(1)
+    values, step = integer_row(flat, spread)
+    size = query.size
+    return tuple(values[k * size : (k + 1) * size] for k in range(query.dimension)), step
+
+
+def _exponent(value: Fraction) -> int:
+    return value.numerator.bit_length() - value.denominator.bit_length()
+
+
+def _factor(metric: Any, costs: list[Cost]) -> Fraction:
+    """The largest ratio of cost and distance over all pairs, rounded up where it has many digits."""
+    worst = Fraction(0)
+    for cost in costs:
+        try:
+            worst = max(worst, largest_ratio(metric, cost)[0])
+        except ZeroDivisionError as error:
+            raise at_distance_zero(*error.args[0]) from None
+    return _short(worst) if worst else Fraction(1, 2**60)
+
+
+def _short(value: Fraction) -> Fraction:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) <= _SHORT_BITS // 2:
+        return value
+    shift = 80 - _exponent(value)
+    return Fraction(math.floor(value * Fraction(2) ** shift) + 1) / Fraction(2) ** shift
+
+
+def _certified(build: Callable[[Fraction], Any], privacy: MetricPrivacy, costs: list[Cost]) -> Certified:
+    return _repaired(build, privacy, _factor(privacy.metric, costs))
+
+
+def _repaired(build: Callable[[Fraction], Any], privacy: MetricPrivacy, factor: Fraction) -> Certified:
+    """Certify; where the float search missed a nearly tight pair, widen by a hair and prove again."""
+    for attempt in range(_REPAIRS):
+        try:
+            return make_certified(build(factor), privacy)
+        except UncertifiedError as error:
+            if "pair" not in error.fields or attempt == _REPAIRS - 1:
+                raise
+            factor = _short(factor * (1 + Fraction(4**attempt, 2**42)))
+    raise AssertionError("unreachable")

@@ -1,0 +1,100 @@
+"""One linear query: how much bias is worth how much noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.numerics.distances import FloatView
+from noisewright.search.programmes.pairs import PairTable
+
+_BLOCK = 1 << 20
+_ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Traded:
+    """Columns A within `bias` of the query, their noise scale, the value n^2 bias^2 + 2 scale^2 and its gap."""
+
+    columns: list[Fraction]
+    bias: float
+    scale: float
+    value: float
+    gap: float
+
+
+def best_single(table: PairTable, people: int, row: Sequence[Fraction]) -> Traded:
+    """Minimise n^2 max (A_i - q_i)^2 + 2 c^2 subject to |A_i - A_j| <= c d(i, j), jointly in A and c.
+
+    Rule: columns within t of the query and c-Lipschitz exist exactly if |q_i - q_j| <= 2 t + c d(i, j)
+    for every pair (take A_i = max over j of q_j - t - c d(i, j)). So the programme has two unknowns,
+    c(t) = max over pairs of (|q_i - q_j| - 2 t) / d(i, j), and is convex in t.
+    """
+    q, view = table.matrix[0], table.view
+    lines = _Lines(q, view)
+    n2 = float(people) ** 2
+
+    def value(t: float) -> tuple[float, float, float]:
+        c, slope = lines.scale(t)
+        return n2 * t * t + 2 * c * c, 2 * n2 * t + 4 * c * slope, c
+
+    low, high = 0.0, float(np.ptp(q)) / 2
+    best = (value(0.0)[0], 0.0, value(0.0)[2])
+    bound = 0.0
+    at_low, at_high = value(low), value(high)
+    if at_low[1] >= 0:
+        return Traded(list(row), 0.0, best[2], best[0], 0.0)
+    for _ in range(_ROUNDS):
+        # Tangents at the two ends bound a convex function from below where they meet.
+        meet = (at_high[0] - at_low[0] + at_low[1] * low - at_high[1] * high) / (at_low[1] - at_high[1])
+        bound = at_low[0] + at_low[1] * (meet - low)
+        middle = min(max(meet, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
+        here = value(middle)
+        if here[0] < best[0]:
+            best = (here[0], middle, here[2])
+        if best[0] - bound <= 1e-9 * best[0]:
+            break
+        if here[1] < 0:
+            low, at_low = middle, here
+        else:
+            high, at_high = middle, here
+    _, t, c = best
+    columns = [Fraction(float(v)) for v in _lipschitz(q, view, t, c)]
+    return Traded(columns, t, c, best[0], max(0.0, (best[0] - bound) / best[0]))
+
+
+class _Lines:
+    """max over pairs of (|q_i - q_j| - 2 t) / d(i, j), streamed in blocks."""
+
+    def __init__(self, q: NDArray[np.float64], view: FloatView) -> None:
+        self._q, self._view = q, view
+
+    def scale(self, t: float) -> tuple[float, float]:
+        """The value at t and its slope."""
+        best, slope = 0.0, 0.0
+        start = 0
+        while start < self._view.size:
+            stop = min(self._view.size, start + max(1, _BLOCK // (self._view.size - start)))
+            apart = np.triu(np.abs(self._q[start:stop, None] - self._q[None, start:]) - 2 * t, 1)
+            distances = self._view.rows(start, stop)
+            ratios = np.divide(apart, distances, out=np.zeros_like(apart), where=(distances > 0) & (apart > 0))
+            place = int(np.argmax(ratios))
+            if (top := float(ratios.flat[place])) > best:
+                best, slope = top, -2.0 / float(distances.flat[place])
+            start = stop
+        return best, slope
+
+
+def _lipschitz(q: Any, view: FloatView, t: float, c: float) -> NDArray[np.float64]:
+    """The columns of the rule."""
+    result = np.full(view.size, -np.inf)
+    for i in range(view.size):
+        distances = view.rows(i, i + 1)[0]
+        result[i] = max(result[i], q[i] - t, float((q[i:] - t - c * distances).max()))
+        result[i:] = np.maximum(result[i:], q[i] - t - c * distances)
+    return result

@@ -1,0 +1,190 @@
+"""Closed forms for bounded questions: composites of every shape, piecewise, two-point, hybrid, truncated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Sine, Tent
+from noisewright.mechanisms.blend import Blend
+from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.conditional import Grid, uniform_grid
+from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.truncated import Truncated
+from noisewright.numerics.balls import precision, upper
+from noisewright.numerics.fields import BALLS, FLOATS
+from noisewright.problem.errors import InvalidLawError
+from noisewright.problem.queries import Bounded
+from noisewright.problem.utilities import AverageVariance
+from noisewright.proof.bounded import bounded_ratio
+from noisewright.search.programmes.feasible import ratio_below, smallest_margin
+
+ACTIVATIONS: dict[str, Callable[[Fraction], Part]] = {"A1": Plateau, "A2": Sine, "A3": Tent}
+"""The paper's activations by name, made from half their width."""
+
+_CELLS = 1024
+_MOST_CELLS = 1 << 12
+_SCAN = 400
+_DENOMINATOR = 10**9
+_TRUNCATION_STEPS = 40
+
+
+def fitting_cells(query: Bounded, near: int) -> int:
+    """A number of grid cells, at least `near`, of which the sensitivity is a whole number where that is possible."""
+    whole = (query.width / query.sensitivity).numerator
+    if whole <= _MOST_CELLS:
+        return whole * max(1, -(-near // whole))
+    return max(near, min(_MOST_CELLS, 8 * math.ceil(query.width / query.sensitivity)))
+
+
+def activation_share(activation: Part, base: Part, ratio: Fraction) -> Fraction:
+    """The largest share of the mass that the activation may have: then supremum over infimum is `ratio`.
+
+    Rule: (1 - s) top + s peak = ratio (1 - s) floor, with the peak rounded up where it is irrational.
+    """
+    with precision():
+        floor, top = (upper(-value) for value in base.extremes(BALLS))
+        peak = upper(activation.extremes(BALLS)[1])
+    excess = (top - ratio * floor) / peak
+    if excess <= 0:
+        raise InvalidLawError("this base is too uneven for epsilon: its own supremum over infimum uses all of it.")
+    peak_rounded = excess / (1 + excess)
+    return Fraction(math.floor(peak_rounded * 2**80), 2**80)
+
+
+def composite(query: Bounded, epsilon: Fraction, activation: Part, base: Part = FLAT) -> Composite:
+    """The composite mechanism of these two functions that uses all of epsilon.
+
+    Raises InvalidMechanismError where its outputs would leave the bounds.
+    """
+    share = activation_share(activation, base, ratio_below(epsilon))
+    return Composite(query, activation, base, share, query.covered, fitting_cells(query, _CELLS))
+
+
+def tuned_half(query: Bounded, epsilon: Fraction, kind: str, base: Part, goal: str) -> Fraction | None:
+    """Half the width of the best activation; goal is "worst", "average" or "centre". None where none fits the bounds.
+
+    A scan brackets the minimum, golden section finds it to the precision of floats.
+    """
+    low, high = query.covered
+    ratio, room = math.exp(float(epsilon)), float((query.margin + query.width / 2) / (high - low))
+    floor, top = base.extremes(FLOATS)
+    base_square = float(base.second_moment(FLOATS))
+
+    def cost(half: float) -> float:
+        part = ACTIVATIONS[kind](Fraction(half))
+        excess = (ratio * floor - top) / part.extremes(FLOATS)[1]
+        share = excess / (1 + excess)
+        scale = 1 / (2 * share * (1 - half))
+        if scale > room:
+            return math.inf
+        far = {"worst": 1.0, "average": 1 / 3, "centre": 0.0}[goal] * (1 - half) ** 2
+        square = share * (part.second_moment(FLOATS) + far) + (1 - share) * base_square - share**2 * far
+        return float(scale**2 * square)
+
+    grid = [(i + 0.5) / _SCAN for i in range(_SCAN)]
+    costs = [cost(v) for v in grid]
+    best = min(range(_SCAN), key=costs.__getitem__)
+    if not math.isfinite(costs[best]):
+        return None
+    found = golden(cost, max(grid[best] - 1 / _SCAN, 1e-6), min(grid[best] + 1 / _SCAN, 1 - 1e-6))
+    half = Fraction(found if cost(found) <= costs[best] else grid[best]).limit_denominator(_DENOMINATOR)
+    return half if math.isfinite(cost(float(half))) else Fraction(grid[best])
+
+
+def goal_of(utility: Any) -> str:
+    """Which of the closed forms' goals a utility is: an average over any prior is tuned as an even one."""
+    return "average" if isinstance(utility, AverageVariance) else "worst"
+
+
+def quartic_for(epsilon: Fraction, fraction: Fraction) -> Quartic:
+    """Base B2 with t / y the given fraction of the way from e^-epsilon (where nothing is left) to 1 (base B1)."""
+    least = 1 / ratio_below(epsilon)
+    return Quartic(least + (1 - least) * fraction)
+
+
+def piecewise_half(epsilon: Fraction) -> Fraction:
+    """Half the width of the piecewise mechanism's step, (C - 1) / (2 C) with C = coth(epsilon / 4)."""
+    return Fraction((1 - math.tanh(float(epsilon) / 4)) / 2).limit_denominator(_DENOMINATOR)
+
+
+def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Rows:
+    """Only two outputs, as near as the promise allows; every answer in between by their mixture.
+
+    Rule: the ratio is largest at the ends, where it is (margin + sensitivity) / margin.
+    """
+    points = grid or uniform_grid(*query.covered, fitting_cells(query, 1))
+    x, (low, high) = points.points, query.covered
+    ends = points.reach(query.reach)
+    reach = max(x[j] - x[i] for i, j in enumerate(ends))
+    margin = smallest_margin(
+        Bounded(min(reach, query.width), query.inputs, query.outputs, query.bias or Fraction(0), True), epsilon
+    )
+    slack = query.bias or Fraction(0)
+    means = [p + slack * (1 - 2 * (p - low) / query.width) for p in x]
+    bottom, top = low - margin, high + margin
+    shares = [(mean - bottom) / (top - bottom) for mean in means]
+    total = math.lcm(*(s.denominator for s in shares))
+    weights = tuple((int((1 - s) * total), int(s * total)) for s in shares)
+    return Rows(query, points, (bottom, top), weights)
+
+
+def hybrid(query: Bounded, epsilon: Fraction, goal: str) -> Blend:
+    """The piecewise mechanism or the two-point one, by the coin that makes the worst (or average) error least."""
+    first = composite(query, epsilon, Plateau(piecewise_half(epsilon)))
+    second = two_point(query, epsilon, first.grid)
+    picks = (0, first.cells // 4, first.cells // 2)
+    ours, theirs = ([m.moments(i, FLOATS)[1] for i in picks] for m in (first, second))
+
+    def cost(share: float) -> float:
+        mixed = [share * a + (1 - share) * b for a, b in zip(ours, theirs, strict=True)]
+        # Both errors are parabolas in the answer, so the ends, or Simpson's rule, say all.
+        return float(max(mixed[0], mixed[2]) if goal == "worst" else (mixed[0] + 2 * mixed[2]) / 3)
+
+    share = min((0.0, 1.0, golden(cost, 0.0, 1.0)), key=cost)
+    return Blend(first, second, Fraction(share).limit_denominator(_DENOMINATOR))
+
+
+def truncated(query: Bounded, epsilon: Fraction, power: Fraction) -> Truncated:
+    """Truncated noise with the least scale that the verifier's rule accepts, to one part in a million.
+
+    Guarantees: the rule was evaluated at the returned scale. It makes no promise about the bias.
+    """
+    free = replace(query, bias=None)
+    # Its grid cannot pass the outputs, so one cell fewer makes the others wide enough for the reach.
+    cells = min(fitting_cells(query, 40), 120) - int(query.covered != query.inputs)
+    scale = Fraction(float(query.sensitivity / epsilon)).limit_denominator(10**6) or query.sensitivity
+
+    def passes(candidate: Fraction) -> bool:
+        return bounded_ratio(Truncated(free, power, candidate, cells), epsilon)[0] <= epsilon
+
+    low, high = scale / 64, scale
+    while not passes(high):
+        low, high = high, 2 * high
+    for _ in range(_TRUNCATION_STEPS):
+        if high - low <= high / 10**6:
+            break
+        middle = Fraction(float((low + high) / 2))
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return Truncated(free, power, high, cells)
+
+
+def golden(cost: Callable[[float], float], low: float, high: float) -> float:
+    """Golden-section minimum of a unimodal function."""
+    ratio = (math.sqrt(5) - 1) / 2
+    a, b = low, high
+    x, y = b - ratio * (b - a), a + ratio * (b - a)
+    at_x, at_y = cost(x), cost(y)
+    for _ in range(90):
+        if at_x <= at_y:
+            b, y, at_y = y, x, at_x
+            x = b - ratio * (b - a)
+            at_x = cost(x)
+        else:
+            a, x, at_x = x, y, at_y
+            y = a + ratio * (b - a)
+            at_y = cost(y)
+    return (a + b) / 2

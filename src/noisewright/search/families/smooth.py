@@ -1,0 +1,155 @@
+"""Smooth noise on a fine lattice, calibrated for a requirement and a utility."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from noisewright.laws.base import quantile
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.lattice import Lattice
+from noisewright.laws.logistic import Logistic
+from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.fields import FLOATS
+from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness, Utility
+from noisewright.proof.approximate import approximate_delta
+from noisewright.proof.certify import certify
+from noisewright.search.families.calibration import (
+    GAUSSIAN,
+    LOGISTIC,
+    calibrated,
+    float_scales,
+    generalized_gaussian,
+    pure_power_scale,
+    smallest_scale,
+)
+from noisewright.search.tools.scaling import round_number
+
+Target = ApproxDP | ProbabilisticDP
+
+_STEPS_PER_SCALE = 1000
+_LARGEST_ALIGNED = 20_000
+_LATTICE_TOLERANCE = 1e-5
+_BOUND_TOLERANCE = 1e-11
+_POWERS_ABOVE = np.round(np.concatenate([np.arange(1.0, 2.0, 0.02), np.arange(2.0, 6.0, 0.1)]), 2)
+_POWERS_BELOW = np.round(np.arange(0.3, 1.0, 0.05), 2)
+
+
+def on_cells(query: Scalar, law: Any, spread: float, utility: Utility) -> Additive:
+    """The law on a lattice of about a thousand steps to its spread; `within` falls on an edge where it can."""
+    steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * float(query.sensitivity) / spread)))
+    if isinstance(utility, Usefulness):
+        unit = (utility.within / query.sensitivity).denominator
+        if unit <= _LARGEST_ALIGNED:
+            steps = unit * math.ceil(steps / unit)
+    return Additive(query, law, Lattice.cells(query.sensitivity / steps))
+
+
+def on_lattice(
+    query: Scalar, privacy: Target, utility: Utility, make: Callable[[Fraction], Any], scale: Fraction
+) -> Additive:
+    """The law of this scale on its lattice; for probabilistic privacy with as much more as rounding asks for.
+
+    Guarantees: the scale is one at which the verifier's rule for the lattice noise held.
+    """
+    first = on_cells(query, make(scale), float(scale), utility)
+    if isinstance(privacy, ApproxDP):
+        return first
+
+    def holds(candidate: Fraction) -> bool:
+        try:
+            certify(Additive(query, make(candidate), first.lattice), privacy)
+        except UncertifiedError:
+            return False
+        return True
+
+    if holds(scale):
+        return first
+    enlarged = smallest_scale(holds, float(scale), _LATTICE_TOLERANCE)
+    return Additive(query, make(enlarged), first.lattice)
+
+
+def gaussian(query: Scalar, privacy: Target, utility: Utility) -> Additive:
+    """Gaussian noise with the exact standard deviation."""
+    return on_lattice(query, privacy, utility, Gaussian, calibrated(GAUSSIAN, query.sensitivity, privacy).std)
+
+
+def logistic(query: Scalar, privacy: Target, utility: Utility) -> Additive:
+    """Logistic noise with the exact scale."""
+    return on_lattice(query, privacy, utility, Logistic, calibrated(LOGISTIC, query.sensitivity, privacy).scale)
+
+
+def laplace(query: Scalar, privacy: Target, utility: Utility) -> Additive:
+    """Laplace noise with the exact scale; for probabilistic privacy that is the pure one."""
+    scale = query.sensitivity / privacy.epsilon
+    if isinstance(privacy, ApproxDP):
+        scale = calibrated(generalized_gaussian(1), query.sensitivity, privacy).scale
+    return on_cells(query, Laplace(scale), float(scale), utility)
+
+
+def best_generalized_gaussian(query: Scalar, privacy: Target, utility: Utility) -> Additive:
+    """The generalized Gaussian whose power is best for the utility, to two digits."""
+    power = best_power(query, privacy, utility)
+    if power < 1:
+        scale = pure_power_scale(power, privacy.epsilon, query.sensitivity)
+        return on_cells(query, GeneralizedGaussian(power, scale), float(scale), utility)
+    if power == 1 and isinstance(privacy, ProbabilisticDP):
+        scale = query.sensitivity / privacy.epsilon
+    else:
+        scale = calibrated(generalized_gaussian(power), query.sensitivity, privacy).scale
+    return on_lattice(query, privacy, utility, lambda b: GeneralizedGaussian(power, b), scale)
+
+
+def best_power(query: Scalar, privacy: Target, utility: Utility) -> Fraction:
+    """The best power on a grid from 0.3 to 6, in floats."""
+    epsilon, delta = float(privacy.epsilon), float(privacy.delta)
+    both = isinstance(privacy, ProbabilisticDP)
+    above = float_scales(_POWERS_ABOVE, np.array(epsilon), np.array(delta), np.array(both))
+    if both:
+        above[0] = 1 / epsilon
+    below = (1 / epsilon) ** (1 / _POWERS_BELOW)
+    sign = -1 if utility.larger_is_better else 1
+    choices = []
+    for powers, scales in ((_POWERS_ABOVE, above), (_POWERS_BELOW, below)):
+        for power, scale in zip(powers, scales, strict=True):
+            law = GeneralizedGaussian(Fraction(str(power)), Fraction(float(scale)) * query.sensitivity)
+            choices.append((sign * float_value(law, utility), law.power))
+    return min(choices)[1]
+
+
+def float_value(law: Any, utility: Utility) -> float:
+    """The utility of continuous noise, in floats."""
+    if isinstance(utility, Usefulness):
+        return 1 - 2 * float(law.sf(utility.within, FLOATS))
+    if isinstance(utility, ErrorQuantile):
+        return quantile(law, (1 + float(utility.confidence)) / 2)
+    assert isinstance(utility, PowerError)
+    return float(law.moment(utility.power, FLOATS))
+
+
+def truncated_laplace(query: Scalar, privacy: Target, utility: Utility) -> Additive:
+    """Laplace noise of the pure scale, cut where the last sensitivity weighs delta."""
+    reach, epsilon = query.sensitivity, privacy.epsilon
+    scale = reach / epsilon
+    end = float(scale) * math.log1p(math.expm1(float(epsilon)) / (2 * float(privacy.delta)))
+
+    def holds(bound: Fraction) -> bool:
+        return approximate_delta(TruncatedLaplace(scale, bound), epsilon, reach)[0] <= privacy.delta
+
+    bound = smallest_scale(holds, end * (1 + 1e-12), _BOUND_TOLERANCE)
+    found = on_cells(query, TruncatedLaplace(scale, bound), float(scale), utility)
+    if isinstance(privacy, ApproxDP):
+        return found
+    # Cells that reach beyond the end would be counted whole.
+    step = found.lattice.step
+    return Additive(query, TruncatedLaplace(scale, -(-bound // step) * step), found.lattice)

@@ -1,0 +1,132 @@
+"""Candidate families: a name, and the best mechanism of that family for a problem."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.lattice import HALF, Lattice
+from noisewright.laws.piecewise import skewed_staircase, staircase
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.fields import FLOATS
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
+from noisewright.search.bounds.chain import LossGrid
+from noisewright.search.families.split import best_split
+from noisewright.search.tools.scaling import in_sensitivities, round_number
+
+_STEPS_PER_SCALE = 1000
+_STEPS_PER_SPLIT = 200
+_STEPS_PER_SHARP_SPLIT = 10_000
+_LARGEST_ALIGNED = 20_000
+_FINE_STEPS = 10**6
+_MOST_STEPS = 2**58
+
+
+def laplace(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
+    """Laplace noise of scale sensitivity / epsilon, or its two-sided geometric form for integers."""
+    scale = query.sensitivity / epsilon
+    if query.integer:
+        return Additive(query, DiscreteLaplace(scale), Lattice.integers())
+    steps = round_number(math.ceil(_STEPS_PER_SCALE * epsilon))
+    if isinstance(utility, Usefulness):
+        within = utility.within / query.sensitivity
+        if within.denominator <= _LARGEST_ALIGNED:
+            steps = within.denominator * math.ceil(Fraction(steps, within.denominator))
+    return Additive(query, Laplace(scale), Lattice.cells(query.sensitivity / steps))
+
+
+def tuned_staircase(query: Scalar, epsilon: Fraction, utility: Utility, grid: LossGrid | None = None) -> Additive:
+    """The symmetric staircase whose top step is best for the utility."""
+    if isinstance(utility, Expected):
+        chosen = grid or LossGrid(query, epsilon, utility)
+        return from_grid(chosen, symmetric=True)
+    if query.integer:
+        return integer_staircase(query, epsilon, best_half(query, epsilon, utility))
+    scaled = in_sensitivities(utility, query)
+    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
+    split, steps = aligned_split(scaled, epsilon)
+    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=split)
+    return Additive(query, law, Lattice.cells(query.sensitivity / steps))
+
+
+def from_grid(grid: LossGrid, *, symmetric: bool) -> Additive:
+    """The staircase with the grid's best top step."""
+    top = grid.best(symmetric=symmetric)
+    query = grid.query
+    offset = HALF if query.integer else Fraction(0)
+    law = skewed_staircase(
+        epsilon=grid.epsilon,
+        sensitivity=query.sensitivity,
+        left=(top.left - offset) * grid.width,
+        right=(top.right - offset) * grid.width,
+    )
+    return Additive(query, law, Lattice.integers() if query.integer else Lattice.cells(grid.width))
+
+
+def aligned_split(utility: PowerError | Usefulness | ErrorQuantile, epsilon: Fraction) -> tuple[Fraction, int]:
+    """A rational split and a number of steps per sensitivity that it is a multiple of (errors in sensitivities)."""
+    least = max(100, math.ceil(_STEPS_PER_SCALE * epsilon))
+    ideal = best_split(utility, epsilon)
+    if isinstance(utility, PowerError):
+        needed = max(least, math.ceil(_STEPS_PER_SPLIT / ideal))
+    else:
+        needed = max(_FINE_STEPS, math.ceil(_STEPS_PER_SHARP_SPLIT / ideal))
+    steps = min(round_number(needed), _MOST_STEPS)
+    if isinstance(utility, Usefulness):
+        split = utility.within % 1 or Fraction(1)
+        fine = max(least, math.ceil(_STEPS_PER_SPLIT / split))
+        exact = split.denominator * math.ceil(Fraction(fine, split.denominator))
+        # A limit of many digits is not worth a step so fine that large answers no longer fit the lattice.
+        if exact <= steps:
+            return split, exact
+    # A top step that ends just inside a quantile leaves the last bit of confidence to the far lower next step.
+    whole = math.ceil(ideal * steps) if isinstance(utility, ErrorQuantile) else round(ideal * steps)
+    return Fraction(min(max(1, whole), steps), steps), steps
+
+
+def integer_staircase(query: Scalar, epsilon: Fraction, half: int) -> Additive:
+    """Integer noise with top step {-half, …, half}."""
+    law = skewed_staircase(epsilon=epsilon, sensitivity=query.sensitivity, left=-half - HALF, right=half + HALF)
+    return Additive(query, law, Lattice.integers())
+
+
+def best_half(query: Scalar, epsilon: Fraction, utility: Utility) -> int:
+    """Half-size of the best top step for integers: the minimum of a function that falls, then rises."""
+    per = int(query.sensitivity)
+    if isinstance(utility, Usefulness):
+        return math.floor(utility.within) % per
+    if isinstance(utility, ErrorQuantile):
+        return smallest_integer_width(query, epsilon, utility.confidence) % per
+
+    def value(half: int) -> float:
+        return float(integer_staircase(query, epsilon, half).expected(utility, FLOATS))
+
+    low, high = 0, per - 1
+    while low < high:
+        middle = (low + high) // 2
+        if value(middle) <= value(middle + 1):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def smallest_integer_width(query: Scalar, epsilon: Fraction, confidence: Fraction) -> int:
+    """Smallest whole w that some integer noise stays within, with the confidence (in floats)."""
+    low, high = -1, int(query.sensitivity)
+
+    def reached(width: int) -> bool:
+        mechanism = integer_staircase(query, epsilon, width % int(query.sensitivity))
+        return bool(mechanism.expected(Usefulness(width), FLOATS) >= float(confidence))
+
+    while not reached(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if reached(middle):
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,0 +1,227 @@
+"""Tailored noise: a linear programme over densities that are constant on cells.
+
+The solver's answer is not private; it only suggests levels. They are read as rationals, repaired
+until every pair of cells within the sensitivity differs by at most one level, and then certified
+like any other law.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from noisewright.laws.lattice import HALF
+from noisewright.laws.piecewise import Piecewise
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.lp import Solution, minimise
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import Expected, Utility
+from noisewright.search.bounds.chain import LossGrid
+from noisewright.search.families.costs import Floats, Primitive, primitive
+
+_PERIODS = 2
+_EXTRA_CELLS = 6
+_MOST_INTEGER_CELLS = 24
+_NEAR_WHOLE = 1e-4
+_FAR = 60.0
+_TIE_BREAK = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Programme:
+    """The cells of the programme and what each costs, tails folded into the outermost periods."""
+
+    edges: tuple[Fraction, ...]
+    per_period: int
+    period: Fraction
+    epsilon: Fraction
+
+    @property
+    def cells(self) -> int:
+        return len(self.edges) - 1
+
+    def turn(self, i: int) -> int:
+        """How many whole periods cell i lies from the middle: the scale of its variable."""
+        middle = self.cells // 2
+        return (i - middle) // self.per_period if i >= middle else (middle - 1 - i) // self.per_period
+
+
+def tailored(
+    query: Scalar, epsilon: Fraction, utility: Utility, start: Additive, grid: LossGrid | None = None
+) -> Additive | None:
+    """The programme's best law, on cells that contain the jumps of `start`; None where it would be too large.
+
+    Guarantees: every constraint holds exactly in rationals (and is certified later all the same).
+    """
+    if epsilon < Fraction(1, 500) or (query.integer and query.sensitivity > _MOST_INTEGER_CELLS):
+        return None
+    programme = _cells(query, epsilon, start)
+    cost_of = primitive(query, epsilon, utility, grid)
+    solution = solve(programme, cost_of if isinstance(utility, Expected) else _leaning_to_zero(cost_of, start))
+    levels = repaired_levels(programme, read_levels(programme, solution))
+    law = _law(programme, levels)
+    if not isinstance(utility, Expected) and not _symmetric(law):
+        # Among equally good vertices the solver may pick a lopsided one; a symmetric loss asks for no bias.
+        return start
+    return Additive(query, law, start.lattice)
+
+
+def solve(programme: Programme, cost_of: Primitive) -> Solution:
+    """Scaled programme in q = height * e^(epsilon * turn): minimise the loss of a unit of mass."""
+    b = math.exp(-float(programme.epsilon))
+    edges = np.array([float(e) for e in programme.edges])
+    widths, costs = np.diff(edges), np.diff(cost_of(edges))
+    n, per = programme.cells, programme.per_period
+    turns = math.ceil(_FAR / float(programme.epsilon))
+    away = np.arange(1, turns + 1) * float(programme.period)
+    fades = b ** np.arange(1, turns + 1)
+    for i in (*range(per), *range(n - per, n)):
+        side = -1 if i < per else 1
+        tail = cost_of(edges[i + 1] + side * away) - cost_of(edges[i] + side * away)
+        costs[i] += float(np.sum(fades * tail))
+        widths[i] += widths[i] * b / (1 - b)
+    scale = b ** np.array([programme.turn(i) for i in range(n)])
+    rows = [(np.arange(n, dtype=np.int32), widths * scale, 1.0, 1.0)]
+    for i, j, shift in neighbours(programme):
+        # height_i <= e^epsilon * e^(-epsilon shift) * height_j, divided by the larger coefficient.
+        log_ratio = float(programme.epsilon) * (1 - shift + programme.turn(i) - programme.turn(j))
+        left, right = (1.0, math.exp(log_ratio)) if log_ratio <= 0 else (math.exp(-log_ratio), 1.0)
+        if i != j:
+            rows.append((np.array([i, j], dtype=np.int32), np.array([left, -right]), -math.inf, 0.0))
+    return minimise(costs * scale, rows)
+
+
+def neighbours(programme: Programme) -> list[tuple[int, int, int]]:
+    """Triples (i, j, shift): level_j + shift - level_i <= 1 must hold, tails included.
+
+    A cell one period beyond the last repeats the cell a period before it, one level down, which is
+    what a shift of 1 says.
+    """
+    n, per = programme.cells, programme.per_period
+    period, edges = programme.period, programme.edges
+    unrolled = [(edges[i], edges[i + 1], i, 0) for i in range(n)]
+    unrolled += [(edges[i] + period, edges[i + 1] + period, i, 1) for i in range(n - per, n)]
+    unrolled += [(edges[i] - period, edges[i + 1] - period, i, 1) for i in range(per)]
+    unrolled.sort()
+    found = set()
+    for a, (_, end, i, down_i) in enumerate(unrolled):
+        for start, _, j, down_j in unrolled[a:]:
+            if start - end >= period:
+                break
+            found.add((i, j, down_j - down_i))
+            found.add((j, i, down_i - down_j))
+    return sorted(found)
+
+
+def read_levels(programme: Programme, solution: Solution) -> list[Fraction]:
+    """Levels as rationals: whole numbers where the solver is that close, as vertices of the programme are."""
+    epsilon = float(programme.epsilon)
+    tiny = math.exp(-200)
+    logs = [-math.log(max(q, tiny)) / epsilon + programme.turn(i) for i, q in enumerate(solution.x)]
+    top = min(logs)
+    levels = []
+    for value in logs:
+        whole = round(value - top)
+        near = abs(value - top - whole) <= _NEAR_WHOLE / min(1.0, epsilon)
+        levels.append(Fraction(whole) if near else Fraction(value - top).limit_denominator(10**6))
+    return levels
+
+
+def repaired_levels(programme: Programme, levels: list[Fraction]) -> list[Fraction]:
+    """Lower levels (raise heights) until level_j + shift - level_i <= 1 holds for every pair, exactly."""
+    pairs = neighbours(programme)
+    fixed = list(levels)
+    for _ in range(4 * len(fixed)):
+        changed = False
+        for i, j, shift in pairs:
+            if fixed[j] > fixed[i] + 1 - shift:
+                fixed[j] = fixed[i] + 1 - shift
+                changed = True
+        if not changed:
+            break
+    return fixed
+
+
+def _law(programme: Programme, levels: list[Fraction]) -> Piecewise:
+    """The law with equal neighbours merged; each tail period starts where the level changes."""
+    law = Piecewise(
+        rate=programme.epsilon,
+        period=programme.period,
+        breaks=programme.edges,
+        levels=tuple(levels),
+        left_cells=programme.per_period,
+        right_cells=programme.per_period,
+    )
+    merged: list[tuple[Fraction, Fraction, Fraction]] = []
+    for start, end, level in law.unrolled(Fraction(0)):
+        if merged and merged[-1][2] == level:
+            merged[-1] = (merged[-1][0], end, level)
+        else:
+            merged.append((start, end, level))
+    right = max(start for start, _, _ in merged if start <= law.breaks[-1])
+    left = min(end for _, end, _ in merged if end >= law.breaks[0])
+    low, high = left - programme.period, right + programme.period
+    kept = [(max(a, low), min(b, high), level) for a, b, level in merged if a < high and b > low]
+    left_cells = sum(1 for _, end, _ in kept if end <= left)
+    right_cells = sum(1 for start, _, _ in kept if start >= right)
+    while _repeats(kept, right_cells, programme.period):
+        kept = kept[:-right_cells]
+    while _repeats([(-b, -a, level) for a, b, level in reversed(kept)], left_cells, programme.period):
+        kept = kept[left_cells:]
+    return Piecewise(
+        rate=programme.epsilon,
+        period=programme.period,
+        breaks=(kept[0][0], *(end for _, end, _ in kept)),
+        levels=tuple(level for _, _, level in kept),
+        left_cells=left_cells,
+        right_cells=right_cells,
+    )
+
+
+def _repeats(cells: list[tuple[Fraction, Fraction, Fraction]], count: int, period: Fraction) -> bool:
+    """Whether the last `count` cells only repeat the ones before them, so that those can be the tail."""
+    if len(cells) < 2 * count + 1:
+        return False
+    moved = [(a + period, b + period, level + 1) for a, b, level in cells[-2 * count : -count]]
+    return moved == cells[-count:] and cells[-2 * count][0] >= 0
+
+
+def _leaning_to_zero(cost_of: Primitive, start: Additive) -> Primitive:
+    """The same cost plus a ten-millionth of squared error, so that among equals a symmetric law is chosen."""
+    spread = float(start.error_density.moment(2, FLOATS))
+    usual = float(np.sum(np.diff(cost_of(np.array([-1.0, 1.0]) * 4 * spread**0.5)))) / (8 * spread**0.5)
+    share = _TIE_BREAK * usual / spread
+
+    def total(x: Floats) -> Floats:
+        return np.asarray(cost_of(x) + share * x**3 / 3)
+
+    return total
+
+
+def _symmetric(law: Piecewise) -> bool:
+    return law.levels == law.levels[::-1] and law.breaks == tuple(-b for b in reversed(law.breaks))
+
+
+def _cells(query: Scalar, epsilon: Fraction, start: Additive) -> Programme:
+    """Whole periods of cells around the top step of the starting law, reaching beyond zero on both sides."""
+    period = query.sensitivity
+    law = start.lattice_density
+    assert isinstance(law, Piecewise)
+    top = law.levels.index(min(law.levels))
+    middle = (law.breaks[top] + law.breaks[top + 1]) / 2
+    if query.integer:
+        centre = Fraction(math.floor(middle + HALF)) + HALF
+        residues = [Fraction(k) for k in range(int(period))]
+    else:
+        centre = math.floor(middle / start.lattice.step) * start.lattice.step
+        steps = period / start.lattice.step
+        spread = [Fraction(round(i * steps / _EXTRA_CELLS)) * start.lattice.step for i in range(_EXTRA_CELLS)]
+        residues = sorted({(x - centre) % period for x in (*law.breaks, *(centre + s for s in spread))})
+    turns = _PERIODS + math.ceil(abs(centre) / period)
+    edges = [centre + t * period + r for t in range(-turns, turns) for r in residues]
+    edges.append(centre + turns * period)
+    return Programme(tuple(edges), len(residues), period, epsilon)

@@ -1,0 +1,103 @@
+"""A staircase that ends: purely private ratios inside, and delta for the last sensitivity before its end.
+
+Inside the support no height exceeds e^epsilon times one that is a sensitivity away, so both the approximate and the
+probabilistic delta are the mass of the last sensitivity on one side.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from noisewright.laws.tabulated import HALF, Tabulated
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness
+from noisewright.proof.approximate import approximate_delta, scaled_factor
+from noisewright.search.programmes.approximate import (
+    MOST_CELLS,
+    Floats,
+    Grid,
+    cell_costs,
+    cells_per_sensitivity,
+    support,
+)
+
+_BOTTOM_WEIGHT = 2**64
+_LONGEST_WEIGHT_BITS = 500
+_FACTOR_BITS = 128
+
+Target = ApproxDP | ProbabilisticDP
+
+
+def truncated_staircase(
+    query: Scalar, privacy: Target, utility: PowerError | Usefulness | ErrorQuantile
+) -> Tabulated | None:
+    """The best such law on the programme's cells; None where it would have too many cells.
+
+    Guarantees: delta was summed exactly for every shift.
+    """
+    within = utility.within if isinstance(utility, Usefulness) else None
+    per = cells_per_sensitivity(query, privacy.epsilon, within)
+    approximate = ApproxDP(privacy.epsilon, privacy.delta)
+    count = math.ceil(support(approximate, 2.0) * per) + 2
+    if count > MOST_CELLS or float(privacy.epsilon) * count / per > _LONGEST_WEIGHT_BITS * math.log(2) - 64:
+        return None
+    grid = Grid(per, count, HALF if query.integer else Fraction(0))
+    choices = [_best_end(grid, privacy, query, utility, top) for top in _tops(per)]
+    found = [choice for choice in choices if choice is not None]
+    if not found:
+        return None
+    _, top, cells = min(found)
+    for extra in range(3):
+        law = Tabulated(
+            Fraction(1) if query.integer else query.sensitivity / per,
+            _weights(scaled_factor(privacy.epsilon), per, top, cells + extra),
+            grid.edge,
+        )
+        if approximate_delta(law, privacy.epsilon, query.sensitivity)[0] <= privacy.delta:
+            return law
+    return None
+
+
+def _tops(per: int) -> list[int]:
+    """Sizes of the top step to try, in cells."""
+    return list(range(1, per + 1)) if per <= 200 else sorted({round(i * per / 200) for i in range(1, 201)} - {0})
+
+
+def _levels(per: int, top: int, count: int) -> Floats:
+    """How many steps down each cell lies."""
+    i = np.arange(count)
+    return np.where(i < top, 0, 1 + (i - top) // per).astype(np.float64)
+
+
+def _best_end(
+    grid: Grid, privacy: Target, query: Scalar, utility: PowerError | Usefulness | ErrorQuantile, top: int
+) -> tuple[float, int, int] | None:
+    """(value to minimise, top, number of cells) with the fewest cells whose last sensitivity weighs at most delta."""
+    mass = np.exp(-float(privacy.epsilon) * _levels(grid.per, top, grid.count)) * grid.multiplicity()
+    inside = np.cumsum(mass)
+    one_side = np.cumsum(mass / grid.multiplicity())
+    ends = np.arange(grid.per, grid.count)
+    last = one_side[ends] - one_side[ends - grid.per]
+    fits = np.flatnonzero(last <= float(privacy.delta) * inside[ends])
+    if not len(fits):
+        return None
+    end = int(ends[fits[0]])
+    shares = mass[: end + 1] / inside[end]
+    if isinstance(utility, ErrorQuantile):
+        value = float(np.searchsorted(np.cumsum(shares), float(utility.confidence)))
+    else:
+        value = float(np.sum(shares * cell_costs(grid, query, utility)[: end + 1]))
+    return value, top, end + 1
+
+
+def _weights(factor: int, per: int, top: int, cells: int) -> tuple[int, ...]:
+    """Built inward from the lowest step, each at most e^epsilon times the one below it."""
+    levels = [0 if i < top else 1 + (i - top) // per for i in range(cells)]
+    heights = [_BOTTOM_WEIGHT]
+    for _ in range(max(levels)):
+        heights.append(heights[-1] * factor >> _FACTOR_BITS)
+    return tuple(heights[max(levels) - level] for level in levels)

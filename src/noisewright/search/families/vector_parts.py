@@ -1,0 +1,192 @@
+"""From shares of a budget to mechanisms for several numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.lattice import Lattice
+from noisewright.laws.piecewise import staircase
+from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.problem.queries import Scalar
+from noisewright.problem.sensitivity import L1Ball, L2Ball
+from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
+from noisewright.problem.vector import Vector
+from noisewright.problem.vector_utilities import CoordinateUsefulness, TotalSquaredError, VectorUtility
+from noisewright.proof.vector_sets import root_above
+from noisewright.search.families.split import best_split
+from noisewright.search.families.staircase import tuned_staircase
+from noisewright.search.tools.partition import Partition
+from noisewright.search.tools.scaling import round_number
+
+Floats = NDArray[np.float64]
+ScalarUtility = PowerError | Usefulness
+
+_STEPS_PER_SCALE = 160
+_LARGEST_ALIGNED = 20_000
+_MANY = 200
+_MOST_SHELLS = 200_000
+_ROUND_RATE = Fraction(1, 4000)
+_HAIR = 1 + Fraction(1, 2**60)
+
+
+def active(query: Vector) -> list[int]:
+    """Places of the numbers that one person can change at all."""
+    return [i for i, extent in enumerate(query.extents) if extent]
+
+
+def scalar_utility(utility: VectorUtility, place: int, dimension: int) -> ScalarUtility:
+    """What counts as good for one of the numbers by itself."""
+    if isinstance(utility, CoordinateUsefulness):
+        return Usefulness(utility.limits(dimension)[place])
+    return SquaredError() if isinstance(utility, TotalSquaredError) else AbsoluteError()
+
+
+def assembled(query: Vector, parts: dict[int, Additive]) -> PerCoordinate:
+    """Parts at their places, nothing elsewhere; for exact answers where the question declares them."""
+    if query.exact:
+        made = {part: replace(part, query=Scalar(part.query.sensitivity, exact=True)) for part in set(parts.values())}
+        parts = {i: made[part] for i, part in parts.items()}
+    return PerCoordinate(query, tuple(parts.get(i) for i in range(query.dimension)))
+
+
+def laplace_parts(query: Vector, shares: dict[int, Fraction], utility: VectorUtility) -> PerCoordinate:
+    """Laplace noise of scale extent / share for each number."""
+    parts = {}
+    for i, share in shares.items():
+        extent = query.extents[i]
+        steps = round_number(math.ceil(_STEPS_PER_SCALE * share))
+        if isinstance(utility, CoordinateUsefulness):
+            # The limit of a useful error falls on an edge of a cell where that takes no giant lattice.
+            part = (utility.limits(query.dimension)[i] / extent).denominator
+            steps = part * math.ceil(Fraction(steps, part)) if part <= _LARGEST_ALIGNED else steps
+        parts[i] = Additive(Scalar(extent), Laplace(extent / share), Lattice.cells(extent / steps))
+    return assembled(query, parts)
+
+
+def identical_laplace(query: Vector, scale: Fraction) -> PerCoordinate:
+    """One scale for all numbers."""
+    law = Laplace(scale)
+    parts = {}
+    for i in active(query):
+        steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * query.extents[i] / scale)))
+        parts[i] = Additive(Scalar(query.extents[i]), law, Lattice.cells(query.extents[i] / steps))
+    return assembled(query, parts)
+
+
+def ball_laplace(query: Vector, epsilon: Fraction) -> PerCoordinate:
+    """One Laplace scale for an l1 or l2 ball, with what rounding adds to it."""
+    chosen = query.sensitivity
+    assert isinstance(chosen, L1Ball | L2Ball)
+    count, radius = chosen.dimension, chosen.radius
+    length = Fraction(1) if isinstance(chosen, L1Ball) else root_above(Fraction(count)) * _HAIR
+    steps = round_number(math.ceil(1000 * max(count / float(length), float(epsilon))))
+    step = radius / steps
+    growth = count * step if count > 1 else Fraction(0)
+    scale = (radius * length + growth) / epsilon
+    part = Additive(Scalar(radius), Laplace(scale), Lattice.cells(step))
+    return assembled(query, dict.fromkeys(range(count), part))
+
+
+def tailored_parts(query: Vector, shares: dict[int, Fraction], utility: VectorUtility) -> PerCoordinate:
+    """The staircase that is best for each number at its share."""
+    splits = _split_table(shares, utility) if len(shares) > _MANY else None
+    parts = {}
+    for i, share in shares.items():
+        scalar = Scalar(query.extents[i])
+        wanted = scalar_utility(utility, i, query.dimension)
+        if splits is None or isinstance(wanted, Usefulness):
+            parts[i] = tuned_staircase(scalar, share, wanted)
+        else:
+            parts[i] = _staircase_part(scalar, share, float(np.interp(math.log(share), *splits)))
+    return assembled(query, parts)
+
+
+def _split_table(shares: dict[int, Fraction], utility: VectorUtility) -> tuple[Floats, Floats] | None:
+    """Best splits at a few shares, to be interpolated; a split that is a little off costs next to nothing."""
+    if isinstance(utility, CoordinateUsefulness):
+        return None
+    logs = np.linspace(math.log(min(shares.values())), math.log(max(shares.values())) + 1e-9, 60)
+    power = PowerError(2 if isinstance(utility, TotalSquaredError) else 1)
+    return logs, np.array([best_split(power, Fraction(math.exp(v))) for v in logs])
+
+
+def _staircase_part(scalar: Scalar, share: Fraction, split: float) -> Additive:
+    steps = round_number(max(100, math.ceil(1000 * share), math.ceil(200 / split)))
+    top = Fraction(min(max(1, round(split * steps)), steps), steps)
+    law = staircase(epsilon=share, sensitivity=scalar.sensitivity, split=top)
+    return Additive(scalar, law, Lattice.cells(scalar.sensitivity / steps))
+
+
+def gaussian_part(extent: Fraction, std: Fraction) -> Additive:
+    """Gaussian noise on a lattice whose step divides how far the number can move."""
+    steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * extent / std)))
+    return Additive(Scalar(extent), Gaussian(std), Lattice.cells(extent / steps))
+
+
+def ball_gaussian(query: Vector, length: Fraction) -> PerCoordinate:
+    """One deviation for an l1 or l2 ball so that its diameter, rounding included, is `length` deviations."""
+    chosen = query.sensitivity
+    assert isinstance(chosen, L1Ball | L2Ball)
+    count, radius = chosen.dimension, chosen.radius
+    step = radius / round_number(math.ceil(1000 * max(count**0.5, float(length))))
+    growth = root_above(Fraction(count)) * step * _HAIR if count > 1 else Fraction(0)
+    part = Additive(Scalar(radius), Gaussian((radius + growth) * _HAIR / length), Lattice.cells(step))
+    return assembled(query, dict.fromkeys(range(count), part))
+
+
+def blocks_from(query: Vector, partition: Partition, places: list[int], budgets: list[Fraction]) -> NormShaped:
+    """Norm-shaped blocks on lattices of about a thousandth of their noise."""
+    blocks = []
+    for members, budget in zip(partition.blocks, budgets, strict=True):
+        steps = round_number(max(1, math.ceil(1000 * budget / len(members))))
+        chosen = tuple(places[i] for i in members)
+        blocks.append(NormBlock(chosen, tuple(query.extents[i] / steps for i in chosen), budget / steps))
+    return NormShaped(query, tuple(blocks))
+
+
+def round_blocks(query: Vector, epsilon: Fraction) -> NormShaped:
+    """Round noise for an l2 ball: one block where it can be drawn, else several of about equal size."""
+    chosen = query.sensitivity
+    assert isinstance(chosen, L2Ball)
+    groups = [list(map(int, g)) for g in np.array_split(np.arange(chosen.dimension), _round_groups(chosen.dimension))]
+    growth = sum((_ROUND_RATE * root_above(Fraction(len(g))) for g in groups), Fraction(0))
+    length = root_above(Fraction(len(groups))) * _HAIR
+    step = _ROUND_RATE * chosen.radius * length / (epsilon - growth)
+    blocks = [NormBlock(tuple(g), (step,) * len(g), _ROUND_RATE, "l2") for g in groups]
+    return NormShaped(query, tuple(blocks))
+
+
+def cube_block(query: Vector, epsilon: Fraction) -> NormShaped:
+    """One block shaped by the largest coordinate, for an l2 ball; rounding may cross one more edge everywhere."""
+    count, radius = query.dimension, query.extents[0]
+    steps = _cube_steps(count, epsilon)
+    block = NormBlock(tuple(range(count)), (radius / steps,) * count, epsilon / (steps + 1))
+    return NormShaped(query, (block,))
+
+
+def cube_block_fits(query: Vector, epsilon: Fraction) -> bool:
+    """Whether the shells of such a block are few enough to be summed up."""
+    return query.dimension * (_cube_steps(query.dimension, epsilon) + 1) / epsilon <= _MOST_SHELLS
+
+
+def _cube_steps(count: int, epsilon: Fraction) -> int:
+    return round_number(max(100, math.ceil(1000 * epsilon / count)))
+
+
+def round_blocks_fit(query: Vector, epsilon: Fraction) -> bool:
+    """Whether the lattice of round noise costs little: its growth is at most a tenth of epsilon."""
+    count = query.dimension
+    return _round_groups(count) * math.sqrt(LARGEST_ROUND_BLOCK) * float(_ROUND_RATE) <= 0.1 * float(epsilon)
+
+
+def _round_groups(count: int) -> int:
+    return math.ceil(count / LARGEST_ROUND_BLOCK)

@@ -1,0 +1,1 @@
+"""Linear and conic programmes: model, solve, repair."""

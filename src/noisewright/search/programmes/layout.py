@@ -1,0 +1,155 @@
+"""Which inputs and outputs a linear programme for a bounded question works on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.mechanisms.conditional import Grid, uniform_grid
+from noisewright.problem.errors import InvalidUtilityError
+from noisewright.problem.queries import Bounded
+from noisewright.problem.utilities import AverageVariance
+from noisewright.search.programmes.bounded import Programme
+from noisewright.search.programmes.feasible import smallest_margin
+
+_GROWTH = 1.3
+_MOST_MULTIPLE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many cells of inputs and of outputs a programme has."""
+
+    inputs: int
+    outputs: int
+
+
+def default_size(query: Bounded, epsilon: Fraction) -> Size:
+    """A grid that is solved in seconds; where masses fade far, closed forms win and a coarser one does."""
+    if query.sensitivity == query.width:
+        return Size(40, 400)
+    return Size(40, 300) if epsilon * query.width < 20 * query.sensitivity else Size(40, 160)
+
+
+def input_grid(query: Bounded, cells: int) -> Grid:
+    """Equal cells of which what one person can reach is a whole number, the last one shorter if it must be.
+
+    A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best.
+    """
+    whole = (query.width / query.sensitivity).numerator
+    low, high = query.covered
+    if whole <= _MOST_MULTIPLE * cells:
+        return uniform_grid(low, high, whole * max(1, round(cells / whole)))
+    if query.width > 2 * cells * query.sensitivity:
+        return uniform_grid(*query.inputs, cells)
+    step = query.reach / max(1, round(query.sensitivity * cells / query.width))
+    points = [low + i * step for i in range(math.ceil((high - low) / step))]
+    return Grid((*points, high))
+
+
+def output_values(query: Bounded, epsilon: Fraction, cells: int) -> tuple[Fraction, ...]:
+    """Equal cells as far as outputs are of use, growing ones from there to the bounds."""
+    low, high = query.outputs
+    useful = max(2 * query.sensitivity / epsilon, smallest_margin(query, epsilon) * Fraction(11, 10))
+    inner = max(low, query.inputs[0] - useful), min(high, query.inputs[1] + useful)
+    if inner == (low, high):
+        return tuple(low + (high - low) * Fraction(k, cells) for k in range(cells + 1))
+    count = math.ceil((high - low) * cells / (inner[1] - inner[0]))
+    step = (high - low) / count
+    below, above = math.floor((inner[0] - low) / step), math.floor((high - inner[1]) / step)
+    places = {*range(below, count - above + 1), *_outward(below), *(count - k for k in _outward(above))}
+    return tuple(low + k * step for k in sorted(places))
+
+
+def _outward(places: int) -> list[int]:
+    """Whole numbers from `places` down to 0 with growing gaps."""
+    result, gap = [], 1.0
+    while places > 0:
+        result.append(places)
+        gap *= _GROWTH
+        places -= max(1, math.floor(gap))
+    return [*result, 0]
+
+
+def design_programme(query: Bounded, epsilon: Fraction, utility: Any, size: Size) -> Programme:
+    """The programme whose rows become the mechanism."""
+    grid = input_grid(query, size.inputs)
+    values = output_values(query, epsilon, size.outputs)
+    weights = None
+    if isinstance(utility, AverageVariance):
+        if utility.prior is not None:
+            grid = Grid(tuple(sorted({*grid.points, *_atoms(query, utility)})))
+        weights = _row_weights(grid, utility)
+    return Programme(query, epsilon, grid, values, tuple(grid.reach(query.reach)), weights)
+
+
+def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fraction]:
+    """The programme whose value bounds every mechanism, and what must be taken off it.
+
+    Rule: any choice of inputs and of pairs within the sensitivity gives a relaxation.
+    """
+    query = design.query
+    if not isinstance(utility, AverageVariance):
+        # Drawn together to the inputs themselves, points that fit the reach fit the sensitivity.
+        low, high = query.inputs
+        start, end = design.grid.points[0], design.grid.points[-1]
+        points = tuple(low + (p - start) * (high - low) / (end - start) for p in design.grid.points)
+        return _relaxed(design, points, None), Fraction(0)
+    if utility.prior is None:
+        return _averaged(design)
+    points = tuple(sorted({*query.inputs, *_atoms(query, utility)}))
+    prior = dict(utility.prior)
+    return _relaxed(design, points, tuple(prior.get(p, Fraction(0)) for p in points)), Fraction(0)
+
+
+def _relaxed(design: Programme, points: tuple[Fraction, ...], weights: tuple[Fraction, ...] | None) -> Programme:
+    """The same question at some inputs, with the pairs that are within the sensitivity for sure."""
+    delta, count = design.query.sensitivity, len(points)
+    reach = tuple(max(j for j in range(i, count) if points[j] - points[i] <= delta) for i in range(count))
+    return Programme(design.query, design.epsilon, Grid(points), design.values, reach, weights)
+
+
+def _averaged(design: Programme) -> tuple[Programme, Fraction]:
+    """Rows for the ends of the range and for the middles of its cells.
+
+    Rule: averaging a mechanism over each cell keeps its privacy and its mean, and adds the variance
+    of a uniform place in the cell. An end is a neighbour of a cell if it is one of all its answers.
+    """
+    query, (low, high) = design.query, design.query.inputs
+    cells = len(design.grid.points) - 1
+    width = query.width / cells
+    points = (low, *(low + width * Fraction(2 * i + 1, 2) for i in range(cells)), high)
+    weights = (Fraction(0), *(Fraction(1, cells) for _ in range(cells)), Fraction(0))
+    half = width / 2
+
+    def near(i: int, j: int) -> bool:
+        apart = (
+            points[j]
+            - points[i]
+            + (half if i == 0 and 0 < j <= cells else 0)
+            + (half if j == cells + 1 and i > 0 else 0)
+        )
+        return apart <= query.sensitivity
+
+    reach = tuple(max(j for j in range(i, cells + 2) if i == j or near(i, j)) for i in range(cells + 2))
+    spare = width**2 / 12 + half * (query.bias or Fraction(0))
+    return Programme(query, design.epsilon, Grid(points), design.values, reach, weights), spare
+
+
+def _atoms(query: Bounded, utility: AverageVariance) -> list[Fraction]:
+    atoms = [x for x, _ in utility.prior or ()]
+    if atoms[0] < query.inputs[0] or atoms[-1] > query.inputs[1]:
+        raise InvalidUtilityError("the prior has answers outside the inputs of the question; leave them out.")
+    return atoms
+
+
+def _row_weights(grid: Grid, utility: AverageVariance) -> tuple[Fraction, ...]:
+    """What each row counts: its part of the prior, or half of each cell beside it."""
+    if utility.prior is not None:
+        prior = dict(utility.prior)
+        return tuple(prior.get(p, Fraction(0)) for p in grid.points)
+    x, last = grid.points, grid.last
+    width = x[-1] - x[0]
+    return tuple((x[min(i + 1, last)] - x[max(i - 1, 0)]) / (2 * width) for i in range(last + 1))

@@ -1,0 +1,145 @@
+"""The pairs of a universe as rows of differences over distances, and which of them matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.numerics.distances import FloatView, float_view
+from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.linear import Linear
+from noisewright.search.programmes.linear import Solved
+
+Floats = NDArray[np.float64]
+ALL_PAIRS = 200
+_BLOCK_ENTRIES = 1 << 20
+_ADDED = 400
+_MOST_ROUNDS = 40
+_VIOLATED = 1e-9
+
+
+class PairTable:
+    """Differences of columns divided by distances, for all pairs of a small universe or the ones asked for.
+
+    Raises InvalidQueryError for elements at distance 0 whose columns differ, and for queries that
+    tell no two elements apart.
+    """
+
+    def __init__(self, query: Linear, metric: Any) -> None:
+        self.matrix = np.array(
+            [[v / d for v in row] for row, d in zip(query.numerators, query.denominators, strict=True)]
+        )
+        self.view: FloatView = float_view(metric)
+        self._query = query
+        flat = np.flatnonzero(np.ptp(self.matrix, axis=1) == 0)
+        if len(flat):
+            raise InvalidQueryError(
+                f"{query.names[flat[0]]} is the same for every element, so its answer is public when the number of"
+                " people is; leave it out.",
+                query=int(flat[0]),
+            )
+        self._rows: list[Floats] = []
+        self._seen: set[tuple[int, int]] = set()
+        if query.size <= ALL_PAIRS:
+            self._all()
+
+    @property
+    def rows(self) -> Floats:
+        """Signed differences over distances, one row for each pair collected so far."""
+        return np.concatenate(self._rows)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pair is there."""
+        return self._query.size <= ALL_PAIRS
+
+    def solve(self, programme: Callable[[Floats], Any], shape: Callable[[Any], tuple[Floats, bool]]) -> Any:
+        """Solve with the pairs at hand, add what is violated, and again until nothing is.
+
+        `shape` gives the rows by which the solution measures columns, and whether in Euclidean length.
+        """
+        if self.complete:
+            return programme(self.rows)
+        if not self._rows:
+            for row in self.matrix:
+                self._add(row[None, :], False)
+            self._add(self.matrix, False)
+        for _ in range(_MOST_ROUNDS):
+            found = programme(self.rows)
+            if found is None or not self._add(*shape(found)):
+                return found
+        return found
+
+    def _add(self, measure: Floats, euclidean: bool) -> bool:
+        """Collect the pairs with the largest measured cost over distance; whether any exceeds one."""
+        best: list[tuple[float, int, int]] = []
+        for start, costs, distances in _blocks(self.view, measure, euclidean):
+            ratios = self._ratios(start, costs, distances)
+            count = min(_ADDED, ratios.size)
+            places = np.argpartition(ratios, -count, axis=None)[-count:]
+            values = ratios.ravel()[places]
+            width = ratios.shape[1]
+            best += [
+                (float(v), start + int(p) // width, start + int(p) % width) for v, p in zip(values, places, strict=True)
+            ]
+            best = sorted(best, reverse=True)[:_ADDED]
+        new = [(i, j) for v, i, j in best if v > 0 and (i, j) not in self._seen]
+        self._seen.update(new)
+        if new:
+            first, second = (np.array(side) for side in zip(*new, strict=True))
+            distances = np.array([self.view.rows(i, i + 1)[0, j - i] for i, j in new])
+            self._rows.append(((self.matrix[:, first] - self.matrix[:, second]) / distances).T)
+        return bool(new) and best[0][0] > 1 + _VIOLATED
+
+    def _all(self) -> None:
+        size = self._query.size
+        distances = self.view.rows(0, size)
+        differences = self.matrix[:, :, None] - self.matrix[:, None, :]
+        self._ratios(0, np.abs(differences).sum(axis=0), distances)
+        first, second = np.triu_indices(size, 1)
+        apart = distances[first, second]
+        told = apart > 0
+        rows = differences[:, first[told], second[told]].T / apart[told, None]
+        self._rows.append(rows[np.abs(rows).max(axis=1) > 0])
+
+    def _ratios(self, start: int, costs: Floats, distances: Floats) -> Floats:
+        costs = np.triu(costs, 1)
+        impossible = (distances <= 0) & (costs > 0)
+        if impossible.any():
+            i, j = (start + int(v) for v in np.argwhere(impossible)[0])
+            raise at_distance_zero(i, j)
+        return np.asarray(np.divide(costs, distances, out=np.zeros_like(costs), where=distances > 0))
+
+
+def at_distance_zero(i: int, j: int) -> InvalidQueryError:
+    """Two elements that must not be told apart have different answers."""
+    return InvalidQueryError(
+        f"elements {i} and {j} are at distance 0, so nothing may tell them apart, but their columns differ. Give them"
+        " equal columns, merge them, or give the pair a positive budget.",
+        pair=(i, j),
+    )
+
+
+def measured_by_rates(found: Solved, matrix: Floats) -> tuple[Floats, bool]:
+    """How a vector of rates measures columns."""
+    return found.point[:, None] * matrix, False
+
+
+def measured_by_ellipse(found: Solved, matrix: Floats) -> tuple[Floats, bool]:
+    """How an ellipse measures columns."""
+    return np.linalg.cholesky(found.point).T @ matrix, True
+
+
+def _blocks(view: FloatView, measure: Floats, euclidean: bool) -> Any:
+    start = 0
+    while start < view.size:
+        stop = min(view.size, start + max(1, _BLOCK_ENTRIES // (view.size - start)))
+        total = np.zeros((stop - start, view.size - start))
+        for row in measure:
+            apart = row[start:stop, None] - row[None, start:]
+            total += apart * apart if euclidean else np.abs(apart)
+        yield start, np.sqrt(total) if euclidean else total, view.rows(start, stop)
+        start = stop

@@ -1,0 +1,1 @@
+"""What a design returns: ranked candidates, tables, pictures, progress."""

@@ -1,0 +1,1 @@
+"""Numbers and files, without a word of privacy."""
