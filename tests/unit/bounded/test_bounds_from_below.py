@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.bounded_values import profile_of, value_of
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.search.bounds.bounded import certified_lower
@@ -33,7 +33,7 @@ def _reached(sensitivity: str, margin: str, utility: Any) -> float:
     found = solved(question(sensitivity, margin), ONE, utility, Size(12, 160), lambda _: None, Memory(None))
     assert found.mechanism is not None
     assert nw.certify(found.mechanism, nw.PureDP(1)).bound <= 1
-    return float(value_of(profile_of(found.mechanism), utility).mid())
+    return float(found.mechanism.expected(utility).mid())
 
 
 @pytest.mark.parametrize("outputs", [6, 8, 11])

@@ -17,6 +17,7 @@ from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.problem.utilities import SquaredError
 from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.designers.bounded import best_where
 from noisewright.search.families.bounded_optimum import solved, variance_floor
 from noisewright.search.families.shapes import two_point
 from noisewright.search.programmes.bounded import Multipliers, Programme, solve
@@ -97,7 +98,7 @@ def test_the_report_ranks_promises_first_and_shows_the_bias(tmp_path: Path):
     text = str(report)
     assert "bias" in text
     assert "Smallest error at each answer" in text
-    stretches = report.best_where()
+    stretches = best_where(report)
     assert (stretches[0][0], stretches[-1][1]) == report.query.inputs
     assert report.to_dict()["notes"] == list(report.notes)
     report.plot(tmp_path / "picture.png")
