@@ -129,6 +129,15 @@ def test_errors_of_each_number_add_up_to_the_value(utility: Any):
         assert total == pytest.approx(candidate.value, rel=1e-9)
 
 
+@pytest.mark.parametrize("utility", [nw.LargestError(), nw.ErrorQuantile("0.9")], ids=str)
+def test_where_all_numbers_count_together_each_is_shown_by_the_root_of_its_squared_error(utility: Any):
+    report: Any = nw.design(nw.Vector(nw.Box([1, 3, 10])), privacy=nw.PureDP(1), utility=utility)
+    for candidate in report.candidates:
+        squares = candidate.certified.mechanism.expected(nw.SquaredError())
+        assert sum(part**2 for part in candidate.parts) == pytest.approx(float(squares.mid()), rel=1e-9)
+    assert report.utility.measure == "root mean square error"
+
+
 def test_only_the_mallows_distance_of_order_one_has_the_bound_of_the_absolute_error():
     def bound(power: int) -> float | None:
         return nw.design(nw.Scalar(3), privacy=nw.PureDP(1), utility=nw.Mallows(power, 50)).bound
