@@ -41,6 +41,14 @@ def test_what_is_no_number_is_no_target(target):
         budget_for(ONE, utility=SquaredError(), target=target)
 
 
+@pytest.mark.parametrize("utility", [SquaredError([1, 2]), SquaredError([3]), Usefulness([1, 2])], ids=str)
+def test_weights_and_limits_of_several_numbers_are_refused_for_one(utility):
+    with pytest.raises(InvalidUtilityError, match="several numbers|2 limits for 1 numbers"):
+        budget_for(ONE, utility=utility, target=1)
+    with pytest.raises(InvalidUtilityError, match="several numbers|2 limits for 1 numbers"):
+        design(ONE, privacy=PureDP(1), utility=utility)
+
+
 def test_what_is_no_question_or_no_utility():
     with pytest.raises(InvalidQueryError, match="Scalar"):
         budget_for(3, utility=SquaredError(), target=1)  # type: ignore[arg-type]  # that it fails is the point

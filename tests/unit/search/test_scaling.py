@@ -7,8 +7,10 @@ from fractions import Fraction
 import pytest
 
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
+from noisewright.search.design import designer_for
 from noisewright.search.tools.scaling import check_problem, round_number
 
 
@@ -29,7 +31,7 @@ def test_the_factor_back_to_the_unit_of_the_answer(utility, factor):
 @pytest.mark.parametrize("utility", [None, "mse", SquaredError, 3], ids=repr)
 def test_what_is_no_utility(utility):
     with pytest.raises(InvalidUtilityError, match="SquaredError"):
-        check_problem(Scalar(1), utility)
+        designer_for(Scalar(1), PureDP(1), utility)
 
 
 def test_a_real_answer_is_never_exactly_right():

@@ -165,7 +165,8 @@ def test_cutting_planes_go_on_until_no_pair_is_violated(monkeypatch: pytest.Monk
     whole = {c.name: c.value for c in nw.design(query, privacy=privacy, utility=nw.SquaredError()).candidates}
     monkeypatch.setattr("noisewright.search.programmes.pairs.ALL_PAIRS", 10)
     monkeypatch.setattr("noisewright.search.programmes.pairs._ADDED", 2)
-    cut = nw.design(query, privacy=privacy, utility=nw.SquaredError())
+    # Another question object, about which no pairs are remembered.
+    cut = nw.design(nw.Linear(matrix.tolist()), privacy=privacy, utility=nw.SquaredError())
     for candidate in cut.candidates:
         assert candidate.value == pytest.approx(whole[candidate.name], rel=1e-6), candidate.name
 

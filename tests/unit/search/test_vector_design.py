@@ -25,7 +25,7 @@ UTILITIES = [
 SINGLE: Any = [nw.Box([2]), nw.Disjoint([2]), nw.Sparse(1, [2]), nw.Replace([2]), nw.L1Ball(2, 1), nw.L2Ball(2, 1)]
 
 
-@pytest.mark.parametrize(("several", "scalar"), UTILITIES, ids=lambda u: u.label)
+@pytest.mark.parametrize(("several", "scalar"), UTILITIES, ids=str)
 def test_one_number_is_the_scalar_design(several, scalar):
     plain = nw.design(nw.Scalar(2), privacy=nw.PureDP(1), utility=scalar)
     for chosen in SINGLE:
@@ -57,7 +57,7 @@ def test_a_zero_sensitivity_needs_no_noise_and_the_report_says_so():
     assert "without noise" in report.best.describe()
 
 
-@pytest.mark.parametrize("utility", [u for u, _ in UTILITIES], ids=lambda u: u.label)
+@pytest.mark.parametrize("utility", [u for u, _ in UTILITIES], ids=str)
 @pytest.mark.parametrize(
     "chosen",
     [nw.Box([1, 3]), nw.Disjoint([1, 3]), nw.Sparse(2, [1, 2, 3]), nw.L1Ball(1, 3), nw.L2Ball(1, 3)],
