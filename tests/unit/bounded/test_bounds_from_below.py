@@ -66,7 +66,7 @@ def test_multipliers_of_a_stronger_promise_do_not_raise_the_bound(sensitivity: s
     query = question(sensitivity, "5")
     fine = solved(query, ONE, WORST, Size(8, 60), lambda _: None, Memory(None)).mechanism
     assert fine is not None
-    programme, _ = bound_programme(design_programme(query, ONE, None, Size(8, 40)), WORST)
+    programme, _ = bound_programme(design_programme(query, ONE, WORST, Size(8, 40)), WORST)
     stronger = solve(replace(programme, epsilon=Fraction(epsilon)), programme.distances**2).multipliers
     assert certified_lower(programme, stronger) <= profile_of(fine).worst(1)
 
