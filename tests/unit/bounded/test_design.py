@@ -164,7 +164,9 @@ def test_the_bound_holds_at_any_multipliers():
         known = solved(asked, Fraction(1), nw.WorstVariance(), Size(8, 30), lambda _: None, Memory(None)).mechanism
         assert known is not None
         best = float(profile_of(known).worst(1))
-        programme, _ = bound_programme(design_programme(asked, Fraction(1), nw.WorstVariance(), Size(8, 30)), nw.WorstVariance())
+        programme, _ = bound_programme(
+            design_programme(asked, Fraction(1), nw.WorstVariance(), Size(8, 30)), nw.WorstVariance()
+        )
         for seed in range(5):
             bound = certified_lower(programme, _random_multipliers(programme, seed))
             assert 0 <= float(bound) <= best
