@@ -13,6 +13,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.search.tools.golden import golden
+
 Floats = NDArray[np.float64]
 
 _ROUNDS = 44
@@ -70,20 +72,8 @@ def best_level(rule: Callable[[float], Floats], loss: Callable[[Floats], float],
     def at(level: float) -> float:
         return loss(_filled(rule, level, count, together))
 
-    golden = (5**0.5 - 1) / 2
-    low, high = 0.0, 1 / together
-    first, second = high - golden * (high - low), low + golden * (high - low)
-    value_first, value_second = at(first), at(second)
-    for _ in range(_LEVELS):
-        if value_first <= value_second:
-            high, second, value_second = second, first, value_first
-            first = high - golden * (high - low)
-            value_first = at(first)
-        else:
-            low, first, value_first = first, second, value_second
-            second = low + golden * (high - low)
-            value_second = at(second)
-    tried = [_filled(rule, (low + high) / 2, count, together), np.full(count, 1 / together)]
+    level = golden(at, 0.0, 1 / together, _LEVELS)
+    tried = [_filled(rule, level, count, together), np.full(count, 1 / together)]
     return min(tried, key=loss)
 
 
