@@ -13,6 +13,7 @@ from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.vector_utilities import LargestError, LargestErrorQuantile
@@ -58,11 +59,7 @@ def _quantile(mechanism: Any, confidence: float) -> float:
         high /= 16
     while not reached(high):
         high *= 2
-    low = 0.0
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
+    return first_true(reached, 0.0, high, relative=1e-9)
 
 
 @singledispatch

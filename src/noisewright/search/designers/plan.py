@@ -20,6 +20,7 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import staircase
 from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
@@ -116,13 +117,7 @@ def gaussian_wins_from(query: Scalar, privacy: ApproxDP, utility: Utility) -> in
         low, high = high, 2 * high
         if high > _MOST_RELEASES:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        if wins(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_true(wins, low, high)
 
 
 def _rival(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> float:
@@ -149,13 +144,7 @@ def _largest(fits: Callable[[float], bool], guess: float, tolerance: float = _SE
         high = low * 2
         if fits(high):
             low = high
-    while high / low > 1 + tolerance:
-        middle = math.sqrt(low * high)
-        if fits(middle):
-            low = middle
-        else:
-            high = middle
-    return low
+    return first_true(fits, high, low, relative=tolerance, middle=geometric)
 
 
 def _fits(losses: Callable[[float], Any], privacy: ApproxDP, count: int) -> Callable[[float], bool]:

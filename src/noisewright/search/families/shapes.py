@@ -15,6 +15,7 @@ from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision, upper
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.queries import Bounded
@@ -30,7 +31,6 @@ _CELLS = 1024
 _MOST_CELLS = 1 << 12
 _SCAN = 400
 _DENOMINATOR = 10**9
-_TRUNCATION_STEPS = 40
 
 
 def fitting_cells(query: Bounded, near: int) -> int:
@@ -155,9 +155,5 @@ def truncated(query: Bounded, epsilon: Fraction, power: Fraction) -> Truncated:
     low, high = scale / 64, scale
     while not passes(high):
         low, high = high, 2 * high
-    for _ in range(_TRUNCATION_STEPS):
-        if high - low <= high / 10**6:
-            break
-        middle = Fraction(float((low + high) / 2))
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return Truncated(free, power, high, cells)
+    least = first_true(passes, low, high, relative=1e-6, middle=lambda a, b: Fraction(float((a + b) / 2)))
+    return Truncated(free, power, least, cells)

@@ -9,6 +9,7 @@ from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
@@ -103,30 +104,15 @@ def best_half(query: Scalar, epsilon: Fraction, utility: Utility) -> int:
     def value(half: int) -> float:
         return float(integer_staircase(query, epsilon, half).expected(utility, FLOATS))
 
-    low, high = 0, per - 1
-    while low < high:
-        middle = (low + high) // 2
-        if value(middle) <= value(middle + 1):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return first_true(lambda half: value(half) <= value(half + 1), -1, per - 1)
 
 
 def smallest_integer_width(query: Scalar, epsilon: Fraction, confidence: Fraction) -> int:
     """Smallest whole w that some integer noise stays within, with the confidence (in floats)."""
-    low, high = -1, int(query.sensitivity)
+    per = int(query.sensitivity)
 
     def reached(width: int) -> bool:
-        mechanism = integer_staircase(query, epsilon, width % int(query.sensitivity))
+        mechanism = integer_staircase(query, epsilon, width % per)
         return bool(mechanism.expected(Usefulness(width), FLOATS) >= float(confidence))
 
-    while not reached(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if reached(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_true(reached, *gallop(reached, -1, per + 1))

@@ -15,6 +15,7 @@ from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.problem.errors import SolverError, UncertifiedError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import Counted, L1Ball, L2Ball, Points
@@ -31,7 +32,7 @@ from noisewright.search.tools.shares import exact_shares, power_shares
 
 Floats = NDArray[np.float64]
 
-_BITS = 48
+_BITS = 49
 _MOST_COMPOSED = 32
 _NOTCH = Fraction(1001, 1000)
 _FRAME_STEPS = 1024
@@ -45,21 +46,16 @@ def largest_length(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     Guarantees: the returned end of the bracket was checked in balls; 1 + 2^-40 times it was not found private.
     """
-    low, high = Fraction(0), Fraction(1)
-    while gaussian_delta(epsilon, high * high) <= delta:
-        low, high = high, 2 * high
-    while not low:
-        if gaussian_delta(epsilon, (high / 2) ** 2) <= delta:
-            low = high / 2
-        else:
-            high /= 2
-    for _ in range(_BITS):
-        middle = (low + high) / 2
-        if gaussian_delta(epsilon, middle * middle) <= delta:
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def private(length: Fraction) -> bool:
+        return gaussian_delta(epsilon, length * length) <= delta
+
+    high = Fraction(1)
+    while private(high):
+        high *= 2
+    while not private(high / 2):
+        high /= 2
+    return first_true(private, high, high / 2, within=high / 2**_BITS)
 
 
 def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, utility: VectorUtility) -> Mechanisms:
@@ -141,13 +137,12 @@ def _composed_laplace(
 
 def _float_size(worst: Floats, epsilon: float, delta: float) -> float:
     """The sum of shifts (in scales) whose composed loss just meets delta, by bisection in floats."""
-    low, high = epsilon, epsilon * 2
-    while _float_delta(worst * high, epsilon) <= delta:
-        low, high = high, 2 * high
-    for _ in range(16):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _float_delta(worst * middle, epsilon) <= delta else (low, middle)
-    return low
+
+    def too_large(size: float) -> bool:
+        return _float_delta(worst * size, epsilon) > delta
+
+    low, high = gallop(too_large, epsilon, epsilon)
+    return turn(too_large, low, high, within=(high - low) / 2**16)[0]
 
 
 def _float_delta(shifts: Floats, epsilon: float) -> float:
