@@ -21,7 +21,7 @@ from noisewright.numerics.balls import Ball, around, ball, precision
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Expected
-from noisewright.search.tools.scaling import round_number
+from noisewright.search.tools.lattices import round_number
 
 _CELLS_PER_SCALE = 700
 _FAR = 34.0

@@ -29,12 +29,13 @@ from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness,
 from noisewright.proof.renyi import renyi_divergence
 from noisewright.search.families.calibration import GAUSSIAN, calibrated, rounded_up
 from noisewright.search.families.composition import check_count, loss_distribution, staircase_losses
-from noisewright.search.families.smooth import float_value, on_cells
+from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import aligned_split, laplace as pure_laplace, tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.ranking import measured, ranked, value_ball
 from noisewright.search.report.report import Candidate, Report
+from noisewright.search.tools.lattices import on_cells
 from noisewright.search.tools.scaling import check_problem, in_sensitivities
 
 _MOST_RELEASES = 4096
@@ -197,7 +198,7 @@ def _gaussian(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) ->
     # The root is rounded up, so the profile is proven for at least the sensitivity of the whole plan.
     std = calibrated(GAUSSIAN, query.sensitivity * rounded_up(math.sqrt(count) * (1 + 1e-12)), privacy).std
     rho = query.sensitivity**2 / (2 * std**2)
-    return Planned(on_cells(query, Gaussian(std), float(std), utility), ZeroConcentratedDP(rho))
+    return Planned(on_cells(query, Gaussian(std), std, utility), ZeroConcentratedDP(rho))
 
 
 def _laplace(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Planned:

@@ -32,6 +32,7 @@ from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.ranking import measured, outward, ranked, value_ball
 from noisewright.search.report.report import Candidate, Report, limit_text
+from noisewright.search.tools.lattices import STEPS_PER_SCALE
 from noisewright.search.tools.scaling import check_problem
 
 Target = ApproxDP | ProbabilisticDP
@@ -48,7 +49,6 @@ SIMPLER_FIRST = (
     "tailored",
 )
 _STD_TOLERANCE = 1e-7
-_STEPS_PER_SCALE = 1000
 
 
 def design_scalar_approximate(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> Report:
@@ -142,7 +142,7 @@ def on_table(query: Scalar, law: Tabulated, epsilon: Fraction) -> Additive:
     """A tabulated law on a lattice that divides its cells finely enough to hide them."""
     if query.integer:
         return Additive(query, law, Lattice.integers())
-    parts = max(1, math.ceil(_STEPS_PER_SCALE * epsilon * law.width / query.sensitivity))
+    parts = max(1, math.ceil(STEPS_PER_SCALE * epsilon * law.width / query.sensitivity))
     return Additive(query, law, Lattice.cells(law.width / parts))
 
 

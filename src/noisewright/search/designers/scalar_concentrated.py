@@ -20,11 +20,12 @@ from noisewright.problem.utilities import Utility
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
 from noisewright.search.designers.scalar_approximate import SIMPLER_FIRST, discrete_gaussian, refuse_own_loss
 from noisewright.search.families.calibration import rounded_up, smallest_scale
-from noisewright.search.families.smooth import float_value, on_cells
+from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.ranking import measured, ranked, value_ball
 from noisewright.search.report.report import Report
+from noisewright.search.tools.lattices import on_cells
 from noisewright.search.tools.scaling import check_problem
 
 Target = RenyiDP | ZeroConcentratedDP
@@ -48,7 +49,7 @@ def design_scalar_renyi(query: Scalar, privacy: Target, utility: Utility, step: 
         if pure is not None:
             found["discrete Laplace"] = Additive(query, DiscreteLaplace(query.sensitivity / pure), Lattice.integers())
     else:
-        found["Gaussian"] = on_cells(query, Gaussian(std), float(std), utility)
+        found["Gaussian"] = on_cells(query, Gaussian(std), std, utility)
         found |= _smooth(query, privacy, utility, float(std))
     if pure is not None:
         found["staircase"] = tuned_staircase(query, pure, utility)
@@ -99,7 +100,7 @@ def _smooth(query: Scalar, privacy: Target, utility: Utility, guess: float) -> d
         best = min((law for law in laws if law is not None), key=lambda law: sign * float_value(law, utility))
         name = f"generalized Gaussian, power {float(best.power):g}"
         found[name] = _scaled(reach, privacy, _maker(best.power), float(best.scale), _TOLERANCE)
-    return {name: on_cells(query, law, float(law.scale), utility) for name, law in found.items() if law is not None}
+    return {name: on_cells(query, law, law.scale, utility) for name, law in found.items() if law is not None}
 
 
 def _maker(power: Fraction) -> Callable[[Fraction], GeneralizedGaussian]:

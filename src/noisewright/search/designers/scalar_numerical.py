@@ -6,8 +6,6 @@ import math
 from fractions import Fraction
 
 from noisewright.laws.folds import Atoms, point_fold
-from noisewright.laws.lattice import Lattice
-from noisewright.laws.piecewise import staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.divergences import Mallows, Numerical
@@ -16,17 +14,14 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness, Utility
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.staircase import integer_staircase, laplace, tuned_staircase
+from noisewright.search.families.staircase import integer_staircase, laplace, tuned_staircase, with_split
 from noisewright.search.families.two_fold import calibrated_atoms, two_fold_optimum
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.ranking import additive_candidate, outward, ranked
 from noisewright.search.report.report import Report
 from noisewright.search.tools.golden import golden
-from noisewright.search.tools.scaling import round_number
 
 _ROUNDS = 18
-_STEPS_PER_SPLIT = 200
-_STEPS_PER_SCALE = 1000
 TWO_POINT = "two-point fold"
 ORDER = ("Laplace", "discrete Laplace", "staircase", TWO_POINT)
 
@@ -64,18 +59,10 @@ def best_staircase(query: Scalar, epsilon: Fraction, utility: Numerical) -> Addi
         return min((integer_staircase(query, epsilon, h) for h in halves), key=lambda m: _value(m, utility))
 
     def cost(log_split: float) -> float:
-        return _value(_with_split(query, epsilon, math.exp(log_split)), utility)
+        return _value(with_split(query, epsilon, math.exp(log_split)), utility)
 
     split = golden(cost, -float(epsilon) - 1, 0.0, _ROUNDS)
-    return _with_split(query, epsilon, math.exp(split))
-
-
-def _with_split(query: Scalar, epsilon: Fraction, split: float) -> Additive:
-    least = max(100, math.ceil(_STEPS_PER_SCALE * epsilon), math.ceil(_STEPS_PER_SPLIT / split))
-    steps = round_number(least)
-    exact = Fraction(min(max(1, round(split * steps)), steps), steps)
-    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=exact)
-    return Additive(query, law, Lattice.cells(query.sensitivity / steps))
+    return with_split(query, epsilon, math.exp(split))
 
 
 def best_two_point(query: Scalar, epsilon: Fraction, utility: Numerical) -> Atoms:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 
 from noisewright.laws.folds import Fold
-from noisewright.laws.lattice import Lattice
 from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
@@ -22,12 +20,12 @@ from noisewright.search.families.two_fold_laws import FAMILIES, Cost, Family, be
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.ranking import additive_candidate, ranked
 from noisewright.search.report.report import Report
-from noisewright.search.tools.scaling import in_sensitivities, round_number
+from noisewright.search.tools.lattices import on_cells
+from noisewright.search.tools.scaling import in_sensitivities
 
 NAME = "two-fold optimum"
-_STEPS_PER_SCALE = 1000
-_STEPS_PER_CORE = 200
-_LARGEST_ALIGNED = 20_000
+_CORES = 5
+"""How many cores of a fold, or limits of a useful error, make a scale that is cut into steps."""
 
 
 def covers(query: object, utility: object) -> bool:
@@ -48,14 +46,13 @@ def optimum_for(query: Scalar, epsilon: Fraction, utility: Utility) -> tuple[Add
 def two_fold_mechanism(query: Scalar, fold: Fold, epsilon: Fraction, utility: Utility) -> Additive:
     """Noise with this fold (rates per sensitivity) on a lattice fine enough for its core."""
     core = float(fold.slope(0.0, FLOATS))
-    steps = round_number(math.ceil(max(_STEPS_PER_SCALE * float(epsilon), _STEPS_PER_CORE * core)))
-    if isinstance(utility, Usefulness):
-        within = utility.within / query.sensitivity
-        if within.denominator <= _LARGEST_ALIGNED:
-            steps = within.denominator * math.ceil(Fraction(steps, within.denominator))
-        else:
-            steps = max(steps, round_number(math.ceil(_STEPS_PER_CORE / within)))
-    return Additive(query, TwoFold(fold.scaled(1 / query.sensitivity)), Lattice.cells(query.sensitivity / steps))
+    spread = query.sensitivity / Fraction(max(float(epsilon), core / _CORES))
+    law = TwoFold(fold.scaled(1 / query.sensitivity))
+    found = on_cells(query, law, spread, utility)
+    if isinstance(utility, Usefulness) and utility.within % found.lattice.step:
+        # A limit that falls inside a cell asks for small ones.
+        return on_cells(query, law, min(spread, _CORES * utility.within))
+    return found
 
 
 def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:

@@ -15,12 +15,11 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
 from noisewright.search.bounds.chain import LossGrid
 from noisewright.search.families.split import best_split
-from noisewright.search.tools.scaling import in_sensitivities, round_number
+from noisewright.search.tools.lattices import STEPS_PER_SCALE, on_cells, round_number
+from noisewright.search.tools.scaling import in_sensitivities
 
-_STEPS_PER_SCALE = 1000
 _STEPS_PER_SPLIT = 200
 _STEPS_PER_SHARP_SPLIT = 10_000
-_LARGEST_ALIGNED = 20_000
 _FINE_STEPS = 10**6
 _MOST_STEPS = 2**58
 
@@ -30,12 +29,15 @@ def laplace(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
     scale = query.sensitivity / epsilon
     if query.integer:
         return Additive(query, DiscreteLaplace(scale), Lattice.integers())
-    steps = round_number(math.ceil(_STEPS_PER_SCALE * epsilon))
-    if isinstance(utility, Usefulness):
-        within = utility.within / query.sensitivity
-        if within.denominator <= _LARGEST_ALIGNED:
-            steps = within.denominator * math.ceil(Fraction(steps, within.denominator))
-    return Additive(query, Laplace(scale), Lattice.cells(query.sensitivity / steps))
+    return on_cells(query, Laplace(scale), scale, utility)
+
+
+def with_split(query: Scalar, epsilon: Fraction, split: float) -> Additive:
+    """The staircase with about this split, on a lattice fine enough for its top step."""
+    steps = round_number(max(100, float(STEPS_PER_SCALE * epsilon), _STEPS_PER_SPLIT / split))
+    top = Fraction(min(max(1, round(split * steps)), steps), steps)
+    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=top)
+    return Additive(query, law, Lattice.cells(query.sensitivity / steps))
 
 
 def tuned_staircase(query: Scalar, epsilon: Fraction, utility: Utility, grid: LossGrid | None = None) -> Additive:
@@ -68,7 +70,7 @@ def from_grid(grid: LossGrid, *, symmetric: bool) -> Additive:
 
 def aligned_split(utility: PowerError | Usefulness | ErrorQuantile, epsilon: Fraction) -> tuple[Fraction, int]:
     """A rational split and a number of steps per sensitivity that it is a multiple of (errors in sensitivities)."""
-    least = max(100, math.ceil(_STEPS_PER_SCALE * epsilon))
+    least = max(100, math.ceil(STEPS_PER_SCALE * epsilon))
     ideal = best_split(utility, epsilon)
     if isinstance(utility, PowerError):
         needed = max(least, math.ceil(_STEPS_PER_SPLIT / ideal))

@@ -10,9 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.laws.lattice import Lattice
 from noisewright.laws.truncated_laplace import TruncatedLaplace
-from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.bisection import first_true, gallop, turn
@@ -27,7 +25,7 @@ from noisewright.proof.vector_sets import largest_sum, root_above
 from noisewright.search.families.vector_parts import active, assembled, ball_gaussian, gaussian_part, laplace_parts
 from noisewright.search.families.vector_pure import Mechanisms, pure_mechanisms, sizes
 from noisewright.search.programmes.convex import best_frame, simplex_shares
-from noisewright.search.tools.scaling import round_number
+from noisewright.search.tools.lattices import on_cells
 from noisewright.search.tools.shares import exact_shares, power_shares
 
 Floats = NDArray[np.float64]
@@ -100,9 +98,8 @@ def _truncated(query: Vector, epsilon: Fraction, delta: Fraction) -> PerCoordina
     for extent in {query.extents[i] for i in active(query)}:
         scale = extent / epsilon
         reach = math.log1p(math.expm1(float(epsilon)) / (2 * float(delta)))
-        steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * epsilon)))
         law = TruncatedLaplace(scale, scale * Fraction(reach).limit_denominator(10**9) * _HAIR)
-        parts[extent] = Additive(Scalar(extent), law, Lattice.cells(extent / steps))
+        parts[extent] = on_cells(Scalar(extent), law, scale, None, _STEPS_PER_SCALE)
     return assembled(query, {i: parts[query.extents[i]] for i in active(query)})
 
 

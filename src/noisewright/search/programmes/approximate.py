@@ -23,6 +23,7 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import PowerError, Usefulness
 from noisewright.proof.approximate import approximate_delta
+from noisewright.search.tools.lattices import aligned
 
 Floats = NDArray[np.float64]
 Row = tuple[NDArray[np.int32], Floats, float, float]
@@ -72,10 +73,7 @@ def cells_per_sensitivity(query: Scalar, epsilon: Fraction, within: Fraction | N
     if query.integer:
         return int(query.sensitivity)
     wanted = min(max(math.ceil(_CELLS_PER_EPSILON * epsilon), _LEAST_PER_SENSITIVITY), _MOST_PER_SENSITIVITY)
-    if within is None:
-        return wanted
-    unit = (within / query.sensitivity).denominator
-    return unit * math.ceil(wanted / unit) if unit <= _MOST_PER_SENSITIVITY else wanted
+    return aligned(wanted, within / query.sensitivity, _MOST_PER_SENSITIVITY) if within is not None else wanted
 
 
 def support(privacy: ApproxDP, beyond: float) -> float:
