@@ -22,7 +22,7 @@ from noisewright.search.families.shapes import two_point
 from noisewright.search.programmes.bounded import Multipliers, Programme, solve
 from noisewright.search.programmes.feasible import check_feasible, smallest_epsilon, smallest_margin
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme, output_values
-from noisewright.search.programmes.memory import Memory, Stored
+from noisewright.search.tools.cache import Cache
 from tests.bounded import question
 
 SMALL: dict[str, Any] = {"inputs": 10, "outputs": 60}
@@ -160,7 +160,7 @@ def test_the_bound_holds_at_any_multipliers():
     """Whatever multipliers are given, a certified mechanism is not below the bound: random ones are tried."""
     for sensitivity in ("1", "1/4"):
         asked = question(sensitivity, "2")
-        known = solved(asked, Fraction(1), nw.WorstVariance(), Size(8, 30), lambda _: None, Memory(None)).mechanism
+        known = solved(asked, Fraction(1), nw.WorstVariance(), Size(8, 30), lambda _: None, Cache(None)).mechanism
         assert known is not None
         best = float(profile_of(known).worst(1))
         programme, _ = bound_programme(design_programme(asked, Fraction(1), None, Size(8, 30)), nw.WorstVariance())
@@ -188,22 +188,22 @@ def _random_multipliers(programme: Programme, seed: int) -> Multipliers:
 def test_solutions_are_remembered_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     query, size = question(margin="2"), Size(8, 40)
     told: list[str] = []
-    first = solved(query, Fraction(1), nw.WorstVariance(), size, told.append, Memory(tmp_path))
+    first = solved(query, Fraction(1), nw.WorstVariance(), size, told.append, Cache(tmp_path))
     assert first.mechanism is not None
     assert told == ["solving the linear programme", "proving the bound"]
     told.clear()
     monkeypatch.setattr("noisewright.search.families.bounded_optimum.solve", lambda *_: pytest.fail("solved again"))
-    again = solved(query, Fraction(1), nw.WorstVariance(), size, told.append, Memory(tmp_path))
+    again = solved(query, Fraction(1), nw.WorstVariance(), size, told.append, Cache(tmp_path))
     assert again == first
     assert told[0] == "reading the stored solution"
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-20])
-    assert Memory(tmp_path).get(file.name.removesuffix(".json.gz")) is None
-    broken = Memory(tmp_path / "a file" / "below")
+    assert Cache(tmp_path).get(file.name.removesuffix(".json.gz"), lambda data: data) is None
+    broken = Cache(tmp_path / "a file" / "below")
     (tmp_path / "a file").write_text("in the way")
-    nothing = Stored(None, None)
-    broken.put("key", nothing)
-    assert broken.get("key") is nothing
+    nothing = object()
+    broken.put("key", nothing, dict)
+    assert broken.get("key", lambda data: data) is nothing
 
 
 def test_the_second_design_is_the_first_one():

@@ -17,7 +17,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import AverageVariance, SquaredError, WorstVariance
 from noisewright.proof.bounded import largest_bias
-from noisewright.search.families.bounded_optimum import solved
+from noisewright.search.families.bounded_optimum import problem_digest, solved
 from noisewright.search.families.central import central, tuned_core
 from noisewright.search.families.shapes import (
     ACTIVATIONS,
@@ -31,11 +31,11 @@ from noisewright.search.families.shapes import (
 )
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
-from noisewright.search.programmes.memory import Memory, problem_digest, user_memory
 from noisewright.search.report.bounded_report import BoundedReport
 from noisewright.search.report.progress import Advance, progress_bar
 from noisewright.search.report.ranking import measured, outward, ranked
 from noisewright.search.report.report import Candidate
+from noisewright.search.tools.cache import Cache, user_cache
 
 PROGRAMME = "linear programme"
 SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
@@ -47,7 +47,7 @@ _STEEPEST = 600
 
 def design_bounded_pure(query: Bounded, privacy: PureDP, utility: Any, step: Advance) -> BoundedReport:
     """Composite, piecewise, two-point, hybrid, central piecewise and the linear programme, with its certified bound."""
-    return _designed(query, privacy, utility, default_size(query, privacy.epsilon), step, user_memory())
+    return _designed(query, privacy, utility, default_size(query, privacy.epsilon), step, user_cache())
 
 
 def design_bounded(
@@ -74,22 +74,19 @@ def design_bounded(
         if isinstance(value, bool) or not isinstance(value, int) or not 4 <= value <= _LARGEST_SIDE:
             raise InvalidQueryError(f"{name} is {value!r}; give a number of cells from 4 to {_LARGEST_SIDE}.")
     with progress_bar("design", 4, shown=progress) as step:
-        return _designed(question, privacy, utility, Size(inputs, outputs), step, user_memory())
+        return _designed(question, privacy, utility, Size(inputs, outputs), step, user_cache())
 
 
-def _designed(
-    query: Bounded, privacy: PureDP, utility: Any, size: Size, step: Advance, memory: Memory
-) -> BoundedReport:
+def _designed(query: Bounded, privacy: PureDP, utility: Any, size: Size, step: Advance, cache: Cache) -> BoundedReport:
     goal = checked_utility(utility)
-    key = problem_digest(query, privacy.epsilon, goal, size)
-    if key not in memory.reports:
-        memory.reports[key] = _fresh(query, privacy, goal, size, step, memory)
-    report: BoundedReport = memory.reports[key]
+    name = f"report of {problem_digest(query, privacy.epsilon, goal, size)}"
+    report: BoundedReport = cache.get(name) or _fresh(query, privacy, goal, size, step, cache)
+    cache.put(name, report)
     return report
 
 
 def _fresh(
-    query: Bounded, privacy: PureDP, goal: WorstVariance | AverageVariance, size: Size, step: Advance, memory: Memory
+    query: Bounded, privacy: PureDP, goal: WorstVariance | AverageVariance, size: Size, step: Advance, cache: Cache
 ) -> BoundedReport:
     if query.width > _LARGEST_RATIO * query.sensitivity:
         raise InvalidQueryError(
@@ -100,7 +97,7 @@ def _fresh(
     step("tuning the closed forms")
     check_feasible(query, privacy.epsilon)
     mechanisms, notes = closed_forms(query, privacy.epsilon, goal)
-    best = solved(query, privacy.epsilon, goal, size, step, memory)
+    best = solved(query, privacy.epsilon, goal, size, step, cache)
     if best.mechanism is not None:
         mechanisms[PROGRAMME] = best.mechanism
     else:
