@@ -24,7 +24,7 @@ from noisewright.proof.vector_gaussian import frame_reach, gaussian_delta
 from noisewright.proof.vector_sets import largest_sum, root_above
 from noisewright.search.families.vector_parts import active, assembled, ball_gaussian, gaussian_part, laplace_parts
 from noisewright.search.families.vector_pure import Mechanisms, pure_mechanisms, sizes
-from noisewright.search.programmes.convex import best_frame, simplex_shares
+from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.tools.lattices import on_cells
 from noisewright.search.tools.shares import exact_shares, power_shares
 
@@ -34,6 +34,7 @@ _BITS = 49
 _MOST_COMPOSED = 32
 _NOTCH = Fraction(1001, 1000)
 _FRAME_STEPS = 1024
+_REGULAR = 1e-3
 _STEPS_PER_SCALE = 500
 _HAIR = 1 + Fraction(1, 10**8)
 
@@ -177,7 +178,7 @@ def _for_points(
         "identical Gaussian": _fitted(query, dict.fromkeys(places, std), length),
     }
     power = _power(utility)
-    squares = simplex_shares(scaled**2, weights * extents**power, power / 2)
+    squares = best_rates(scaled**2, weights * extents**power, power / 2).point
     own = {
         i: query.extents[i] / (length * Fraction(math.sqrt(v)).limit_denominator(2**40))
         for i, v in zip(places, squares, strict=True)
@@ -185,7 +186,7 @@ def _for_points(
     found["non-identical Gaussian"] = _fitted(query, own, length)
     if isinstance(utility, TotalSquaredError) and len(places) == query.dimension <= LARGEST_FRAME:
         # Without a solution the other candidates still stand.
-        with suppress(SolverError):
+        with suppress(SolverError, np.linalg.LinAlgError):
             found["correlated Gaussian"] = _correlated(query, chosen, scaled, weights * extents**2, length)
     return {**found, **pure_mechanisms(query, epsilon, utility)}
 
@@ -204,10 +205,14 @@ def _fitted(query: Vector, deviations: dict[int, Fraction], length: Fraction) ->
 
 
 def _correlated(query: Vector, chosen: Points, scaled: Floats, costs: Floats, length: Fraction) -> LinearGaussian:
-    frame = best_frame(scaled, costs)
+    """The noise of least total variance, its covariance shaped by the listed differences."""
+    # Directions in which nobody moves get a thousandth of the usual noise, so that a solution exists.
+    shape = best_ellipse(np.vstack([scaled, _REGULAR * np.eye(len(costs))]), costs)
+    if shape is None:
+        raise SolverError("the convex programme for the covariance gave no usable answer.")
     matrix = tuple(
         tuple(Fraction(round(float(v) * 2**40), 2**40) / extent for v, extent in zip(row, query.extents, strict=True))
-        for row in frame
+        for row in np.linalg.cholesky(shape.point).T
     )
     step = Fraction(1, _FRAME_STEPS)
     longest = root_above(Fraction(frame_reach(query, matrix, step)))
