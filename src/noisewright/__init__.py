@@ -37,6 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from noisewright.lab.own_shapes import composite_from, loss_programme
     from noisewright.laws.bumps import Plateau, Quartic, Sine, Steps, Tent
     from noisewright.laws.combined import Ensemble, TruncatedNormalFold
     from noisewright.laws.discrete_gaussian import DiscreteGaussian
@@ -143,7 +144,6 @@ if TYPE_CHECKING:
     )
     from noisewright.search.families.composition import composed_delta, composed_epsilon
     from noisewright.search.families.linear import exponential_mechanism, mwem_mechanism, smalldb_mechanism
-    from noisewright.search.families.own_shapes import composite_from, loss_programme
     from noisewright.search.families.ranged import (
         exponential_on_range,
         exponential_over,

@@ -62,7 +62,6 @@ _BY_MODULE = {
     "sample.synthetic": "smalldb_by_metropolis",
     "search.designers.columns": "ColumnPlan LocalMean local_mean plan_columns",
     "search.designers.bounded": "design_bounded",
-    "search.families.own_shapes": "composite_from loss_programme",
     "search.report.bounded_report": "BoundedReport",
     "search.budget": "Budget BudgetRow budget_for",
     "search.families.calibration": "GAUSSIAN LOGISTIC calibrated calibrated_many generalized_gaussian",
@@ -75,6 +74,7 @@ _BY_MODULE = {
     "search.families.ranged": "exponential_on_range exponential_over per_coordinate ranged_mechanism release_within",
     "search.report.report": "Candidate Report",
     "search.report.vector_report": "VectorReport",
+    "lab.own_shapes": "composite_from loss_programme",
 }
 
 HOMES: dict[str, str] = {name: module for module, names in _BY_MODULE.items() for name in names.split()}

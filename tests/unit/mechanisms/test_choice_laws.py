@@ -9,12 +9,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from noisewright.lab.named_rules import lemma_ten_bound
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential, points
 from noisewright.mechanisms.lp_sensitivity import (
     exact_lp_sensitivity,
-    lemma_ten_bound,
     lp_sensitivity,
     lp_sensitivity_from_bounds,
     minkowski_utility_sensitivity,

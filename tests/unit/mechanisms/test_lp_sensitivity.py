@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.lp_sensitivity import lemma_ten_bound, minkowski_utility_sensitivity
+from noisewright.lab.named_rules import lemma_ten_bound
+from noisewright.mechanisms.lp_sensitivity import minkowski_utility_sensitivity
 from noisewright.search.families.ranged import grid_step
 
 

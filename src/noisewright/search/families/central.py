@@ -59,19 +59,6 @@ def tuned_core(query: Bounded, epsilon: Fraction, goal: str) -> Fraction | None:
     return lowest_share(cost, _SCAN)
 
 
-def default_core(query: Bounded, epsilon: Fraction) -> Fraction:
-    """The core of the published default: b = (m + 3) / (m + 4) of its largest allowed value."""
-    move = 2 * float(query.sensitivity / query.width)
-    shells = max(1, math.ceil(query.width / query.sensitivity)) - 1
-    y = math.exp(float(epsilon))
-    sides = move * y * (y**shells - 1) / (y - 1)
-    rest = (1 + shells * move) * y ** (shells + 1)
-    largest = float(epsilon) / math.log((sides + math.sqrt(sides**2 + 4 * rest)) / 2)
-    b = (shells + 3) / (shells + 4) * largest
-    core = math.exp(float(epsilon) / b) - sides
-    return Fraction(core / (y ** (shells + 1) * (1 + shells * move) + core))
-
-
 def closed_variance(query: Bounded, epsilon: Fraction, core: float, goal: str) -> float:
     """Worst or average variance before anything is rounded, in floats."""
     heights, reach, floor = _levels(query, epsilon, core)

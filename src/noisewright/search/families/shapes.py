@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Sine, Tent
+from noisewright.laws.bumps import FLAT, Part, Plateau, Sine, Tent
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Grid, uniform_grid
@@ -89,12 +89,6 @@ def tuned_half(query: Bounded, epsilon: Fraction, kind: str, base: Part, goal: s
 def goal_of(utility: Any) -> str:
     """Which of the closed forms' goals a utility is: an average over any prior is tuned as an even one."""
     return "average" if isinstance(utility, AverageVariance) else "worst"
-
-
-def quartic_for(epsilon: Fraction, fraction: Fraction) -> Quartic:
-    """Base B2 with t / y the given fraction of the way from e^-epsilon (where nothing is left) to 1 (base B1)."""
-    least = 1 / ratio_below(epsilon)
-    return Quartic(least + (1 - least) * fraction)
 
 
 def piecewise_half(epsilon: Fraction) -> Fraction:

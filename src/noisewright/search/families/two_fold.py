@@ -74,15 +74,6 @@ def two_fold_optimum(utility: Linear | ErrorQuantile, epsilon: Fraction) -> TwoF
     return TwoFoldOptimum(utility, epsilon, fold, slope, value, plain)
 
 
-def smallest_epsilon_that_helps(utility: Linear, *, highest: float = 12.0, digits: float = 1e-5) -> float | None:
-    """Where two-fold noise starts to beat Laplace noise, by bisection; None if it does not up to `highest`."""
-
-    def helps(epsilon: float) -> bool:
-        return two_fold_optimum(utility, Fraction(epsilon)).helps
-
-    return first_true(helps, 1e-3, highest, within=digits) if helps(highest) else None
-
-
 def _cost(utility: Linear, u: Floats) -> Floats:
     if isinstance(utility, Usefulness):
         return np.exp(-u * float(utility.within))
