@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -12,15 +11,15 @@ from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
-from noisewright.problem.errors import InvalidUtilityError, UncertifiedError
+from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
-from noisewright.proof.certify import certify
 from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.families.calibration import GAUSSIAN, calibrated, smallest_scale
 from noisewright.search.families.smooth import (
     best_generalized_gaussian,
+    certifies,
     gaussian,
     laplace,
     logistic,
@@ -123,19 +122,6 @@ def discrete_gaussian(query: Scalar, privacy: Any, guess: float) -> Additive | N
         return Additive(query, DiscreteGaussian(std), Lattice.integers())
 
     return make(smallest_scale(certifies(make, privacy), guess, _STD_TOLERANCE))
-
-
-def certifies(make: Callable[[Fraction], Additive], privacy: Any) -> Callable[[Fraction], bool]:
-    """Whether the mechanism of a scale is certified."""
-
-    def holds(scale: Fraction) -> bool:
-        try:
-            certify(make(scale), privacy)
-        except UncertifiedError:
-            return False
-        return True
-
-    return holds
 
 
 def on_table(query: Scalar, law: Tabulated, epsilon: Fraction) -> Additive:

@@ -53,17 +53,24 @@ def on_lattice(
     if isinstance(privacy, ApproxDP):
         return first
 
-    def holds(candidate: Fraction) -> bool:
-        try:
-            certify(Additive(query, make(candidate), first.lattice), privacy)
-        except UncertifiedError:
-            return False
-        return True
-
+    holds = certifies(lambda candidate: Additive(query, make(candidate), first.lattice), privacy)
     if holds(scale):
         return first
     enlarged = smallest_scale(holds, float(scale), _LATTICE_TOLERANCE)
     return Additive(query, make(enlarged), first.lattice)
+
+
+def certifies(make: Callable[[Fraction], Additive], privacy: Any) -> Callable[[Fraction], bool]:
+    """Whether the mechanism of a scale is certified."""
+
+    def holds(scale: Fraction) -> bool:
+        try:
+            certify(make(scale), privacy)
+        except UncertifiedError:
+            return False
+        return True
+
+    return holds
 
 
 def gaussian(query: Scalar, privacy: Target, utility: Utility) -> Additive:
