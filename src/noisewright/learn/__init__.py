@@ -1,5 +1,5 @@
 """Private classifiers with the interface of scikit-learn (extra: noisewright[learn])."""
 
-from noisewright.learn.naive_bayes import NaiveBayes
+from noisewright.door import opened
 
-__all__ = ["NaiveBayes"]
+__getattr__, __dir__, __all__ = opened(__name__)
