@@ -1,4 +1,13 @@
-"""How laws answer a query: a mechanism maps a true answer to the law of the released one."""
+"""How laws answer a query: a mechanism maps a true answer to the law of the released one.
+
+- base, registry, answers: what a mechanism is, names in files, true answers
+- additive, per_coordinate, norm_shaped, linear_gaussian: noise for one number and for several
+- conditional, composite, rows, truncated, ranged, blend: answers in bounds
+- linear, selection, choice, exponential: linear questions, synthetic data, choices
+- sensitivities: l_p sensitivities
+- expected, losses, numerical, smoothed: the error of noise for one number
+- vector_errors, largest, bounded_values, linear_values, linear_largest: the error of the others
+"""
 
 from noisewright.door import opened
 
