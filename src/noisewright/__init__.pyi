@@ -42,19 +42,13 @@ from noisewright.problem.utilities import (
     ErrorQuantile as ErrorQuantile,
     Expected as Expected,
     Growth as Growth,
+    LargestError as LargestError,
     PowerError as PowerError,
     SquaredError as SquaredError,
     Usefulness as Usefulness,
     WorstVariance as WorstVariance,
 )
 from noisewright.problem.vector import Vector as Vector
-from noisewright.problem.vector_utilities import (
-    CoordinateUsefulness as CoordinateUsefulness,
-    LargestError as LargestError,
-    LargestErrorQuantile as LargestErrorQuantile,
-    TotalAbsoluteError as TotalAbsoluteError,
-    TotalSquaredError as TotalSquaredError,
-)
 from noisewright.proof.certify import Certificate as Certificate, certify as certify
 from noisewright.sample.certified import Certified as Certified
 from noisewright.search.budget import Budget as Budget, BudgetRow as BudgetRow, budget_for as budget_for
@@ -64,9 +58,6 @@ from noisewright.search.families.ranged import (
     per_coordinate as per_coordinate,
     ranged_mechanism as ranged_mechanism,
 )
-from noisewright.search.report.bounded_report import BoundedReport as BoundedReport
-from noisewright.search.report.linear_report import LinearReport as LinearReport
 from noisewright.search.report.report import Candidate as Candidate, Report as Report
-from noisewright.search.report.vector_report import VectorReport as VectorReport
 
 __version__: str

@@ -5,8 +5,8 @@
 - conditional, composite, rows, truncated, ranged, blend: answers in bounds
 - linear, selection, choice, exponential: linear questions, synthetic data, choices
 - sensitivities: l_p sensitivities
-- expected, losses, numerical, smoothed: the error of noise for one number
-- vector_errors, largest, bounded_values, linear_values, linear_largest: the error of the others
+- errors: what is known of released minus true answers, for utilities to ask
+- expected, losses, numerical, smoothed, several, bounded_values, linear_values: how each kind of error is computed
 """
 
 from noisewright.door import opened

@@ -4,7 +4,7 @@
 - sensitivity: every difference that one person can make, as a set
 - privacy, metric_privacy: requirements
 - metrics, geometry, graphs: budgets for pairs of elements
-- utilities, vector_utilities, divergences: utilities
+- utility, utilities, divergences: what a utility is, and all of them
 - errors: the tree of errors
 - records, fields, numbers, matrices: how data are declared, read, checked and saved
 
