@@ -6,4 +6,4 @@ What a person types stands here; the rest in laws, folds, mechanisms, metrics, e
 from noisewright.door import opened
 
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = opened(__name__)
+__getattr__, __dir__ = opened(__name__)

@@ -1,20 +1,16 @@
 """Public names, each written once: in the stub (.pyi) beside the namespace that offers it.
 
 Type checkers read the stubs, and so does this module: it loads a name from its home when it is first used. Importing
-noisewright stays cheap, and a namespace may offer what lives in rooms to its right.
+noisewright reads and loads nothing, and a namespace may offer what lives in rooms to its right.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
-
-_IMPORT = re.compile(r"^from (\S+) import (\([^)]*\)|.*)$", re.M)
 
 REPLACED = {
     "BoundedReport": "nw.Report",
@@ -37,9 +33,12 @@ REPLACED = {
 @cache
 def homes(package: str) -> dict[str, str]:
     """By public name of a package or module of noisewright, the module that its stub takes it from."""
+    import re  # here, not above: importing noisewright does not wait for them
+    from pathlib import Path
+
     place = Path(__file__).parent.joinpath(*package.split(".")[1:])
     stub = place / "__init__.pyi" if place.is_dir() else place.with_suffix(".pyi")
-    found = _IMPORT.findall(stub.read_text(encoding="utf-8"))
+    found = re.findall(r"^from (\S+) import (\([^)]*\)|.*)$", stub.read_text(encoding="utf-8"), re.M)
     return {name: module for module, names in found for name in re.findall(r"\w+(?= as )", names)}
 
 
@@ -54,11 +53,13 @@ def moved(name: str) -> str | None:
     return REPLACED.get(name) or next((f"{space}.{name}" for space in spaces), None)
 
 
-def opened(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """The `__getattr__`, `__dir__` and `__all__` of a namespace; its own submodules are offered but not exported."""
-    places = homes(package)
+def opened(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__`, which also knows `__all__`, and the `__dir__` of a namespace."""
 
     def load(name: str) -> Any:
+        places = homes(package)
+        if name == "__all__":  # a namespace's own submodules are offered but not exported
+            return sorted(public for public, home in places.items() if home != package)
         if name not in places:
             raise _unknown(package, name, sys._getframe(1).f_code.co_name == "_handle_fromlist")
         home = places[name]
@@ -67,9 +68,9 @@ def opened(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         return value
 
     def listed() -> list[str]:
-        return sorted({*places, "__version__"} if package == "noisewright" else places)
+        return sorted([*homes(package), *(["__version__"] if package == "noisewright" else [])])
 
-    return load, listed, sorted(name for name, home in places.items() if home != package)
+    return load, listed
 
 
 def _unknown(package: str, name: str, importing: bool) -> Exception:

@@ -13,4 +13,4 @@ compound law or scale mixture, its *fold* the mixing law of the rate; a *lattice
 
 from noisewright.door import opened
 
-__getattr__, __dir__, __all__ = opened(__name__)
+__getattr__, __dir__ = opened(__name__)

@@ -11,4 +11,4 @@
 
 from noisewright.door import opened
 
-__getattr__, __dir__, __all__ = opened(__name__)
+__getattr__, __dir__ = opened(__name__)
