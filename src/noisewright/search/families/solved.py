@@ -16,7 +16,7 @@ from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import digest
-from noisewright.problem.utilities import PowerError, Usefulness
+from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
 from noisewright.search.programmes.approximate import solved_law
@@ -35,7 +35,7 @@ class Solved:
     bound: Fraction | None
 
 
-def problem_digest(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> str:
+def problem_digest(query: Scalar, privacy: ApproxDP, utility: Utility) -> str:
     """The name under which a problem is kept."""
     return digest(
         {
@@ -47,7 +47,7 @@ def problem_digest(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefu
     )
 
 
-def solve_approximate(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> Solved:
+def solve_approximate(query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved:
     """The best law the programme finds and what nothing can beat, solved once per problem."""
     name, cache = problem_digest(query, privacy, utility), user_cache()
     found: Solved | None = cache.get(name, lambda data: _restored(data, query, privacy, utility))
@@ -59,16 +59,14 @@ def solve_approximate(query: Scalar, privacy: ApproxDP, utility: PowerError | Us
     return found
 
 
-def _tried(solve: Callable[..., Found | None], *problem: Scalar | ApproxDP | PowerError | Usefulness) -> Found | None:
+def _tried(solve: Callable[..., Found | None], *problem: Scalar | ApproxDP | Utility) -> Found | None:
     try:
         return solve(*problem)
     except SolverError:
         return None
 
 
-def _restored(
-    data: Mapping[str, Any], query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness
-) -> Solved | None:
+def _restored(data: Mapping[str, Any], query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved | None:
     law = law_from_dict(data["law"]) if data["law"] is not None else None
     if law is not None:
         if not isinstance(law, Tabulated) or not _fits(law, query):

@@ -8,7 +8,7 @@ from typing import Any
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Usefulness, Utility
+from noisewright.problem.utility import Utility
 
 STEPS_PER_SCALE = 1000
 _LARGEST_ALIGNED = 20_000
@@ -17,10 +17,10 @@ _LARGEST_ALIGNED = 20_000
 def on_cells(
     query: Scalar, law: Any, spread: Fraction | float, utility: Utility | None = None, per_spread: int = STEPS_PER_SCALE
 ) -> Additive:
-    """The law on a lattice of about so many steps to its spread; `within` falls on an edge where it can."""
+    """The law on a lattice of about so many steps to its spread; a jump of the loss falls on an edge where it can."""
     steps = round_number(per_spread * query.sensitivity / spread)
-    if isinstance(utility, Usefulness):
-        steps = aligned(steps, utility.within / query.sensitivity)
+    for edge in utility.edges if utility else ():
+        steps = aligned(steps, edge / query.sensitivity)
     return Additive(query, law, Lattice.cells(query.sensitivity / steps))
 
 
