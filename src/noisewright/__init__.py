@@ -22,17 +22,17 @@ __all__ = [
     "Matrix", "MechanismFileError", "MetricExponential", "MetricMWEM", "MetricPrivacy", "MetricSmallDB",
     "MinkowskiExponential", "NoisewrightError", "NoncentralChiSquaredFold", "NormBlock", "NormShaped", "PerAttribute",
     "PerCoordinate", "PerValue", "Piecewise", "Plateau", "Points", "PowerError", "ProbabilisticDP", "PureDP",
-    "Quartic", "RandomExponential", "RangedNoise", "RangedScalar", "RayleighFold", "Renyi", "RenyiDP", "Replace",
+    "Quartic", "RandomExponential", "RayleighFold", "Renyi", "RenyiDP", "Replace",
     "Report", "Rows", "Scalar", "Sine", "SmoothThreshold", "SolverError", "Sparse", "SquaredError", "Steps",
     "Tabulated", "Tent", "Threshold", "TimeSeries", "TotalAbsoluteError", "TotalSquaredError", "Truncated",
     "TruncatedLaplace", "TruncatedNormalFold", "TwoFold", "UncertifiedError", "UniformFold", "Universe",
     "UnreachableTargetError", "Usefulness", "Vector", "VectorReport", "WithAbsent", "WorstVariance",
     "ZeroConcentratedDP", "approximate_delta", "budget_for", "calibrated", "calibrated_many", "certify",
     "composed_delta", "composed_epsilon", "HalfIntegers", "half_integers", "composite_from", "corollary_nine_delta",
-    "design", "design_bounded", "exact_lp_sensitivity", "exponential_mechanism", "exponential_on_range",
+    "design", "design_bounded", "exact_lp_sensitivity", "exponential_mechanism",
     "exponential_over", "generalized_gaussian", "group_budget", "implied_bound", "local_mean", "loss_programme",
-    "lp_sensitivity", "lp_sensitivity_from_bounds", "metric_private", "mwem_mechanism", "per_coordinate",
-    "plan_columns", "point_fold", "ranged_mechanism", "release_within", "renyi_divergence", "skewed_staircase",
+    "lp_sensitivity", "lp_sensitivity_from_bounds", "metric_private", "mwem_mechanism",
+    "plan_columns", "point_fold", "release_within", "renyi_divergence", "skewed_staircase",
     "smalldb_by_metropolis", "smalldb_mechanism", "staircase", "two_point_fold", "__version__",
 ]  # fmt: skip
 
@@ -70,7 +70,6 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.lp_sensitivity import exact_lp_sensitivity, lp_sensitivity, lp_sensitivity_from_bounds
     from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
     from noisewright.mechanisms.per_coordinate import PerCoordinate
-    from noisewright.mechanisms.ranged import RangedNoise
     from noisewright.mechanisms.rows import Rows
     from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
     from noisewright.mechanisms.truncated import Truncated
@@ -100,7 +99,6 @@ if TYPE_CHECKING:
     from noisewright.problem.metrics import Hamming, Matrix, PerAttribute, PerValue, WithAbsent
     from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
     from noisewright.problem.queries import Bounded, Choice, Scalar
-    from noisewright.problem.ranged import RangedScalar
     from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, Sparse
     from noisewright.problem.utilities import (
         AbsoluteError,
@@ -142,15 +140,9 @@ if TYPE_CHECKING:
         generalized_gaussian,
     )
     from noisewright.search.families.composition import composed_delta, composed_epsilon
+    from noisewright.search.families.exponential import exponential_over, release_within
     from noisewright.search.families.linear import exponential_mechanism, mwem_mechanism, smalldb_mechanism
     from noisewright.search.families.own_shapes import composite_from, loss_programme
-    from noisewright.search.families.ranged import (
-        exponential_on_range,
-        exponential_over,
-        per_coordinate,
-        ranged_mechanism,
-        release_within,
-    )
     from noisewright.search.report.bounded_report import BoundedReport
     from noisewright.search.report.linear_report import LinearReport
     from noisewright.search.report.report import Candidate, Report

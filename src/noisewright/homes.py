@@ -14,7 +14,6 @@ _BY_MODULE = {
     "problem.metrics": "Hamming Matrix PerAttribute PerValue WithAbsent",
     "problem.privacy": "ApproxDP ProbabilisticDP PureDP RenyiDP ZeroConcentratedDP",
     "problem.queries": "Bounded Choice Scalar",
-    "problem.ranged": "RangedScalar",
     "problem.sensitivity": "Box Disjoint L1Ball L2Ball Points Replace Sparse",
     "problem.utilities": (
         "AbsoluteError AverageVariance ErrorQuantile Expected Growth PowerError SquaredError Usefulness WorstVariance"
@@ -49,7 +48,6 @@ _BY_MODULE = {
     "mechanisms.lp_sensitivity": "exact_lp_sensitivity lp_sensitivity lp_sensitivity_from_bounds",
     "mechanisms.norm_shaped": "NormBlock NormShaped",
     "mechanisms.per_coordinate": "PerCoordinate",
-    "mechanisms.ranged": "RangedNoise",
     "mechanisms.rows": "Rows",
     "mechanisms.selection": "MetricExponential MetricMWEM MetricSmallDB",
     "mechanisms.truncated": "Truncated",
@@ -72,7 +70,7 @@ _BY_MODULE = {
     "search.designers.meta": "metric_private",
     "search.families.linear": "exponential_mechanism mwem_mechanism smalldb_mechanism",
     "search.report.linear_report": "LinearReport",
-    "search.families.ranged": "exponential_on_range exponential_over per_coordinate ranged_mechanism release_within",
+    "search.families.exponential": "exponential_over release_within",
     "search.report.report": "Candidate Report",
     "search.report.vector_report": "VectorReport",
 }
