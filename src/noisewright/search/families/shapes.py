@@ -151,7 +151,8 @@ def hybrid(query: Bounded, epsilon: Fraction, goal: str) -> Blend:
 def truncated(query: Bounded, epsilon: Fraction, power: Fraction, ends: str = "cut") -> Truncated:
     """Noise cut at the bounds, or gathered there ("inflated"), with the least scale that the verifier's rule accepts.
 
-    The scale is least to one part in a million. Guarantees: the rule was evaluated at the returned scale. It makes no promise about the bias.
+    Guarantees: the rule was evaluated at the returned scale, which is least to one part in a million. It makes no
+    promise about the bias.
     """
     free = replace(query, bias=None)
     cells = min(fitting_cells(query, 40), 120)
