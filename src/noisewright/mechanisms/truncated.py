@@ -49,8 +49,8 @@ class Truncated(Record):
     Valid for: power >= 1 (1 is Laplace, 2 Gaussian). With ends "cut" the density is normalised again for each
     answer; with "inflated" what would fall outside is released as the nearer bound. Biased wherever one
     bound is nearer than the other, so it is offered for comparison and for questions that allow a bias.
-    `contracted` draws answers that floats computed together by their rounding, so that neighbours stay as
-    many cells apart as the sensitivity has.
+    `contracted` draws answers that floats computed together, by a hair, so that neighbours stay as many cells
+    apart as the sensitivity has; the mean is off by as much.
     """
 
     query: Bounded = only(Bounded)

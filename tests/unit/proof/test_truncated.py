@@ -117,3 +117,8 @@ def test_answers_computed_in_floats_are_drawn_together_and_exact_ones_are_not():
         assert [mechanism.centre(i) for i in (0, 4, 12)] == [0, 1, 3]
         low, high = mechanism.grid.points[0], mechanism.grid.points[-1]
         assert (low, high) == (query.covered if contracted else query.inputs)
+    together, apart, exactly = (
+        ratio(nw.Truncated(query, 2, 3, 12, 8, contracted=contracted))
+        for query, contracted in ((computed, True), (computed, False), (exact, False))
+    )
+    assert together == exactly < apart

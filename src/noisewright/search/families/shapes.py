@@ -155,11 +155,13 @@ def truncated(query: Bounded, epsilon: Fraction, power: Fraction, ends: str = "c
     promise about the bias.
     """
     free = replace(query, bias=None)
-    cells = min(fitting_cells(query, 40), 120)
+    contracted = query.bias is None
+    # Where answers may not be drawn together, one cell fewer makes the others wide enough for the reach.
+    cells = min(fitting_cells(query, 40), 120) - int(not contracted and query.covered != query.inputs)
     scale = Fraction(float(query.sensitivity / epsilon)).limit_denominator(10**6) or query.sensitivity
 
     def made(candidate: Fraction) -> Truncated:
-        return Truncated(free, power, candidate, cells, ends=ends, contracted=True)
+        return Truncated(free, power, candidate, cells, ends=ends, contracted=contracted)
 
     def passes(candidate: Fraction) -> bool:
         return bounded_ratio(made(candidate), epsilon)[0] <= epsilon
