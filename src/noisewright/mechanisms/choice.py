@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from noisewright.mechanisms.answers import read_answer, stretch_of
-from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidLawError
 from noisewright.problem.fields import Rationals, only, rationals
 from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Choice
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 
 @record("random-exponential", MECHANISMS, error=InvalidLawError)
-class RandomExponential(Record):
+class RandomExponential(Mechanism):
     """Picks candidate r with probability proportional to e^(epsilon score / (2 sensitivity)), epsilon drawn first.
 
     epsilons[i] is used with probability weights[i]; one epsilon is the usual exponential mechanism.

@@ -7,18 +7,18 @@ from fractions import Fraction
 
 from noisewright.laws.generalized_gaussian import LARGEST_POWER
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Grid, uniform_grid
+from noisewright.mechanisms.conditional import Conditional, Grid, uniform_grid
 from noisewright.numerics.balls import lower_gamma
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Flag, Rational, Text, Whole, flag, only, rational, text, whole
 from noisewright.problem.queries import Bounded
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 ENDS = ("cut", "inflated")
 """What becomes of noise beyond the output bounds, by name."""
 
-MOST_CELLS = 20_000
+_MOST_CELLS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class TruncatedRow:
 
 
 @record("truncated", MECHANISMS, error=InvalidMechanismError)
-class Truncated(Record):
+class Truncated(Conditional):
     """Density proportional to e^(-(|y - answer| / scale)^power) on the output bounds.
 
     Valid for: power >= 1 (1 is Laplace, 2 Gaussian). With ends "cut" the density is normalised again for each
@@ -56,8 +56,8 @@ class Truncated(Record):
     query: Bounded = only(Bounded)
     power: Rational = rational(at_least=1, at_most=LARGEST_POWER)
     scale: Rational = rational(above=0)
-    cells: Whole = whole(at_least=1, at_most=MOST_CELLS, default=48)
-    points: Whole = whole(at_least=2, at_most=MOST_CELLS, default=1024)
+    cells: Whole = whole(at_least=1, at_most=_MOST_CELLS, default=48)
+    points: Whole = whole(at_least=2, at_most=_MOST_CELLS, default=1024)
     ends: Text = text(among=ENDS, default="cut", absent="cut")
     contracted: Flag = flag(default=False, absent=False)
 

@@ -13,9 +13,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.lab.composite_paper import enumeration, target_search
-from noisewright.mechanisms.bounded_values import profile_of, value_of
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.conditional import uniform_grid
-from noisewright.numerics.balls import upper
 from noisewright.problem.utilities import SquaredError
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.designers.bounded import closed_forms
@@ -326,12 +325,11 @@ def test_grids_locate_answers_exactly():
 
 
 def test_noise_gathered_at_the_ends_is_proposed_where_any_bias_is_allowed():
-    free, unbiased = (
-        nw.Scalar("1/5", inputs=(0, 1), outputs=(0, 1), unbiased=promise).bounded for promise in (False, True)
-    )
-    names = ("inflated Laplace", "inflated Gaussian")
-    found = closed_forms(free, Fraction(1), nw.WorstVariance())[0]
+    free = nw.Scalar("1/5", inputs=(0, 1), outputs=(0, 1)).bounded
+    assert free is not None
+    names, goal = ("inflated Laplace", "inflated Gaussian"), nw.WorstVariance()
+    found: dict[str, Any] = dict(closed_forms(free, Fraction(1), goal))
     assert [found[name].ends for name in names] == ["inflated", "inflated"]
-    worst = {name: float(upper(value_of(profile_of(mechanism), None))) for name, mechanism in found.items()}
+    worst = {name: mechanism.profile.worst(1) for name, mechanism in found.items()}
     assert min(worst, key=worst.__getitem__) == "inflated Laplace"
-    assert not set(names) & set(closed_forms(unbiased, Fraction(1), nw.WorstVariance())[0])
+    assert not set(names) & set(closed_forms(replace(free, bias=Fraction(0)), Fraction(1), goal))
