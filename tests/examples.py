@@ -11,6 +11,7 @@ from typing import Any
 
 import noisewright as nw
 from noisewright.laws.bumps import FLAT
+from noisewright.mechanisms.choice import PermuteAndFlip
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.linear import Block
 from noisewright.problem.metrics import Attributes, Scaled, Sum
@@ -120,6 +121,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
         "answers": [[0], [1]], "candidates": [[0], [2]], "power": 1, "rate": HALF, "reach": 1,
     },
     nw.RandomExponential: {"query": nw.Choice(["a", "b"]), "epsilons": [1, 2], "weights": [THIRD, 1 - THIRD]},
+    PermuteAndFlip: {"query": nw.Choice(["a", "b"]), "epsilon": 2},
     Grid: {"points": [0, 1, 3]},
     nw.Rows: {
         "query": BOUNDED, "grid": ROWS.grid, "values": [-1, 2], "weights": [[3, 1], [2, 2], [1, 3]],

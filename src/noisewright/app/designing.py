@@ -10,6 +10,7 @@ from noisewright.app.options import (
     AnyEpsilon,
     AnySensitivity,
     Bias,
+    Candidates,
     Compose,
     Confidence,
     Delta,
@@ -29,7 +30,7 @@ from noisewright.app.options import (
 )
 from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json, writing
 from noisewright.app.promises import Promise, make_count, make_privacy
-from noisewright.app.questions import Limits, Parameters, make_any_utility
+from noisewright.app.questions import Limits, Parameters, make_any_utility, make_choice
 from noisewright.app.vectors import (
     Changes,
     Dimension,
@@ -60,6 +61,7 @@ def design(
     within: Within = None,
     confidence: Confidence = None,
     integer: Integer = False,
+    candidates: Candidates = None,
     inputs: Inputs = None,
     outputs: Outputs = None,
     unbiased: Unbiased = False,
@@ -80,7 +82,12 @@ def design(
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
     several = Several(sensitivities, sensitivities_file, chosen_set, changes, dimension, weights)
-    query = make_query(sensitivity, several, Limits(inputs, outputs, unbiased, bias), integer=integer)
+    limits = Limits(inputs, outputs, unbiased, bias)
+    query: Any
+    if candidates is None:
+        query = make_query(sensitivity, several, limits, integer=integer)
+    else:
+        query = make_choice(candidates, sensitivity, others=several.asked or integer or limits != Limits())
     privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
     releases = make_count(compose)
     parameters = Parameters(power, within, confidence)

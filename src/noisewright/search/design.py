@@ -9,9 +9,10 @@ from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, I
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import Bounded, Scalar
+from noisewright.problem.queries import Bounded, Choice, Scalar
 from noisewright.problem.vector import Vector
 from noisewright.search.designers.bounded import design_bounded_pure
+from noisewright.search.designers.choice import design_choice
 from noisewright.search.designers.linear import design_linear_metric
 from noisewright.search.designers.plan import design_plan
 from noisewright.search.designers.scalar_approximate import design_scalar_approximate
@@ -35,6 +36,7 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Vector, PureDP): design_vector_pure,
     (Vector, ApproxDP): design_vector_approximate,
     (Bounded, PureDP): design_bounded_pure,
+    (Choice, PureDP): design_choice,
 }
 """Who designs for which kind of question under which kind of requirement."""
 
