@@ -42,6 +42,7 @@ from noisewright.app.vectors import (
     make_query,
     make_vector_utility,
 )
+from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.vector import Vector
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def design(
         query = make_query(sensitivity, several, limits, integer=integer)
     else:
         query = make_choice(candidates, sensitivity, others=several.asked or integer or limits != Limits())
+        if plot is not None:
+            raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
     privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
     releases = make_count(compose)
     parameters = Parameters(power, within, confidence)
