@@ -10,23 +10,23 @@ from noisewright.homes import HOMES
 __version__ = "0.1.0"
 
 __all__ = [
-    "AbsoluteError", "Additive", "ApproxDP", "Atoms", "AverageVariance", "Blend", "Bounded", "BoundedReport", "Box",
+    "AbsoluteError", "Additive", "ApproxDP", "Atoms", "AverageVariance", "Blend", "Bounded", "Box",
     "Budget", "BudgetRow", "Candidate", "Certificate", "Certified", "Choice", "ColumnPlan", "Composite",
-    "CoordinateUsefulness", "Dates", "DiscreteGaussian", "DiscreteLaplace", "Disjoint", "Ensemble", "ErrorEntropy",
+    "Dates", "DiscreteGaussian", "DiscreteLaplace", "Disjoint", "Ensemble", "ErrorEntropy",
     "ErrorQuantile", "Euclidean", "Expected", "FormulaFold", "GAUSSIAN", "GammaFold", "Gaussian", "GaussianMixture",
     "GeneralizedGaussian", "Graph", "GreatCircle", "Growth", "Hamming", "HistogramEntropy", "InfeasibleError",
     "InvalidAnswerError", "InvalidInputError", "InvalidLawError", "InvalidLossError", "InvalidMechanismError",
     "InvalidNumberError", "InvalidPrivacyError", "InvalidQueryError", "InvalidUtilityError", "KullbackLeibler",
-    "L1Ball", "L2Ball", "LOGISTIC", "Laplace", "LargestError", "LargestErrorQuantile", "Lattice", "Linear",
-    "LinearElliptical", "LinearGaussian", "LinearLaplace", "LinearReport", "LocalMean", "Logistic", "Mallows",
+    "L1Ball", "L2Ball", "LOGISTIC", "Laplace", "LargestError", "Lattice", "Linear",
+    "LinearElliptical", "LinearGaussian", "LinearLaplace", "LocalMean", "Logistic", "Mallows",
     "Matrix", "MechanismFileError", "MetricExponential", "MetricMWEM", "MetricPrivacy", "MetricSmallDB",
     "MinkowskiExponential", "NoisewrightError", "NoncentralChiSquaredFold", "NormBlock", "NormShaped", "PerAttribute",
     "PerCoordinate", "PerValue", "Piecewise", "Plateau", "Points", "PowerError", "ProbabilisticDP", "PureDP",
     "Quartic", "RandomExponential", "RangedNoise", "RangedScalar", "RayleighFold", "Renyi", "RenyiDP", "Replace",
     "Report", "Rows", "Scalar", "Sine", "SmoothThreshold", "SolverError", "Sparse", "SquaredError", "Steps",
-    "Tabulated", "Tent", "Threshold", "TimeSeries", "TotalAbsoluteError", "TotalSquaredError", "Truncated",
+    "Tabulated", "Tent", "Threshold", "TimeSeries", "Truncated",
     "TruncatedLaplace", "TruncatedNormalFold", "TwoFold", "UncertifiedError", "UniformFold", "Universe",
-    "UnreachableTargetError", "Usefulness", "Vector", "VectorReport", "WithAbsent", "WorstVariance",
+    "UnreachableTargetError", "Usefulness", "Vector", "WithAbsent", "WorstVariance",
     "ZeroConcentratedDP", "approximate_delta", "budget_for", "calibrated", "calibrated_many", "certify",
     "composed_delta", "composed_epsilon", "HalfIntegers", "half_integers", "composite_from", "corollary_nine_delta",
     "design", "design_bounded", "exact_lp_sensitivity", "exponential_mechanism", "exponential_on_range",
@@ -108,19 +108,13 @@ if TYPE_CHECKING:
         ErrorQuantile,
         Expected,
         Growth,
+        LargestError,
         PowerError,
         SquaredError,
         Usefulness,
         WorstVariance,
     )
     from noisewright.problem.vector import Vector
-    from noisewright.problem.vector_utilities import (
-        CoordinateUsefulness,
-        LargestError,
-        LargestErrorQuantile,
-        TotalAbsoluteError,
-        TotalSquaredError,
-    )
     from noisewright.proof.approximate import approximate_delta
     from noisewright.proof.certify import Certificate, certify
     from noisewright.proof.conversions import implied_bound
@@ -151,10 +145,7 @@ if TYPE_CHECKING:
         ranged_mechanism,
         release_within,
     )
-    from noisewright.search.report.bounded_report import BoundedReport
-    from noisewright.search.report.linear_report import LinearReport
     from noisewright.search.report.report import Candidate, Report
-    from noisewright.search.report.vector_report import VectorReport
 
 
 def __getattr__(name: str) -> Any:

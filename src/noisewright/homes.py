@@ -17,12 +17,10 @@ _BY_MODULE = {
     "problem.ranged": "RangedScalar",
     "problem.sensitivity": "Box Disjoint L1Ball L2Ball Points Replace Sparse",
     "problem.utilities": (
-        "AbsoluteError AverageVariance ErrorQuantile Expected Growth PowerError SquaredError Usefulness WorstVariance"
+        "AbsoluteError AverageVariance ErrorQuantile Expected Growth LargestError PowerError SquaredError Usefulness "
+        "WorstVariance"
     ),
     "problem.vector": "Vector",
-    "problem.vector_utilities": (
-        "CoordinateUsefulness LargestError LargestErrorQuantile TotalAbsoluteError TotalSquaredError"
-    ),
     "numerics.distances": "group_budget",
     "laws.bumps": "Plateau Quartic Sine Steps Tent",
     "laws.combined": "Ensemble TruncatedNormalFold",
@@ -63,7 +61,6 @@ _BY_MODULE = {
     "search.designers.columns": "ColumnPlan LocalMean local_mean plan_columns",
     "search.designers.bounded": "design_bounded",
     "search.families.own_shapes": "composite_from loss_programme",
-    "search.report.bounded_report": "BoundedReport",
     "search.budget": "Budget BudgetRow budget_for",
     "search.families.calibration": "GAUSSIAN LOGISTIC calibrated calibrated_many generalized_gaussian",
     "search.families.composition": "composed_delta composed_epsilon",
@@ -71,10 +68,8 @@ _BY_MODULE = {
     "search.designers.halves": "HalfIntegers half_integers",
     "search.designers.meta": "metric_private",
     "search.families.linear": "exponential_mechanism mwem_mechanism smalldb_mechanism",
-    "search.report.linear_report": "LinearReport",
     "search.families.ranged": "exponential_on_range exponential_over per_coordinate ranged_mechanism release_within",
     "search.report.report": "Candidate Report",
-    "search.report.vector_report": "VectorReport",
 }
 
 HOMES: dict[str, str] = {name: module for module, names in _BY_MODULE.items() for name in names.split()}

@@ -16,9 +16,9 @@ from noisewright.problem.utilities import (
     PowerError,
     SquaredError,
     Usefulness,
-    Utility,
     WorstVariance,
 )
+from noisewright.problem.utility import Utility
 
 AnyUtility = Utility | WorstVariance | AverageVariance
 

@@ -12,16 +12,9 @@ from noisewright.app.questions import Limits, Parameters, make_scalar, make_util
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, SensitivitySet, Sparse
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
+from noisewright.problem.utilities import LargestError
+from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import (
-    CoordinateUsefulness,
-    LargestError,
-    LargestErrorQuantile,
-    TotalAbsoluteError,
-    TotalSquaredError,
-    VectorUtility,
-)
 
 SETS = ("box", "disjoint", "sparse", "replace", "l1-ball", "l2-ball", "points")
 LARGEST = "largest-error"
@@ -135,7 +128,7 @@ def _whole(text: str, option: str) -> int:
         raise InvalidInputError(f"{option} is {text!r}; give a whole number.") from None
 
 
-def make_vector_utility(typed: str, parameters: Parameters, weights: str | None) -> VectorUtility:
+def make_vector_utility(typed: str, parameters: Parameters, weights: str | None) -> Utility:
     """The utilities of the command line, read for several numbers."""
     each = None if weights is None else _split(weights)
     if typed == LARGEST:
@@ -143,14 +136,10 @@ def make_vector_utility(typed: str, parameters: Parameters, weights: str | None)
             raise InvalidInputError(f"--utility {LARGEST} takes no parameter and no --weights.")
         return LargestError()
     utility = make_utility(typed, parameters)
-    if isinstance(utility, SquaredError):
-        return TotalSquaredError(each)
-    if isinstance(utility, AbsoluteError):
-        return TotalAbsoluteError(each)
-    if isinstance(utility, Usefulness):
-        return CoordinateUsefulness(utility.within, each)
-    if isinstance(utility, ErrorQuantile) and each is None:
-        return LargestErrorQuantile(utility.confidence)
+    if each is None:
+        return utility
+    if "weights" in utility.CARD.given:
+        return type(utility).from_dict({**utility.to_dict(), "weights": each})
     raise InvalidInputError(
         f"--utility {typed} with these options is not for several numbers; give squared-error, absolute-error or"
         f" usefulness (with --weights if you like), error-quantile or {LARGEST}."

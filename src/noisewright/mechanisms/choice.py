@@ -11,16 +11,20 @@ from fractions import Fraction
 
 from noisewright.mechanisms.answers import read_answer, stretch_of
 from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.shortfall import Choosing
+from noisewright.numerics.balls import Ball, ball, hull
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidLawError, InvalidMechanismError
 from noisewright.problem.fields import Rational, Rationals, only, rational, rationals
 from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Choice
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
+
+_TINY = Fraction(1, 2**40)
 
 
 @record("random-exponential", MECHANISMS, error=InvalidLawError)
-class RandomExponential(Record):
+class RandomExponential(Choosing):
     """Picks candidate r with probability proportional to e^(epsilon score / (2 sensitivity)), epsilon drawn first.
 
     epsilons[i] is used with probability weights[i]; one epsilon is the usual exponential mechanism.
@@ -51,9 +55,22 @@ class RandomExponential(Record):
 
         return Selection(masses, len(below))
 
+    @property
+    def unit(self) -> Fraction | None:
+        """The gap that makes a candidate e times less likely; None for a random epsilon."""
+        return 1 / rate_of(self.query, self.epsilons[0]) if len(self.epsilons) == 1 else None
+
+    def missed(self, gap: Fraction) -> Ball:
+        """The largest chance that the chosen score lies more than `gap` below the best one."""
+        total, others = ball(0), len(self.query.candidates) - 1
+        for epsilon, weight in zip(self.epsilons, self.weights, strict=True):
+            height = others * (-ball(rate_of(self.query, epsilon) * gap)).exp()
+            total += ball(weight) * height / (1 + height)
+        return total
+
 
 @record("permute-and-flip", MECHANISMS, error=InvalidMechanismError)
-class PermuteAndFlip(Record):
+class PermuteAndFlip(Choosing):
     """Takes the candidates in random order; the first that its coin accepts is chosen (McKenna and Sheldon 2020).
 
     The coin of a candidate accepts with probability e^(-epsilon (best - score) / (2 sensitivity)), so a best one is
@@ -81,6 +98,22 @@ class PermuteAndFlip(Record):
             return [found[x] for x in refusals]
 
         return Selection(masses, len(refusals))
+
+    @property
+    def unit(self) -> Fraction:
+        """The gap that makes a candidate e times less likely."""
+        return 1 / rate_of(self.query, self.epsilon)
+
+    def missed(self, gap: Fraction) -> Ball:
+        """The largest chance that the chosen score lies more than `gap` below the best one.
+
+        It is 1 - (1 - (1 - a)^n) / (n a), where a is tiny between ka/2 - k(k-1)a^2/6 and ka/2, its first sums.
+        """
+        coin, size = (-ball(gap / self.unit)).exp(), len(self.query.candidates)
+        most = (size - 1) * coin / 2
+        if bool(most < ball(_TINY)):
+            return hull(most - (size - 1) * (size - 2) * coin**2 / 6, most)
+        return 1 - (1 - (1 - coin) ** size) / (size * coin)
 
 
 class Selection:

@@ -2,7 +2,7 @@
 
 Write x for a candidate's shortfall times the rate epsilon / (2 sensitivity), a = e^-x, and k for the number of
 candidates but one best. A loss l(x) that rises from l(0) = 0 costs most, for both mechanisms, when all k lie at a
-common gap. So `missed(gap)`, the chance that k candidates at that gap leave for the best one, says everything:
+common gap. So `missed(gap)`, the chance that k candidates at that gap take from the best one, says everything:
 k a / (1 + k a) for the exponential mechanism, 1 - (1 - (1 - a)^n) / (n a) with n = k + 1 for permute-and-flip.
 
 *Exponential mechanism.* The mean loss is at most v if and only if the sum of (l(x_j) - v) e^-x_j is at most v. Each
@@ -30,101 +30,93 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
-from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential, rate_of
-from noisewright.numerics.balls import Ball, ball, hull
-from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness
+from noisewright.mechanisms.base import Mechanism
+from noisewright.numerics.balls import Ball, ball, hull, precision
+from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.problem.numbers import show
 
-Chooser = RandomExponential | PermuteAndFlip
-Shortfall = PowerError | Usefulness | ErrorQuantile
-"""What can be said about a choice: powers of the shortfall from 1 on, chances and quantiles."""
-
-_TINY = Fraction(1, 2**40)
 _STEPS = 2**24
 _HALVINGS = 64
 
 
-def worst_shortfall(mechanism: Chooser, utility: Shortfall) -> Ball:
-    """The utility of the shortfall at the worst scores, enclosed; as a limit where no scores attain it."""
-    if isinstance(utility, Usefulness):
-        return 1 - missed(mechanism, utility.within)
-    if isinstance(utility, ErrorQuantile):
-        return _quantile(mechanism, utility.confidence)
-    if utility.power < 1 or (isinstance(mechanism, RandomExponential) and len(mechanism.epsilons) > 1):
-        raise InvalidUtilityError(
-            f"the largest {utility} of this choice is not known; give a power of at least 1 and a mechanism with one"
-            " epsilon, or ask for Usefulness(within) or ErrorQuantile(confidence).",
-            utility=utility,
-        )
-    return _largest_mean(mechanism, utility.power)
+class Choosing(Mechanism):
+    """A choice among candidates; its error is the shortfall of the chosen score, its utilities are worst cases.
 
-
-def missed(mechanism: Chooser, gap: Fraction) -> Ball:
-    """The largest chance that the chosen score lies more than `gap` below the best one."""
-    query, others = mechanism.query, len(mechanism.query.candidates) - 1
-    if isinstance(mechanism, PermuteAndFlip):
-        return _missed_by_flips((-ball(rate_of(query, mechanism.epsilon) * gap)).exp(), others)
-    total = ball(0)
-    for epsilon, weight in zip(mechanism.epsilons, mechanism.weights, strict=True):
-        weights = others * (-ball(rate_of(query, epsilon) * gap)).exp()
-        total += ball(weight) * weights / (1 + weights)
-    return total
-
-
-def _missed_by_flips(coin: Ball, others: int) -> Ball:
-    """1 - (1 - (1 - a)^n) / (n a); where a is tiny between ka/2 - k(k-1)a^2/6 and ka/2, the first sums of it."""
-    most = others * coin / 2
-    if bool(most < ball(_TINY)):
-        return hull(most - others * (others - 1) * coin**2 / 6, most)
-    size = others + 1
-    return 1 - (1 - (1 - coin) ** size) / (size * coin)
-
-
-def _unit(mechanism: Chooser) -> Fraction:
-    """The gap that makes a candidate e times less likely, for the smallest epsilon."""
-    epsilons = (mechanism.epsilon,) if isinstance(mechanism, PermuteAndFlip) else mechanism.epsilons
-    return 1 / rate_of(mechanism.query, min(epsilons))
-
-
-def _quantile(mechanism: Chooser, confidence: Fraction) -> Ball:
-    """The smallest gap beyond which the choice lies with at most the remaining probability."""
-    size = len(mechanism.query.candidates)
-    if Fraction(size - 1, size) <= 1 - confidence:
-        return ball(0)
-    low, high, rest = Fraction(0), _unit(mechanism), ball(1 - confidence)
-    while not bool(missed(mechanism, high) <= rest):
-        high *= 2
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        chance = missed(mechanism, middle)
-        if bool(chance <= rest):
-            high = middle
-        elif bool(chance > rest):
-            low = middle
-        else:
-            break
-    return hull(ball(low), ball(high))
-
-
-def _largest_mean(mechanism: Chooser, power: Fraction) -> Ball:
-    """The largest gap^power missed(gap), whose logarithm is concave in the gap.
-
-    A point that is larger than both its neighbours has the maximum between them, and the secants of the
-    logarithm bound it by the point's value times its ratio to the smaller neighbour.
+    They hold for all scores, as a limit where no scores attain them.
     """
-    if len(mechanism.query.candidates) == 1:
-        return ball(0)
-    step = _unit(mechanism) / _STEPS
 
-    def mean(place: int) -> Ball:
-        return ball(place * step) ** ball(power) * missed(mechanism, place * step)
+    __slots__ = ()
+    query: Any
 
-    top = _peak(mean)
-    at, below, above = mean(top), mean(top - 2), mean(top + 2)
-    if not (bool(below < at) and bool(above < at)):
-        raise ArithmeticError("the largest mean shortfall was not found; the working precision was too small")
-    return hull(hull(at, at * at / below), at * at / above)
+    @property
+    def unit(self) -> Fraction | None:
+        """The gap that makes a candidate e times less likely; None where no single one does."""
+        raise NotImplementedError
+
+    def missed(self, gap: Fraction) -> Ball:
+        """The largest chance that the chosen score lies more than `gap` below the best one."""
+        raise NotImplementedError
+
+    def power_means(self, power: Fraction, field: Field) -> list[Value]:
+        """The largest mean of shortfall^power, for powers from 1 on and a single epsilon."""
+        if power < 1 or self.unit is None:
+            self._refuse(f"the largest mean of shortfall^{show(power)}")
+        return [_valued(lambda: self._largest_mean(power), field)]
+
+    def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:
+        """The smallest chance that the shortfall is at most the limit."""
+        return [_valued(lambda: 1 - self.missed(limits[0]), field)]
+
+    def half_width(self, confidence: Fraction, field: Field) -> Value:
+        """What the shortfall stays within, whatever the scores are, with the confidence."""
+        return _valued(lambda: self._quantile(confidence), field)
+
+    def _quantile(self, confidence: Fraction) -> Ball:
+        """The smallest gap beyond which the choice lies with at most the remaining probability."""
+        size = len(self.query.candidates)
+        if Fraction(size - 1, size) <= 1 - confidence:
+            return ball(0)
+        low, high, rest = Fraction(0), self.query.sensitivity, ball(1 - confidence)
+        while not bool(self.missed(high) <= rest):
+            low, high = (high if bool(self.missed(high) > rest) else low), 2 * high
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            chance = self.missed(middle)
+            if bool(chance <= rest):
+                high = middle
+            elif bool(chance > rest):
+                low = middle
+            else:
+                break
+        return hull(ball(low), ball(high))
+
+    def _largest_mean(self, power: Fraction) -> Ball:
+        """The largest gap^power missed(gap), whose logarithm is concave in the gap.
+
+        A point that is larger than both its neighbours has the maximum between them, and the secants of the
+        logarithm bound it by the point's value times its ratio to the smaller neighbour.
+        """
+        if len(self.query.candidates) == 1:
+            return ball(0)
+        step = (self.unit or Fraction(1)) / _STEPS
+
+        def mean(place: int) -> Ball:
+            return ball(place * step) ** ball(power) * self.missed(place * step)
+
+        top = _peak(mean)
+        at, below, above = mean(top), mean(top - 2), mean(top + 2)
+        if not (bool(below < at) and bool(above < at)):
+            raise ArithmeticError("the largest mean shortfall was not found; the working precision was too small")
+        return hull(hull(at, at * at / below), at * at / above)
+
+
+def _valued(find: Callable[[], Ball], field: Field) -> Value:
+    """What is found in balls, as the field has it."""
+    with precision():
+        value = find()
+    return value if field is BALLS else float(value.mid())
 
 
 def _peak(mean: Callable[[int], Ball]) -> int:

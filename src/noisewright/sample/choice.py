@@ -8,7 +8,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.mechanisms.shortfall import Chooser, worst_shortfall
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import show
@@ -26,7 +25,7 @@ _BITS = 64
 class ChoiceDrawer:
     """Chooses a candidate from the scores of all."""
 
-    def __init__(self, mechanism: Chooser) -> None:
+    def __init__(self, mechanism: RandomExponential | PermuteAndFlip) -> None:
         self._mechanism = mechanism
 
     def release(self, answer: Mapping[str, Any], entropy: Entropy) -> str:
@@ -57,17 +56,17 @@ def _flipped(mechanism: PermuteAndFlip, answer: Mapping[str, Any], stream: WordS
 
 @drawer_for.register(RandomExponential)
 @drawer_for.register(PermuteAndFlip)
-def _(mechanism: Chooser) -> Drawer:
+def _(mechanism: RandomExponential | PermuteAndFlip) -> Drawer:
     return ChoiceDrawer(mechanism)
 
 
 @describe_error.register(RandomExponential)
 @describe_error.register(PermuteAndFlip)
-def _(mechanism: Chooser) -> list[str]:
+def _(mechanism: RandomExponential | PermuteAndFlip) -> list[str]:
     flips = isinstance(mechanism, PermuteAndFlip)
     epsilons = (mechanism.epsilon,) if isinstance(mechanism, PermuteAndFlip) else mechanism.epsilons
     with precision():
-        far = upper(worst_shortfall(mechanism, ErrorQuantile("0.95")))
+        far = upper(mechanism.expected(ErrorQuantile("0.95")))
     return [
         f"Chooses one of {len(mechanism.query.candidates)} candidates, higher scores more often, by"
         f" {'permute-and-flip' if flips else 'the exponential mechanism'} (epsilon {', '.join(map(show, epsilons))}).",

@@ -11,7 +11,6 @@ from scipy.special import lambertw
 
 from noisewright.mechanisms.answers import STRETCH
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.mechanisms.shortfall import missed, worst_shortfall
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidUtilityError
@@ -29,7 +28,7 @@ def chooser(kind: str, size: int, epsilon=1, sensitivity=1, *, exact: bool = Tru
 
 def worst(mechanism, utility) -> float:
     with precision():
-        value = worst_shortfall(mechanism, utility)
+        value = mechanism.expected(utility)
         assert upper(value) - lower(value) <= Fraction(1, 10**12) * max(Fraction(1), upper(value))
         return float(value.mid())
 
@@ -49,7 +48,7 @@ def test_the_missed_chance_is_that_of_all_others_at_one_gap(kind: str, size: int
     """Epsilon 3 and sensitivity 2, so that a unit is 4/3; once more from the law itself."""
     mechanism, gap = chooser(kind, size, 3, 2), Fraction(x) * 4 / 3
     with precision():
-        found = float(missed(mechanism, gap).mid())
+        found = float(mechanism.missed(gap).mid())
     assert found == pytest.approx(chance(kind, size - 1, x), rel=1e-8)
     scores = {name: -gap if i else 0 for i, name in enumerate(mechanism.query.candidates)}
     assert found == pytest.approx(1 - mechanism.law_given(scores).masses(FLOATS)[0], rel=1e-8)
@@ -61,16 +60,16 @@ def test_a_tiny_missed_chance_is_enclosed_too(size: int):
     mechanism = chooser("permute-and-flip", size, 2)
     for gap in (25, 26, 27, 28, 29, 30, 35, 80):
         with precision(1024):
-            a = missed(chooser("exponential", size, 2), Fraction(gap))
+            a = chooser("exponential", size, 2).missed(Fraction(gap))
             coin = a / (1 - a) / (size - 1)
             exact = 1 - (1 - (1 - coin) ** size) / (size * coin)
         with precision():
-            found = missed(mechanism, Fraction(gap))
+            found = mechanism.missed(Fraction(gap))
             assert lower(found) <= upper(exact)
             assert lower(exact) <= upper(found)
             assert float(found.rad()) <= 1e-9 * float(found.mid())
     with precision():
-        assert 0 <= float(missed(mechanism, Fraction(10**9)).mid()) < 1e-300
+        assert 0 <= float(mechanism.missed(Fraction(10**9)).mid()) < 1e-300
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -102,7 +101,7 @@ def test_the_quantile_is_where_the_rest_is_missed(kind: str, size: int, confiden
     mechanism = chooser(kind, size, Fraction(1, 2), 3)
     far = Fraction(worst(mechanism, ErrorQuantile(confidence)))
     with precision():
-        assert float(missed(mechanism, far).mid()) == pytest.approx(1 - float(confidence), rel=1e-9)
+        assert float(mechanism.missed(far).mid()) == pytest.approx(1 - float(confidence), rel=1e-9)
     assert worst(mechanism, Usefulness(far)) == pytest.approx(float(confidence), rel=1e-9)
 
 
@@ -157,9 +156,9 @@ def test_no_scores_at_random_do_worse_and_a_common_gap_does_as_badly(kind: str, 
         (RandomExponential(Choice(["a", "b"]), [1, 2], [Fraction(1, 2)] * 2), AbsoluteError()),
     ],
 )
-def test_a_mean_that_is_not_known_is_refused(mechanism, utility):
-    with pytest.raises(InvalidUtilityError, match="not known"):
-        worst_shortfall(mechanism, utility)
+def test_a_mean_whose_worst_case_is_not_known_is_refused(mechanism, utility):
+    with pytest.raises(InvalidUtilityError, match="has no rule"):
+        mechanism.expected(utility)
 
 
 def test_a_random_epsilon_misses_with_the_mean_of_its_chances():

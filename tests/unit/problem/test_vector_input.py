@@ -68,13 +68,13 @@ def test_points_need_equal_rows_that_move_something(matrix, words):
 def test_sensitivities_of_wildly_different_size_are_refused():
     with pytest.raises(nw.InvalidQueryError, match="other units"):
         nw.Vector(nw.Box([1e-90, 1e90]))
-    report = nw.design(nw.Vector(nw.Box([1e-20, 1e20])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    report = nw.design(nw.Vector(nw.Box([1e-20, 1e20])), privacy=nw.PureDP(1), utility=nw.SquaredError())
     assert all(c.certified.certificate.bound <= 1 for c in report.candidates)
 
 
 @pytest.mark.parametrize("chosen", [nw.Box([1, 0]), nw.Sparse(2, [0, 3, 0])], ids=["box", "sparse"])
 def test_a_single_number_that_moves_among_still_ones_is_certified_under_delta(chosen):
-    report = nw.design(nw.Vector(chosen), privacy=nw.ApproxDP(1, 1e-6), utility=nw.TotalSquaredError())
+    report = nw.design(nw.Vector(chosen), privacy=nw.ApproxDP(1, 1e-6), utility=nw.SquaredError())
     assert "truncated Laplace" in [c.name for c in report.candidates]
 
 
@@ -109,7 +109,7 @@ def test_parameters_mean_their_decimals():
 
 
 @pytest.mark.parametrize("weights", [[], [1, 0], [1, -1], [1, math.nan], "12", 5])
-@pytest.mark.parametrize("utility", [nw.TotalSquaredError, nw.TotalAbsoluteError])
+@pytest.mark.parametrize("utility", [nw.SquaredError, nw.AbsoluteError])
 def test_impossible_weights_are_refused(utility, weights):
     with pytest.raises(nw.InvalidInputError):
         utility(weights)
@@ -118,15 +118,15 @@ def test_impossible_weights_are_refused(utility, weights):
 @pytest.mark.parametrize("within", [0, -1, [], [1, 0], math.nan])
 def test_impossible_limits_are_refused(within):
     with pytest.raises(nw.InvalidInputError):
-        nw.CoordinateUsefulness(within)
+        nw.Usefulness(within)
 
 
 @pytest.mark.parametrize(
     ("utility", "words"),
     [
-        (nw.TotalSquaredError([1, 2]), "2 weights for 3 numbers"),
-        (nw.TotalAbsoluteError([1, 2, 3, 4]), "4 weights for 3 numbers"),
-        (nw.CoordinateUsefulness([1, 2]), "2 limits for 3 numbers"),
+        (nw.SquaredError([1, 2]), "2 weights for 3 numbers"),
+        (nw.AbsoluteError([1, 2, 3, 4]), "4 weights for 3 numbers"),
+        (nw.Usefulness([1, 2]), "2 limits for 3 numbers"),
         (nw.PowerError(3), "for several numbers"),
         ("squared", "for several numbers"),
     ],
@@ -138,7 +138,7 @@ def test_what_does_not_fit_the_question_is_refused_before_any_work(utility, word
 
 
 def test_an_answer_of_the_wrong_shape_is_refused():
-    best = nw.design(nw.Vector(nw.Box([1, 2])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError()).best
+    best = nw.design(nw.Vector(nw.Box([1, 2])), privacy=nw.PureDP(1), utility=nw.SquaredError()).best
     for answer in ([1], [1, 2, 3], 5, "12", [1, math.nan], [1, "x"]):
         with pytest.raises(nw.InvalidInputError):
             best.release(answer)

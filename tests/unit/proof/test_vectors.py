@@ -32,7 +32,7 @@ SETS: dict[str, Any] = {
 @pytest.fixture(scope="module", params=[nw.PureDP(1), nw.ApproxDP("1/2", "1e-6")], ids=["pure", "approximate"])
 def reports(request):
     made = {
-        name: nw.design(nw.Vector(chosen), privacy=request.param, utility=nw.TotalSquaredError())
+        name: nw.design(nw.Vector(chosen), privacy=request.param, utility=nw.SquaredError())
         for name, chosen in SETS.items()
     }
     return request.param, made

@@ -35,7 +35,7 @@ def test_it_is_a_named_candidate_that_wins_for_few_people_and_not_for_many():
     privacy = nw.MetricPrivacy(nw.Euclidean(points.tolist()))
     values = {}
     for people in (1, 10**5):
-        report = nw.design(nw.Linear(matrix.tolist(), people=people), privacy=privacy, utility=nw.TotalSquaredError())
+        report = nw.design(nw.Linear(matrix.tolist(), people=people), privacy=privacy, utility=nw.SquaredError())
         values[people] = {c.name: c.value for c in report.candidates}
         assert report.candidates[0].value == min(values[people].values())
     assert values[1]["block descent"] < 0.9 * values[1]["metric Laplace"]

@@ -119,7 +119,7 @@ def test_what_floats_cannot_hold_and_other_promises_are_refused():
     with pytest.raises(nw.InvalidQueryError, match="another unit"):
         nw.design(question(3, 10**80), privacy=nw.PureDP(1), utility=nw.SquaredError())
     with pytest.raises(nw.InvalidPrivacyError, match="PureDP"):
-        designer_for(question(3), nw.ApproxDP(1, "1e-6"))
+        designer_for(question(3), nw.ApproxDP(1, "1e-6"), nw.AbsoluteError())
     with pytest.raises(nw.InvalidQueryError, match="Scalar"):
         nw.design(question(3), privacy=nw.PureDP(1), utility=nw.AbsoluteError(), compose=2)
 

@@ -9,7 +9,7 @@ import pytest
 
 import noisewright as nw
 
-UTILITIES = (nw.TotalSquaredError(), nw.TotalSquaredError([3, 1]), nw.TotalAbsoluteError(), nw.LargestError())
+UTILITIES = (nw.SquaredError(), nw.SquaredError([3, 1]), nw.AbsoluteError(), nw.LargestError())
 
 
 @pytest.mark.parametrize("utility", UTILITIES, ids=str)
@@ -28,7 +28,7 @@ def test_no_candidate_is_below_it(utility, scale):
 @pytest.mark.parametrize(("people", "count"), [(1, 1), (4, 4), (None, 22)])
 def test_it_is_what_the_rule_says_for_two_elements(people, count):
     query = nw.Linear([[0, 3]], people=people)
-    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Hamming(2, "0.1")), utility=nw.TotalSquaredError())
+    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Hamming(2, "0.1")), utility=nw.SquaredError())
     expected = (count * 3 / 2) ** 2 / (1 + math.exp(count * 0.1))
     assert report.bound == pytest.approx(expected, rel=1e-12)
     assert expected <= report.candidates[0].value

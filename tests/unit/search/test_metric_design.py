@@ -21,7 +21,7 @@ from noisewright.search.designers.linear import squared_errors
 from noisewright.search.families.linear_single import best_single
 from noisewright.search.programmes.pairs import PairTable
 
-TOTAL = nw.TotalSquaredError()
+TOTAL = nw.SquaredError()
 
 
 def _points(seed: int, size: int, digits: int = 3) -> list[list[float]]:
@@ -73,15 +73,15 @@ def test_elliptical_and_laplace_are_both_offered_and_the_better_is_first():
 
 def test_weights_and_other_utilities_are_served():
     query, privacy = nw.Linear(_matrix(1, 3, 15)), nw.MetricPrivacy(nw.Euclidean(_points(1, 15)))
-    heavy: Any = nw.design(query, privacy=privacy, utility=nw.TotalSquaredError([100, 1, 1]))
+    heavy: Any = nw.design(query, privacy=privacy, utility=nw.SquaredError([100, 1, 1]))
     plain: Any = nw.design(query, privacy=privacy, utility=nw.SquaredError())
     assert heavy.errors[0][0] < plain.errors[0][0]
-    for utility in (nw.TotalAbsoluteError(), nw.LargestError()):
+    for utility in (nw.AbsoluteError(), nw.LargestError()):
         report = nw.design(query, privacy=privacy, utility=utility)
         noise = np.abs(report.best.draw(20_000))
-        value = noise.sum(axis=1).mean() if isinstance(utility, nw.TotalAbsoluteError) else noise.max(axis=1).mean()
+        value = noise.sum(axis=1).mean() if isinstance(utility, nw.AbsoluteError) else noise.max(axis=1).mean()
         assert report.candidates[0].value == pytest.approx(value, rel=0.05)
-    with pytest.raises(InvalidUtilityError, match="TotalSquaredError"):
+    with pytest.raises(InvalidUtilityError, match="SquaredError"):
         nw.design(query, privacy=privacy, utility=nw.Usefulness(1))
 
 

@@ -12,12 +12,12 @@ from noisewright.mechanisms.linear import Block
 from noisewright.mechanisms.linear_values import enclosed
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.vector_utilities import weights_of
+from noisewright.problem.utilities import weights_of
 
 UTILITIES = [
-    nw.TotalSquaredError(),
-    nw.TotalSquaredError(weights=(3, "1/7")),
-    nw.TotalAbsoluteError(),
+    nw.SquaredError(),
+    nw.SquaredError(weights=(3, "1/7")),
+    nw.AbsoluteError(),
     nw.LargestError(),
 ]
 IDENTITY = nw.Linear([[0, 1, 2], [1, 0, 3]])
@@ -51,7 +51,7 @@ def brute(mechanism, utility, reach):
     mass /= mass.sum()
     if isinstance(utility, nw.LargestError):
         return float((mass * np.maximum(*errors)).sum())
-    power = 2 if isinstance(utility, nw.TotalSquaredError) else 1
+    power = 2 if isinstance(utility, nw.SquaredError) else 1
     weights = [float(w) for w in weights_of(utility, 2)]
     return float(sum(w * (mass * e**power).sum() for w, e in zip(weights, errors, strict=True)))
 
@@ -101,7 +101,7 @@ def test_a_gap_under_metric_privacy_is_an_upper_bound(utility, people):
 def test_a_wide_ball_shows_in_the_gap():
     points = np.round(np.random.default_rng(3).uniform(0, 100, (12, 2)), 2).tolist()
     query = nw.Linear(np.random.default_rng(4).uniform(0, 1, (2, 12)).tolist())
-    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Euclidean(points, "0.02")), utility=nw.TotalSquaredError())
+    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Euclidean(points, "0.02")), utility=nw.SquaredError())
     elliptic = next(c for c in report.candidates if c.name == "elliptical")
     assert report.bound is not None
     assert elliptic.gap is not None

@@ -79,4 +79,4 @@ def test_a_plan_cannot_be_made_of_anything_but_one_real_number():
     linear, vector = nw.Linear([[0, 1]]), nw.Vector(nw.Box([1, 2]))
     for query, privacy in ((linear, nw.MetricPrivacy(nw.Hamming(2, 1))), (vector, nw.ApproxDP(1, "0.01"))):
         with pytest.raises(nw.InvalidQueryError, match="real-valued Scalar"):
-            nw.design(query, privacy=privacy, utility=nw.TotalSquaredError(), compose=3)
+            nw.design(query, privacy=privacy, utility=nw.SquaredError(), compose=3)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noisewright.mechanisms.linear_largest import _independent
 
 import noisewright as nw
-from noisewright.mechanisms.linear_largest import _independent
 from noisewright.search.bounds.approximate import _costs_from_below
 from noisewright.search.designers.plan import _largest
 from noisewright.search.families.calibration import rounded_up
@@ -121,10 +121,10 @@ def test_words_about_the_distance_to_the_best_possible_say_how_far():
     assert "0.5 %" in limit_text(0.005, nw.Scalar(1))
 
 
-@pytest.mark.parametrize("utility", [nw.TotalSquaredError([1, 5, 2]), nw.TotalAbsoluteError([1, 5, 2])], ids=str)
+@pytest.mark.parametrize("utility", [nw.SquaredError([1, 5, 2]), nw.AbsoluteError([1, 5, 2])], ids=str)
 def test_errors_of_each_number_add_up_to_the_value(utility: Any):
     report: Any = nw.design(nw.Vector(nw.Box([1, 3, 10])), privacy=nw.PureDP(1), utility=utility)
-    power = 2 if isinstance(utility, nw.TotalSquaredError) else 1
+    power = 2 if isinstance(utility, nw.SquaredError) else 1
     for candidate, errors in zip(report.candidates, report.errors, strict=True):
         total = sum(w * e**power for w, e in zip([1, 5, 2], errors, strict=True))
         assert total == pytest.approx(candidate.value, rel=1e-9)
@@ -154,10 +154,10 @@ def test_cutting_planes_go_on_until_no_pair_is_violated(monkeypatch: pytest.Monk
     rng = np.random.default_rng(11)
     points, matrix = np.round(rng.uniform(0, 9, (40, 2)), 2), np.round(rng.normal(size=(3, 40)), 2)
     query, privacy = nw.Linear(matrix.tolist()), nw.MetricPrivacy(nw.Euclidean(points.tolist()))
-    whole = {c.name: c.value for c in nw.design(query, privacy=privacy, utility=nw.TotalSquaredError()).candidates}
+    whole = {c.name: c.value for c in nw.design(query, privacy=privacy, utility=nw.SquaredError()).candidates}
     monkeypatch.setattr("noisewright.search.programmes.pairs.ALL_PAIRS", 10)
     monkeypatch.setattr("noisewright.search.programmes.pairs._ADDED", 2)
-    cut = nw.design(query, privacy=privacy, utility=nw.TotalSquaredError())
+    cut = nw.design(query, privacy=privacy, utility=nw.SquaredError())
     for candidate in cut.candidates:
         assert candidate.value == pytest.approx(whole[candidate.name], rel=1e-6), candidate.name
 

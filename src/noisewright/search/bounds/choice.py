@@ -18,23 +18,41 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from noisewright.mechanisms.shortfall import Shortfall
+from noisewright.mechanisms.errors import Errors
 from noisewright.numerics.balls import Ball, ball, lower, precision, upper
+from noisewright.numerics.fields import BALLS, Field
 from noisewright.problem.queries import Choice
-from noisewright.problem.utilities import ErrorQuantile, Usefulness
+from noisewright.problem.utility import Utility
 
 
-def best_choice(query: Choice, epsilon: Fraction, utility: Shortfall) -> Fraction:
+def best_choice(query: Choice, epsilon: Fraction, utility: Utility) -> Fraction:
     """A bound on the utility of the shortfall, at the worst scores, of every epsilon-DP choice."""
-    size, unit = len(query.candidates), query.sensitivity
     with precision():
-        if isinstance(utility, Usefulness):
-            return min(Fraction(1), upper(1 - _missed(size, epsilon, utility.within // unit + 1)))
-        if isinstance(utility, ErrorQuantile):
-            return unit * _farthest(size, epsilon, 1 - utility.confidence)
-        leads = [_peak(size, epsilon, utility.power, start) for start in (0, 1)]
-        costs = [ball(unit * lead) ** ball(utility.power) * _missed(size, epsilon, lead) for lead in leads]
-        return max(Fraction(0), *map(lower, costs))
+        value = utility.under(Leads(len(query.candidates), query.sensitivity, epsilon), BALLS)
+        return min(Fraction(1), upper(value)) if utility.larger_is_better else max(Fraction(0), lower(value))
+
+
+class Leads(Errors):
+    """The shortfall that no private choice among `size` candidates can avoid, at the leads above."""
+
+    __slots__ = ("epsilon", "size", "unit")
+
+    def __init__(self, size: int, unit: Fraction, epsilon: Fraction) -> None:
+        self.size, self.unit, self.epsilon = size, unit, epsilon
+
+    def power_means(self, power: Fraction, field: Field) -> list[Ball]:
+        """At the better of the two starts."""
+        leads = [_peak(self.size, self.epsilon, power, start) for start in (0, 1)]
+        costs = [ball(self.unit * lead) ** ball(power) * _missed(self.size, self.epsilon, lead) for lead in leads]
+        return [costs[0].max(costs[1])]
+
+    def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Ball]:
+        """At the first lead beyond the limit."""
+        return [1 - _missed(self.size, self.epsilon, limit // self.unit + 1) for limit in limits]
+
+    def half_width(self, confidence: Fraction, field: Field) -> Ball:
+        """The largest lead that is missed too often."""
+        return ball(self.unit * _farthest(self.size, self.epsilon, 1 - confidence))
 
 
 def _missed(size: int, epsilon: Fraction, lead: int) -> Ball:
