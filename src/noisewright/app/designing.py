@@ -30,7 +30,7 @@ from noisewright.app.options import (
 )
 from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json, writing
 from noisewright.app.promises import Promise, make_count, make_privacy
-from noisewright.app.questions import Limits, Parameters, make_any_utility, make_choice
+from noisewright.app.questions import Limits, Parameters, make_any_utility
 from noisewright.app.vectors import (
     Changes,
     Dimension,
@@ -43,6 +43,7 @@ from noisewright.app.vectors import (
     make_vector_utility,
 )
 from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.queries import Choice
 from noisewright.problem.vector import Vector
 
 if TYPE_CHECKING:
@@ -84,13 +85,7 @@ def design(
     """
     several = Several(sensitivities, sensitivities_file, chosen_set, changes, dimension, weights)
     limits = Limits(inputs, outputs, unbiased, bias)
-    query: Any
-    if candidates is None:
-        query = make_query(sensitivity, several, limits, integer=integer)
-    else:
-        query = make_choice(candidates, sensitivity, others=several.asked or integer or limits != Limits())
-        if plot is not None:
-            raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
+    query = make_query(sensitivity, several, limits, integer=integer, candidates=candidates)
     privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
     releases = make_count(compose)
     parameters = Parameters(power, within, confidence)
@@ -99,8 +94,7 @@ def design(
         wanted = make_vector_utility(utility, parameters, weights)
     else:
         wanted = make_any_utility(utility, parameters)
-    check_place(save, "--save")
-    check_picture(plot)
+    _check_files(query, save, plot)
     from noisewright.search.design import design as find_best
 
     report = find_best(
@@ -115,6 +109,13 @@ def design(
     if plot is not None:
         report.plot(plot)
         remark(f"The picture is in {plot}.")
+
+
+def _check_files(query: Any, save: Path | None, plot: Path | None) -> None:
+    check_place(save, "--save")
+    check_picture(plot)
+    if plot is not None and isinstance(query, Choice):
+        raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
 
 
 def keep(certified: Certified, path: Path, name: str) -> None:

@@ -53,11 +53,11 @@ class Choosing(Mechanism):
     @property
     def unit(self) -> Fraction | None:
         """The gap that makes a candidate e times less likely; None where no single one does."""
-        raise NotImplementedError
+        return None
 
     def missed(self, gap: Fraction) -> Ball:
         """The largest chance that the chosen score lies more than `gap` below the best one."""
-        raise NotImplementedError
+        self._refuse("the chance to miss the best candidate")
 
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
         """The largest mean of shortfall^power, for powers from 1 on and a single epsilon."""
