@@ -11,7 +11,6 @@ from typing import Any
 
 import noisewright as nw
 from noisewright.laws.bumps import FLAT
-from noisewright.mechanisms.choice import PermuteAndFlip
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.linear import Block
 from noisewright.problem.metrics import Attributes, Scaled, Sum
@@ -25,9 +24,9 @@ BOUNDED = Bounded(1, (0, 1), (-4, 5), None)
 PAIR = nw.Vector(nw.Box([2, 3]))
 QUERIES = nw.Linear([[1, 0, 2], [0, 1, 1]])
 COLUMNS = [[4, 0, 8], [0, 4, 4]]
-ADDITIVE = nw.Additive(REAL, nw.Laplace(2), nw.Lattice.cells(HALF / 2))
-COMPOSITE = nw.Composite(BOUNDED, nw.Tent(HALF), FLAT, HALF, (0, 1), 2, 8)
-ROWS = nw.Rows(BOUNDED, uniform_grid(Fraction(0), Fraction(1), 2), (-1, 2), [[3, 1], [2, 2], [1, 3]])
+ADDITIVE = nw.mechanisms.Additive(REAL, nw.laws.Laplace(2), nw.laws.Lattice.cells(HALF / 2))
+COMPOSITE = nw.mechanisms.Composite(BOUNDED, nw.laws.Tent(HALF), FLAT, HALF, (0, 1), 2, 8)
+ROWS = nw.mechanisms.Rows(BOUNDED, uniform_grid(Fraction(0), Fraction(1), 2), (-1, 2), [[3, 1], [2, 2], [1, 3]])
 UNIVERSE = [("a", 1), ("b", 2), ("c", 1)]
 
 EXAMPLES: dict[type, dict[str, Any]] = {
@@ -36,7 +35,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.ProbabilisticDP: {"epsilon": 2, "delta": TENTH},
     nw.RenyiDP: {"alpha": 3, "epsilon": 2},
     nw.ZeroConcentratedDP: {"rho": 2},
-    nw.MetricPrivacy: {"metric": nw.Hamming(3, 1)},
+    nw.MetricPrivacy: {"metric": nw.metrics.Hamming(3, 1)},
     nw.Box: {"each": [2, 3]},
     nw.Disjoint: {"each": [2, 3]},
     nw.Sparse: {"changes": 1, "each": [2, 3]},
@@ -70,77 +69,79 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.LargestError: {},
     nw.ErrorQuantile: {"confidence": TENTH},
     nw.Usefulness: {"within": [1, 2], "weights": [1, 2]},
-    nw.Matrix: {"distances": [[0, 1, 2], [1, 0, 2], [2, 2, 0]]},
-    nw.Hamming: {"size": 3, "epsilon": 2},
+    nw.metrics.Matrix: {"distances": [[0, 1, 2], [1, 0, 2], [2, 2, 0]]},
+    nw.metrics.Hamming: {"size": 3, "epsilon": 2},
     Attributes: {"codes": [[0, 0], [1, 1]], "tables": [[[0, 2], [2, 0]], [[0, 3], [3, 0]]]},
-    nw.PerAttribute: {"universe": UNIVERSE, "budgets": [1, 2]},
-    nw.PerValue: {"universe": UNIVERSE, "budgets": [{"a": 1, "b": 2, "c": 3}, {1: 1, 2: 2}]},
-    Sum: {"parts": [nw.Hamming(3, 1), nw.Hamming(3, 2)]},
-    Scaled: {"metric": nw.Hamming(3, 1), "factor": 2},
-    nw.WithAbsent: {"metric": nw.Hamming(3, 1), "budget": 2},
-    nw.Euclidean: {"points": [[0, 1], [2, 3]], "scale": 2},
-    nw.Dates: {"dates": [date(2020, 1, 1), date(2020, 1, 5)], "days": 2, "epsilon": 1},
-    nw.TimeSeries: {"series": [[0, 1], [2, 3]], "scale": 2},
-    nw.GreatCircle: {"points": [[10, 20], [30, 40]], "per_kilometre": 2},
-    nw.SmoothThreshold: {"points": [[0, 1], [2, 3]], "within": 2, "epsilon": 1},
-    nw.Threshold: {"points": [[0], [1], [2]], "within": 1, "epsilon": 2},
-    nw.Graph: {"edges": [("a", "b", 1), ("b", "c", 2)]},
-    nw.Laplace: {"scale": 2},
-    nw.DiscreteLaplace: {"scale": 2},
-    nw.Gaussian: {"std": 2},
-    nw.GeneralizedGaussian: {"power": 3, "scale": 2},
-    nw.Logistic: {"scale": 2},
-    nw.TruncatedLaplace: {"scale": 2, "bound": 3},
-    nw.DiscreteGaussian: {"std": 2},
-    nw.GaussianMixture: {"stds": [1, 2], "weights": [THIRD, 1 - THIRD]},
-    nw.Tabulated: {"width": 2, "weights": [3, 2, 1], "edge": 0},
-    nw.Piecewise: {
+    nw.metrics.PerAttribute: {"universe": UNIVERSE, "budgets": [1, 2]},
+    nw.metrics.PerValue: {"universe": UNIVERSE, "budgets": [{"a": 1, "b": 2, "c": 3}, {1: 1, 2: 2}]},
+    Sum: {"parts": [nw.metrics.Hamming(3, 1), nw.metrics.Hamming(3, 2)]},
+    Scaled: {"metric": nw.metrics.Hamming(3, 1), "factor": 2},
+    nw.metrics.WithAbsent: {"metric": nw.metrics.Hamming(3, 1), "budget": 2},
+    nw.metrics.Euclidean: {"points": [[0, 1], [2, 3]], "scale": 2},
+    nw.metrics.Dates: {"dates": [date(2020, 1, 1), date(2020, 1, 5)], "days": 2, "epsilon": 1},
+    nw.metrics.TimeSeries: {"series": [[0, 1], [2, 3]], "scale": 2},
+    nw.metrics.GreatCircle: {"points": [[10, 20], [30, 40]], "per_kilometre": 2},
+    nw.metrics.SmoothThreshold: {"points": [[0, 1], [2, 3]], "within": 2, "epsilon": 1},
+    nw.metrics.Threshold: {"points": [[0], [1], [2]], "within": 1, "epsilon": 2},
+    nw.metrics.Graph: {"edges": [("a", "b", 1), ("b", "c", 2)]},
+    nw.laws.Laplace: {"scale": 2},
+    nw.laws.DiscreteLaplace: {"scale": 2},
+    nw.laws.Gaussian: {"std": 2},
+    nw.laws.GeneralizedGaussian: {"power": 3, "scale": 2},
+    nw.laws.Logistic: {"scale": 2},
+    nw.laws.TruncatedLaplace: {"scale": 2, "bound": 3},
+    nw.laws.DiscreteGaussian: {"std": 2},
+    nw.laws.GaussianMixture: {"stds": [1, 2], "weights": [THIRD, 1 - THIRD]},
+    nw.laws.Tabulated: {"width": 2, "weights": [3, 2, 1], "edge": 0},
+    nw.laws.Piecewise: {
         "rate": 1, "period": 1, "breaks": [-2, -1, 1, 2], "levels": [1, 0, 1], "left_cells": 1, "right_cells": 1,
     },
-    nw.TwoFold: {"fold": nw.GammaFold(3, HALF)},
-    nw.Lattice: {"step": HALF, "edge": 0},
-    nw.Atoms: {"rates": [1, 2], "weights": [THIRD, 1 - THIRD]},
-    nw.GammaFold: {"shape": 3, "scale": HALF},
-    nw.UniformFold: {"low": 1, "high": 2},
-    nw.NoncentralChiSquaredFold: {"degrees": 5, "noncentrality": 1, "scale": HALF},
-    nw.RayleighFold: {"scale": 2},
-    nw.TruncatedNormalFold: {"centre": 2, "spread": 1, "low": 1, "high": 3},
-    nw.Ensemble: {"coefficients": [1, 2], "parts": [nw.GammaFold(3, HALF), nw.UniformFold(1, 2)]},
-    nw.FormulaFold: {"formula": "(1 + x)**-3", "scale": 2},
-    nw.Plateau: {"half": HALF},
-    nw.Sine: {"half": HALF},
-    nw.Tent: {"half": HALF},
-    nw.Quartic: {"ratio": HALF},
-    nw.Steps: {"edges": [0, 1, 2], "heights": [3, 1]},
-    nw.Additive: {"query": REAL, "law": nw.Laplace(2), "lattice": nw.Lattice.cells(HALF)},
-    nw.PerCoordinate: {"query": PAIR, "parts": [ADDITIVE, ADDITIVE]},
-    nw.NormBlock: {"places": [0, 1], "steps": [HALF, THIRD], "rate": HALF, "norm": "max"},
-    nw.NormShaped: {"query": PAIR, "blocks": [nw.NormBlock([0, 1], [HALF, THIRD], HALF)]},
-    nw.LinearGaussian: {"query": PAIR, "matrix": [[1, 2], [0, 3]], "std": 2, "step": HALF},
-    nw.MinkowskiExponential: {
+    nw.laws.TwoFold: {"fold": nw.folds.GammaFold(3, HALF)},
+    nw.laws.Lattice: {"step": HALF, "edge": 0},
+    nw.folds.Atoms: {"rates": [1, 2], "weights": [THIRD, 1 - THIRD]},
+    nw.folds.GammaFold: {"shape": 3, "scale": HALF},
+    nw.folds.UniformFold: {"low": 1, "high": 2},
+    nw.folds.NoncentralChiSquaredFold: {"degrees": 5, "noncentrality": 1, "scale": HALF},
+    nw.folds.RayleighFold: {"scale": 2},
+    nw.folds.TruncatedNormalFold: {"centre": 2, "spread": 1, "low": 1, "high": 3},
+    nw.folds.Ensemble: {"coefficients": [1, 2], "parts": [nw.folds.GammaFold(3, HALF), nw.folds.UniformFold(1, 2)]},
+    nw.folds.FormulaFold: {"formula": "(1 + x)**-3", "scale": 2},
+    nw.laws.Plateau: {"half": HALF},
+    nw.laws.Sine: {"half": HALF},
+    nw.laws.Tent: {"half": HALF},
+    nw.laws.Quartic: {"ratio": HALF},
+    nw.laws.Steps: {"edges": [0, 1, 2], "heights": [3, 1]},
+    nw.mechanisms.Additive: {"query": REAL, "law": nw.laws.Laplace(2), "lattice": nw.laws.Lattice.cells(HALF)},
+    nw.mechanisms.PerCoordinate: {"query": PAIR, "parts": [ADDITIVE, ADDITIVE]},
+    nw.mechanisms.NormBlock: {"places": [0, 1], "steps": [HALF, THIRD], "rate": HALF, "norm": "max"},
+    nw.mechanisms.NormShaped: {"query": PAIR, "blocks": [nw.mechanisms.NormBlock([0, 1], [HALF, THIRD], HALF)]},
+    nw.mechanisms.LinearGaussian: {"query": PAIR, "matrix": [[1, 2], [0, 3]], "std": 2, "step": HALF},
+    nw.mechanisms.MinkowskiExponential: {
         "answers": [[0], [1]], "candidates": [[0], [2]], "power": 1, "rate": HALF, "reach": 1,
     },
-    nw.RandomExponential: {"query": nw.Choice(["a", "b"]), "epsilons": [1, 2], "weights": [THIRD, 1 - THIRD]},
-    PermuteAndFlip: {"query": nw.Choice(["a", "b"]), "epsilon": 2},
+    nw.mechanisms.RandomExponential: {
+        "query": nw.Choice(["a", "b"]), "epsilons": [1, 2], "weights": [THIRD, 1 - THIRD],
+    },
+    nw.mechanisms.PermuteAndFlip: {"query": nw.Choice(["a", "b"]), "epsilon": 2},
     Grid: {"points": [0, 1, 3]},
-    nw.Rows: {
+    nw.mechanisms.Rows: {
         "query": BOUNDED, "grid": ROWS.grid, "values": [-1, 2], "weights": [[3, 1], [2, 2], [1, 3]],
     },
-    nw.Composite: {
-        "query": BOUNDED, "activation": nw.Tent(HALF), "base": FLAT, "share": HALF, "window": (0, 1), "cells": 2,
+    nw.mechanisms.Composite: {
+        "query": BOUNDED, "activation": nw.laws.Tent(HALF), "base": FLAT, "share": HALF, "window": (0, 1), "cells": 2,
         "points": 8,
     },
-    nw.Truncated: {"query": BOUNDED, "power": 1, "scale": 2, "cells": 4, "points": 8},
-    nw.Blend: {"first": COMPOSITE, "second": ROWS, "share": THIRD},
+    nw.mechanisms.Truncated: {"query": BOUNDED, "power": 1, "scale": 2, "cells": 4, "points": 8},
+    nw.mechanisms.Blend: {"first": COMPOSITE, "second": ROWS, "share": THIRD},
     nw.RangedNoise: {
-        "query": nw.RangedScalar(0, 2, 1), "law": nw.GeneralizedGaussian(2, 3), "kind": "truncated", "step": HALF,
+        "query": nw.RangedScalar(0, 2, 1), "law": nw.laws.GeneralizedGaussian(2, 3), "kind": "truncated", "step": HALF,
     },
-    nw.LinearLaplace: {"query": QUERIES, "columns": COLUMNS, "steps": [HALF, HALF], "scales": [2, 3]},
+    nw.mechanisms.LinearLaplace: {"query": QUERIES, "columns": COLUMNS, "steps": [HALF, HALF], "scales": [2, 3]},
     Block: {"rows": [0, 1], "columns": COLUMNS, "rate": HALF, "decode": [[1, 0], [0, 1]], "share": 1},
-    nw.LinearElliptical: {"query": QUERIES, "blocks": [Block([0, 1], COLUMNS, HALF, [[1, 0], [0, 1]], 1)]},
-    nw.MetricExponential: {"query": QUERIES, "columns": COLUMNS, "step": HALF, "scale": 2},
-    nw.MetricSmallDB: {"query": QUERIES, "columns": COLUMNS, "step": HALF, "scale": 2, "rows": 2},
-    nw.MetricMWEM: {"query": QUERIES, "columns": COLUMNS, "step": HALF, "scale": 2, "rounds": 2},
+    nw.mechanisms.LinearElliptical: {"query": QUERIES, "blocks": [Block([0, 1], COLUMNS, HALF, [[1, 0], [0, 1]], 1)]},
+    nw.mechanisms.MetricExponential: {"query": QUERIES, "columns": COLUMNS, "step": HALF, "scale": 2},
+    nw.mechanisms.MetricSmallDB: {"query": QUERIES, "columns": COLUMNS, "step": HALF, "scale": 2, "rows": 2},
+    nw.mechanisms.MetricMWEM: {"query": QUERIES, "columns": COLUMNS, "step": HALF, "scale": 2, "rounds": 2},
 }  # fmt: skip
 """By class; what a constructor takes besides may be left out."""
 

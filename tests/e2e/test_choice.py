@@ -42,7 +42,7 @@ def test_the_question_is_the_one_that_was_typed(cli: Cli):
 
 
 def test_a_saved_exponential_mechanism_answers_too(cli: Cli, tmp_path: Path):
-    mechanism = nw.RandomExponential(nw.Choice(["a", "b"]), [1], [1])
+    mechanism = nw.mechanisms.RandomExponential(nw.Choice(["a", "b"]), [1], [1])
     make_certified(mechanism, nw.PureDP(1)).save(tmp_path / "old.json")
     assert cli("answer", "old.json", "--value", "0,10000").out == "b\n"
 

@@ -111,16 +111,16 @@ def test_no_choice_that_a_linear_programme_finds_beats_the_bound(size: int, larg
     ids=str,
 )
 def test_a_utility_whose_worst_case_is_not_known_is_refused(utility):
-    with pytest.raises(nw.InvalidUtilityError, match="Choice question"):
+    with pytest.raises(nw.errors.InvalidUtilityError, match="Choice question"):
         nw.design(question(3), privacy=nw.PureDP(1), utility=utility)
 
 
 def test_what_floats_cannot_hold_and_other_promises_are_refused():
-    with pytest.raises(nw.InvalidQueryError, match="another unit"):
+    with pytest.raises(nw.errors.InvalidQueryError, match="another unit"):
         nw.design(question(3, 10**80), privacy=nw.PureDP(1), utility=nw.SquaredError())
-    with pytest.raises(nw.InvalidPrivacyError, match="PureDP"):
+    with pytest.raises(nw.errors.InvalidPrivacyError, match="PureDP"):
         designer_for(question(3), nw.ApproxDP(1, "1e-6"), nw.AbsoluteError())
-    with pytest.raises(nw.InvalidQueryError, match="Scalar"):
+    with pytest.raises(nw.errors.InvalidQueryError, match="Scalar"):
         nw.design(question(3), privacy=nw.PureDP(1), utility=nw.AbsoluteError(), compose=2)
 
 
