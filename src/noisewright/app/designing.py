@@ -10,6 +10,7 @@ from noisewright.app.options import (
     AnyEpsilon,
     AnySensitivity,
     Bias,
+    Candidates,
     Compose,
     Confidence,
     Delta,
@@ -41,6 +42,8 @@ from noisewright.app.vectors import (
     make_query,
     make_vector_utility,
 )
+from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.queries import Choice
 from noisewright.problem.vector import Vector
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ def design(
     within: Within = None,
     confidence: Confidence = None,
     integer: Integer = False,
+    candidates: Candidates = None,
     inputs: Inputs = None,
     outputs: Outputs = None,
     unbiased: Unbiased = False,
@@ -80,7 +84,8 @@ def design(
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
     several = Several(sensitivities, sensitivities_file, chosen_set, changes, dimension, weights)
-    query = make_query(sensitivity, several, Limits(inputs, outputs, unbiased, bias), integer=integer)
+    limits = Limits(inputs, outputs, unbiased, bias)
+    query = make_query(sensitivity, several, limits, integer=integer, candidates=candidates)
     privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
     releases = make_count(compose)
     parameters = Parameters(power, within, confidence)
@@ -89,8 +94,7 @@ def design(
         wanted = make_vector_utility(utility, parameters, weights)
     else:
         wanted = make_any_utility(utility, parameters)
-    check_place(save, "--save")
-    check_picture(plot)
+    _check_files(query, save, plot)
     from noisewright.search.design import design as find_best
 
     report = find_best(
@@ -105,6 +109,13 @@ def design(
     if plot is not None:
         report.plot(plot)
         remark(f"The picture is in {plot}.")
+
+
+def _check_files(query: Any, save: Path | None, plot: Path | None) -> None:
+    check_place(save, "--save")
+    check_picture(plot)
+    if plot is not None and isinstance(query, Choice):
+        raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
 
 
 def keep(certified: Certified, path: Path, name: str) -> None:

@@ -10,14 +10,13 @@ from typing import Any, NoReturn
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.truncated import Truncated
@@ -40,7 +39,7 @@ from noisewright.proof.additive import (
     renyi_additive,
 )
 from noisewright.proof.bounded import pure_bounded
-from noisewright.proof.choice import pure_choice
+from noisewright.proof.choice import pure_choice, pure_permute_and_flip
 from noisewright.proof.exponential import pure_exponential
 from noisewright.proof.metric import (
     metric_elliptical,
@@ -49,7 +48,6 @@ from noisewright.proof.metric import (
     metric_mwem,
     metric_smalldb,
 )
-from noisewright.proof.ranged import pure_ranged
 from noisewright.proof.vector_gaussian import (
     approximate_linear_gaussian,
     approximate_norm_shaped,
@@ -67,11 +65,11 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (MetricSmallDB, MetricPrivacy): metric_smalldb,
     (MetricMWEM, MetricPrivacy): metric_mwem,
     (RandomExponential, PureDP): pure_choice,
+    (PermuteAndFlip, PureDP): pure_permute_and_flip,
     (Additive, ApproxDP): approximate_additive,
     (Additive, ProbabilisticDP): probabilistic_additive,
     (Additive, RenyiDP): renyi_additive,
     (Additive, ZeroConcentratedDP): concentrated_additive,
-    (RangedNoise, PureDP): pure_ranged,
     (MinkowskiExponential, PureDP): pure_exponential,
     (PerCoordinate, PureDP): pure_per_coordinate,
     (NormShaped, PureDP): pure_norm_shaped,

@@ -134,7 +134,7 @@ ASKED: dict[str, tuple[Any, Any, Any]] = {
     "several": (nw.Vector(nw.Box([1, 3])), nw.PureDP(1), nw.SquaredError([1, 2])),
     "linear": (
         nw.Linear([[0, 1, 2], [1, 0, 3]]),
-        nw.MetricPrivacy(nw.Euclidean([(0, 0), (1, 1), (3, 2)])),
+        nw.MetricPrivacy(nw.metrics.Euclidean([(0, 0), (1, 1), (3, 2)])),
         nw.LargestError(),
     ),
 }

@@ -34,11 +34,11 @@ from noisewright.search.families.shapes import (
 )
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
-from noisewright.search.programmes.memory import user_memory
 from noisewright.search.report.designer import Designer, Proposal, designed
 from noisewright.search.report.progress import Advance, progress_bar, quiet
 from noisewright.search.report.report import Report, limit_text
 from noisewright.search.report.tables import percent
+from noisewright.search.tools.cache import user_cache
 
 PROGRAMME = "linear programme"
 _SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
@@ -76,7 +76,7 @@ def _solved(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility
     if key not in kept:
         chosen = size or default_size(query, privacy.epsilon)
         kept.clear()
-        kept[key] = solved(query, privacy.epsilon, utility, chosen, step, user_memory())
+        kept[key] = solved(query, privacy.epsilon, utility, chosen, step, user_cache())
     return kept[key]
 
 
@@ -208,6 +208,9 @@ def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[
         "truncated Laplace": lambda: truncated(query, epsilon, Fraction(1)),
         "truncated Gaussian": lambda: truncated(query, epsilon, Fraction(2)),
     }
+    if query.bias is None:
+        makers["inflated Laplace"] = lambda: truncated(query, epsilon, Fraction(1), "inflated")
+        makers["inflated Gaussian"] = lambda: truncated(query, epsilon, Fraction(2), "inflated")
     ratio = query.width / query.sensitivity
     if 1 < ratio <= _MOST_SHELLS and ratio * epsilon <= _STEEPEST:
         makers["central piecewise"] = nested
