@@ -3,7 +3,7 @@
 - r2dp*: R2DP: two-fold noise
 - generalized_gaussian*, named_rules, ranges: the generalized-Gaussian paper
 - non_identical*: non-identical noise for several numbers
-- composite*: bounded, unbiased answers
+- composite*, own_shapes: bounded, unbiased answers, with a person's own functions too
 - dx*: metric privacy for linear questions
 - contingency, classification, data: datasets
 - registry, claims, sheets, pictures: every reproduction by name, its claims, what it writes

@@ -6,6 +6,7 @@ part, so the mean of the release is linear in between and an unbiased grid gives
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_right
 from fractions import Fraction
 from functools import lru_cache
@@ -43,21 +44,21 @@ class Conditional(Mechanism):
     grid: Any
 
     @property
+    @abstractmethod
     def last(self) -> int:
         """The largest output index."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, k: int) -> Fraction:
         """The released number with index k, inside the output bounds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row(self, i: int) -> FiniteLaw:
         """The law of the output index when the answer is the i-th grid input."""
-        raise NotImplementedError
 
+    @abstractmethod
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         """Mean of the i-th row minus its input, and mean squared distance to its input."""
-        raise NotImplementedError
 
     @property
     def profile(self) -> Profile:

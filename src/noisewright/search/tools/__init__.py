@@ -1,5 +1,6 @@
 """Numerical tools of the search, without a word about privacy.
 
 - shares, partition: splitting a budget, and numbers into blocks
+- golden, lattices: least values of functions; how fine a lattice is
 - scaling, cache: units of the sensitivity; where solved programmes are kept
 """
