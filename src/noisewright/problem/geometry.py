@@ -10,15 +10,7 @@ from typing import Any, cast
 
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.fields import PackedMatrix, Rational, rational, whole_matrix
-from noisewright.problem.metrics import (
-    LARGEST_MATRIX,
-    METRICS,
-    Matrix,
-    budget,
-    budget_field,
-    common_unit,
-    require_size,
-)
+from noisewright.problem.metrics import LARGEST_MATRIX, METRICS, Matrix, budget, budget_field, common_unit, require_size
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import Record, record
 

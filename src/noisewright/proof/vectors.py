@@ -11,35 +11,10 @@ from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import PureDP
 from noisewright.problem.sensitivity import L2Ball
 from noisewright.problem.vector import Vector
-from noisewright.proof.additive import above
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.vector_sets import counted, largest_sum, moved_without_noise, root_above, rows, whole_steps
-
-
-def pure_per_coordinate(mechanism: PerCoordinate, requirement: PureDP) -> tuple[Fraction, str]:
-    """Independent noise: log-ratios add up over the numbers that move."""
-    return _within(per_coordinate_bound(mechanism), requirement)
-
-
-def pure_norm_shaped(mechanism: NormShaped, requirement: PureDP) -> tuple[Fraction, str]:
-    """Norm-shaped noise: the log-ratio is at most the rate times the norm of the difference."""
-    return _within(norm_shaped_bound(mechanism), requirement)
-
-
-def _within(found: tuple[Fraction, str], requirement: PureDP) -> tuple[Fraction, str]:
-    bound, rule = found
-    if bound > requirement.epsilon:
-        raise UncertifiedError(
-            f"refused: over the differences that one person can make, the likelihood ratio of this mechanism reaches"
-            f" e^{above(bound)}, but epsilon = {show(requirement.epsilon)} was claimed (rule {rule}). Use noise made"
-            f" for this set, or claim epsilon >= {above(bound)}.",
-            bound=bound,
-            requirement=requirement,
-        )
-    return bound, rule
 
 
 def refuse_uncovered(query: Vector, noisy: Sequence[bool]) -> None:
@@ -53,7 +28,7 @@ def refuse_uncovered(query: Vector, noisy: Sequence[bool]) -> None:
 
 
 def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
-    """Largest sum of log-ratios over the set, rounding included.
+    """Largest sum of log-ratios over the set, rounding included: those of independent noises add up.
 
     Rule: rounded answers differ by whole steps (see vector_sets); rounding the noise is
     post-processing; for Laplace noise the log-ratio is |d_i| / scale_i, whose largest sum over an l1 ball is

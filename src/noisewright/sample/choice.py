@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from numpy.typing import NDArray
-
 from noisewright.mechanisms.choice import RandomExponential
-from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import show
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy
 from noisewright.sample.refine import Inverter
 
 _BITS = 64
 
 
-class SelectionDrawer:
+@drawer_for.register(RandomExponential)
+class SelectionDrawer(Releasing):
     """Chooses a candidate by inverting the distribution function of its index in balls."""
 
     def __init__(self, mechanism: RandomExponential) -> None:
@@ -29,14 +27,6 @@ class SelectionDrawer:
         last = len(self._mechanism.query.candidates) - 1
         index = inverter.invert(int(stream.words(1)[0]), _BITS, stream, above=-1, at_most=last)
         return self._mechanism.query.candidates[index]
-
-    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
-        raise InvalidAnswerError("a choice has no noise of its own; call release with the scores.")
-
-
-@drawer_for.register
-def _(mechanism: RandomExponential) -> Drawer:
-    return SelectionDrawer(mechanism)
 
 
 @describe_error.register

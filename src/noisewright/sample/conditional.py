@@ -24,7 +24,7 @@ from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import data_value, show
 from noisewright.proof.additive import above
 from noisewright.proof.bounded import largest_bias
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.refine import Inverter
 from noisewright.sample.table import CdfTable
@@ -38,11 +38,7 @@ _CHUNK = 1 << 16
 @drawer_for.register(Composite)
 @drawer_for.register(Blend)
 @drawer_for.register(Truncated)
-def _(mechanism: Conditional) -> Drawer:
-    return ConditionalDrawer(mechanism)
-
-
-class ConditionalDrawer:
+class ConditionalDrawer(Releasing):
     """One row of outputs for each grid input; tables are made for rows that are drawn often."""
 
     def __init__(self, mechanism: Conditional) -> None:
@@ -56,13 +52,6 @@ class ConditionalDrawer:
         i, share = self._place(answer)
         stream = entropy.stream()
         return float(self._values[self._one(i + _bernoulli(share, stream), stream)])
-
-    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
-        """Refused: there is no noise apart from the answer."""
-        raise InvalidAnswerError(
-            "what this mechanism releases depends on the answer, so there is no noise to draw by itself;"
-            " use release(answer) or release_many(answers)."
-        )
 
     def release_many(self, answers: Iterable[Any], entropy: Entropy) -> NDArray[np.float64]:
         """One independent private answer for each answer given."""
@@ -111,7 +100,7 @@ class ConditionalDrawer:
         if row not in self._tables:
             self._tables[row] = CdfTable(self._mechanism.row(row), -1, self._mechanism.last, bits=_BITS)
         table = self._tables[row]
-        parts = [_drawn(table, min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
+        parts = [table.draw(min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
         return np.concatenate(parts)
 
     def _one(self, row: int, stream: WordStream) -> int:
@@ -120,16 +109,6 @@ class ConditionalDrawer:
         inverter = self._inverters[row]
         u = int(stream.words(1)[0])
         return inverter.invert(u, _BITS, stream, above=-1, at_most=self._mechanism.last)
-
-
-def _drawn(table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
-    """Output indices through a table; words that it does not decide are refined."""
-    words = stream.words(count)
-    places = table.places(words)
-    result = places.astype(np.int64) + table.first
-    open_draws = np.flatnonzero(places == table.size)
-    result[open_draws] = table.settle(words[open_draws], stream).astype(np.int64)
-    return result
 
 
 def _bernoulli(share: Fraction, stream: WordStream) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.two_sided import TwoSided, flip
 
@@ -18,16 +18,7 @@ _BATCH = 1 << 13
 _SLACK = 2.0**-40
 
 
-@drawer_for.register
-def _(mechanism: LinearLaplace) -> Drawer:
-    return LaplaceDrawer(mechanism)
-
-
-@drawer_for.register
-def _(mechanism: LinearElliptical) -> Drawer:
-    return EllipticalDrawer(mechanism)
-
-
+@drawer_for.register(LinearLaplace)
 class LaplaceDrawer:
     """Independent two-sided geometric noise for each query."""
 
@@ -49,6 +40,7 @@ class LaplaceDrawer:
         return np.stack([float(h) * c for h, c in zip(self._mechanism.steps, columns, strict=True)], axis=1)
 
 
+@drawer_for.register(LinearElliptical)
 class EllipticalDrawer:
     """Round integer noise for each block, mapped back to the answers."""
 
@@ -128,17 +120,9 @@ class RoundNoise:
         return (-ball(self._rate) * excess).exp()
 
 
-@describe_error.register
-def _(mechanism: LinearLaplace) -> list[str]:
-    return _described(mechanism)
-
-
-@describe_error.register
-def _(mechanism: LinearElliptical) -> list[str]:
-    return _described(mechanism)
-
-
-def _described(mechanism: LinearLaplace | LinearElliptical) -> list[str]:
+@describe_error.register(LinearLaplace)
+@describe_error.register(LinearElliptical)
+def _(mechanism: LinearLaplace | LinearElliptical) -> list[str]:
     with precision():
         roots = [float(v.mid()) ** 0.5 for v in mechanism.variances(BALLS)]
     shown = ", ".join(f"{name} {root:.6g}" for name, root in zip(mechanism.query.names, roots[:12], strict=False))

@@ -4,60 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import show
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
-from noisewright.sample.entropy import Entropy, WordStream
+from noisewright.sample.drawers import Releasing, describe_error, drawer_for
+from noisewright.sample.entropy import Entropy
 from noisewright.sample.refine import Inverter
 
 _BITS = 64
 
 
-class AnswerDrawer:
+@drawer_for.register(RangedNoise)
+@drawer_for.register(MinkowskiExponential)
+class AnswerDrawer(Releasing):
     """Draws the index of what is released from its own law, given the answer."""
 
     def __init__(self, mechanism: RangedNoise | MinkowskiExponential) -> None:
         self._mechanism = mechanism
 
     def release(self, answer: Any, entropy: Entropy) -> Any:
-        law = self._mechanism.law_given(answer)
-        index = _index(Inverter(law), entropy.stream())
+        stream = entropy.stream()
+        index = Inverter(self._mechanism.law_given(answer)).invert(int(stream.words(1)[0]), _BITS, stream)
         if isinstance(self._mechanism, RangedNoise):
             return float(self._mechanism.value(index))
         point = tuple(float(x) for x in self._mechanism.candidates[index])
         return point[0] if len(point) == 1 else point
-
-    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
-        raise InvalidAnswerError(
-            "this noise depends on the answer, so it cannot be drawn by itself; use release(answer), or"
-            " release_many(certified, answer, n)."
-        )
-
-
-def _index(inverter: Inverter, stream: WordStream) -> int:
-    return inverter.invert(int(stream.words(1)[0]), _BITS, stream)
-
-
-def release_many(certified: Any, answer: Any, count: int, *, entropy: Entropy) -> NDArray[np.float64]:
-    """`count` independent releases of the same answer, for experiments: together they cost `count` times as much."""
-    mechanism = certified.mechanism
-    inverter, stream = Inverter(mechanism.law_given(answer)), entropy.stream()
-    if isinstance(mechanism, RangedNoise):
-        return np.array([float(mechanism.value(_index(inverter, stream))) for _ in range(count)])
-    return np.array([[float(x) for x in mechanism.candidates[_index(inverter, stream)]] for _ in range(count)])
-
-
-@drawer_for.register(RangedNoise)
-@drawer_for.register(MinkowskiExponential)
-def _(mechanism: RangedNoise | MinkowskiExponential) -> Drawer:
-    return AnswerDrawer(mechanism)
 
 
 @describe_error.register

@@ -12,38 +12,18 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.balls import ball
 from noisewright.numerics.weights import reweighed
-from noisewright.problem.errors import InvalidInputError, UncertifiedError
+from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.linear import checked_histogram
 from noisewright.problem.numbers import Number
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, SystemEntropy, WordStream
 from noisewright.sample.two_sided import TwoSided, flip
 from noisewright.sample.uniform import uniform_below
 from noisewright.sample.weighted_choice import choose
 
 
-class _NoNoise:
-    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
-        """There is no noise to draw."""
-        raise InvalidInputError("this mechanism chooses instead of adding noise; use release(histogram).", count=count)
-
-
-@drawer_for.register
-def _(mechanism: MetricExponential) -> Drawer:
-    return ExponentialDrawer(mechanism)
-
-
-@drawer_for.register
-def _(mechanism: MetricSmallDB) -> Drawer:
-    return SmallDBDrawer(mechanism)
-
-
-@drawer_for.register
-def _(mechanism: MetricMWEM) -> Drawer:
-    return MWEMDrawer(mechanism)
-
-
-class ExponentialDrawer(_NoNoise):
+@drawer_for.register(MetricExponential)
+class ExponentialDrawer(Releasing):
     """One choice."""
 
     def __init__(self, mechanism: MetricExponential) -> None:
@@ -54,7 +34,8 @@ class ExponentialDrawer(_NoNoise):
         return choose(self._mechanism.log_weights(answer), entropy.stream())
 
 
-class SmallDBDrawer(_NoNoise):
+@drawer_for.register(MetricSmallDB)
+class SmallDBDrawer(Releasing):
     """One of all small databases."""
 
     def __init__(self, mechanism: MetricSmallDB) -> None:
@@ -70,7 +51,8 @@ class SmallDBDrawer(_NoNoise):
         return np.array(chosen, dtype=np.float64) * (people / self._mechanism.rows)
 
 
-class MWEMDrawer(_NoNoise):
+@drawer_for.register(MetricMWEM)
+class MWEMDrawer(Releasing):
     """Rounds of choosing, measuring and reweighing."""
 
     def __init__(self, mechanism: MetricMWEM) -> None:

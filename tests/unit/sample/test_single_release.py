@@ -18,12 +18,10 @@ from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.problem.errors import InvalidAnswerError
-from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.ranged import RangedScalar
 from noisewright.sample.certified import make_certified
 from noisewright.sample.drawers import describe_error, drawer_for
-from noisewright.sample.selection import release_many
 from tests.mechanisms_by_hand import FAILS, FITS, GEOMETRIC, ONE_EPSILON, fit, geometric_masses
 from tests.replay import Replay, SameEntropy
 
@@ -126,10 +124,6 @@ def test_a_point_is_released_with_weight_by_its_distance():
     masses = {tuple(map(float, c)): w / sum(weights) for c, w in zip(CANDIDATES, weights, strict=True)}
     drawer, replay = drawer_for(POINTS), Replay(seed=4)
     assert fit([drawer.release((0, 0), replay) for _ in range(2000)], masses) > FITS
-    certified = make_certified(POINTS, PureDP(6))
-    many = release_many(certified, (0, 0), 2000, entropy=SameEntropy(5))
-    assert many.shape == (2000, 2)
-    assert fit([tuple(row) for row in many.tolist()], masses) > FITS
 
 
 def test_a_scalar_candidate_is_released_as_a_number():
@@ -162,8 +156,6 @@ def test_a_number_in_its_range_is_released_on_the_cells_around_the_nearest_point
     masses = ranged_masses(kind, point)
     assert fit(drawn, masses) > FITS
     assert set(drawn) <= set(masses)
-    many = release_many(make_certified(ranged(kind), PureDP(2)), answer, 2000, entropy=SameEntropy(7))
-    assert fit(many.tolist(), masses) > FITS
 
 
 @pytest.mark.parametrize("kind", ["truncated", "boundary-inflated"])
