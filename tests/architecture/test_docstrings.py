@@ -11,8 +11,9 @@ import pytest
 import noisewright
 from noisewright.laws.base import Law
 from noisewright.mechanisms.base import Mechanism
+from noisewright.problem.privacy import Requirement
 
-_PROTOCOLS = (Law, Mechanism)
+_PROTOCOLS = (Law, Mechanism, Requirement)
 """Their methods are documented once, there, and not again in every class that has them."""
 
 

@@ -23,7 +23,6 @@ from noisewright.problem.fields import (
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Record, keep, record
 
-_SMALLEST = Fraction(1, 10**100)
 _LARGEST = Fraction(10**100)
 _LARGEST_INTEGER = 10**12
 _MOST_CANDIDATES = 100_000
@@ -34,17 +33,10 @@ ROUNDING = Fraction(1, 2**24)
 """The part of a sensitivity by which two answers, computed in floats, may be read too far apart."""
 
 
-def _check_sensitivity(value: Fraction, name: str) -> None:
-    if value <= 0:
-        raise InvalidQueryError(
-            f"{name} is {show(value)}; it must be positive: the most that one person can change the answer"
-            " (1 for a count).",
-            sensitivity=value,
-        )
-    if not _SMALLEST <= value <= _LARGEST:
-        raise InvalidQueryError(
-            f"{name} is outside 1e-100 to 1e100; measure the answer in another unit.", sensitivity=value
-        )
+def _sensitivity(**how: Any) -> Rational:
+    """The most that one person can change the answer."""
+    hint = ": the most that one person can change the answer (1 for a count; use another unit beyond)"
+    return rational(raised=True, at_least=Fraction(1, 10**100), at_most=_LARGEST, hint=hint, **how)
 
 
 def at_most_range(sensitivity: Fraction, width: Fraction) -> Fraction:
@@ -70,7 +62,7 @@ class Choice(Record):
     """
 
     candidates: Texts = texts()
-    sensitivity: Rational = rational(raised=True, check=_check_sensitivity, default=1)
+    sensitivity: Rational = _sensitivity(default=1)
     exact: Flag = flag(default=False, absent=True)
 
     def __post_init__(self) -> None:
@@ -93,7 +85,7 @@ class Bounded(Record):
     is how far the mean of the release may be from the truth: 0 for unbiased, None for no promise.
     """
 
-    sensitivity: Rational = rational(raised=True, check=_check_sensitivity)
+    sensitivity: Rational = _sensitivity()
     inputs: Pair = pair()
     outputs: Pair = pair()
     bias: MaybeRational = optional(rational())
@@ -168,7 +160,7 @@ class Scalar(Record):
     answers are exact numbers; otherwise they may carry the rounding errors of floats.
     """
 
-    sensitivity: Rational = rational(raised=True, check=_check_sensitivity)
+    sensitivity: Rational = _sensitivity()
     integer: Flag = flag()
     exact: Flag = flag(absent=True)
     bounded: Bounded | None = derived(compare=True)

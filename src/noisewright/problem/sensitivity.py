@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Matrix, Rational, Rationals, Whole, rational, tuple_of, whole
+from noisewright.problem.fields import Matrix, Rational, Rationals, Whole, items, rational, tuple_of, whole
 from noisewright.problem.numbers import Number, sensitivity_value, show
 from noisewright.problem.records import Family, Record, keep, record
 
@@ -31,25 +31,13 @@ SETS: Family[Any] = Family(
 
 def _check_extent(value: Fraction, name: str) -> None:
     number = name.removeprefix("sensitivity ")
-    if value < 0:
-        raise InvalidQueryError(
-            f"{name} is {show(value)}; give the most that one person can move number {number}, 0 or more.",
-            sensitivity=value,
-            place=int(number) - 1,
-        )
     if value and not _SMALLEST <= value <= _LARGEST:
         raise InvalidQueryError(
-            f"{name} is outside 1e-100 to 1e100; measure number {number} in another unit.",
+            f"{name} is {show(value)}; give the most that one person can move number {number}, 0 or more (1e-100 to"
+            " 1e100; use another unit beyond).",
             sensitivity=value,
             place=int(number) - 1,
         )
-
-
-def _check_radius(value: Fraction, name: str) -> None:
-    if value <= 0:
-        raise InvalidQueryError(f"radius is {show(value)}; it must be positive.", radius=value)
-    if not _SMALLEST <= value <= _LARGEST:
-        raise InvalidQueryError("radius is outside 1e-100 to 1e100; use another unit.", radius=value)
 
 
 def _extents() -> Any:
@@ -150,7 +138,7 @@ class Replace(_Each):
 class _Ball(Record):
     """What the balls share: a radius in so many dimensions."""
 
-    radius: Rational = rational(raised=True, check=_check_radius)
+    radius: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint="; use another unit beyond")
     dimension: Whole = whole(at_least=1, at_most=LARGEST_DIMENSION, hint=": how many numbers there are")
 
     @property
@@ -187,11 +175,8 @@ class Points(Record):
     kind: ClassVar[str] = "points"
 
     def __init__(self, matrix: Iterable[Iterable[Number]]) -> None:
-        if isinstance(matrix, str | bytes | dict) or not isinstance(matrix, Iterable):
-            raise InvalidQueryError(
-                f"Points needs a list, not {type(matrix).__name__}; write Points([[1, 2], [0, 3]])."
-            )
-        self.born(rows=[_row(row, i) for i, row in enumerate(matrix)])
+        given = items(matrix, "Points", InvalidQueryError, "a list of rows, such as [[1, 2], [0, 3]]")
+        self.born(rows=[_row(row, f"row {i + 1} of Points") for i, row in enumerate(given)])
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -224,13 +209,10 @@ SensitivitySet = Box | Disjoint | Sparse | Replace | L1Ball | L2Ball | Points
 """Every way of saying what one person can change."""
 
 
-def _row(row: Iterable[Number], i: int) -> tuple[Fraction, ...]:
-    if isinstance(row, str | bytes | dict) or not isinstance(row, Iterable):
-        raise InvalidQueryError(f"row {i + 1} of Points is no list, but {type(row).__name__}; write [1, 2, 3].")
-    values = tuple(sensitivity_value(v, f"row {i + 1} of Points") for v in row)
-    for value in values:
-        if value and not _SMALLEST <= abs(value) <= _LARGEST:
-            raise InvalidQueryError(f"row {i + 1} of Points has an entry outside 1e-100 to 1e100; use another unit.")
+def _row(row: Iterable[Number], name: str) -> tuple[Fraction, ...]:
+    values = tuple(sensitivity_value(v, name) for v in items(row, name, InvalidQueryError, "a list such as [1, 2, 3]"))
+    if any(value and not _SMALLEST <= abs(value) <= _LARGEST for value in values):
+        raise InvalidQueryError(f"{name} has an entry outside 1e-100 to 1e100; use another unit.")
     return values
 
 
