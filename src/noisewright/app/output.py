@@ -84,7 +84,7 @@ def keep(certified: Any, path: Path | None, name: str) -> None:
         remark(f"The mechanism ({name}) is in {path}.")
 
 
-def draw(picture: Callable[[Path], None], path: Path | None) -> None:
+def draw(picture: Callable[[Path], Any], path: Path | None) -> None:
     """Draw a picture to a file, if one was named, and say so."""
     if path is not None:
         picture(path)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import ClassVar
 
 from noisewright.laws.base import LAWS, Crossing, SmoothLaw
-from noisewright.numerics.balls import pi
-from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
+from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, rational
 from noisewright.problem.records import record
@@ -23,21 +21,17 @@ class Gaussian(SmoothLaw):
 
     def density(self, x: Point, field: Field) -> Value:
         z = field.real(x) / field.real(self.std)
-        return field.exp(-z * z / 2) / (field.real(self.std) * field.sqrt(2 * _pi(field)))
+        return field.exp(-z * z / 2) / (field.real(self.std) * field.sqrt(2 * field.pi()))
 
     def sf(self, x: Point, field: Field) -> Value:
         return field.erfc(field.real(x) / (field.real(self.std) * field.sqrt(field.real(2)))) / 2
 
     def moment(self, power: Exact, field: Field) -> Value:
         spread = field.real(self.std) * field.sqrt(field.real(2))
-        half = field.gamma(Fraction(power + 1) / 2) / field.sqrt(_pi(field))
+        half = field.gamma(Fraction(power + 1) / 2) / field.sqrt(field.pi())
         return field.power(spread, power) * half
 
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing:
         """The log-ratio (2 x shift + shift^2) / (2 std^2) passes epsilon at a rational point."""
         place = epsilon * self.std**2 / shift - shift / 2
         return place, place
-
-
-def _pi(field: Field) -> Value:
-    return pi() if field is BALLS else math.pi

@@ -40,22 +40,12 @@ REQUIREMENTS: Family[Requirement] = Family("a requirement such as PureDP(epsilon
 REQUIREMENTS.add(MetricPrivacy, "metric")
 
 
-_EPSILON: Any = {
-    "at_least": SMALLEST_EPSILON,
-    "at_most": LARGEST_EPSILON,
-    "hint": " (typical values: 0.1 to 3; below, noise exceeds the sensitivity a hundred thousand times, and above,"
-    " likelihood ratios of e^32 protect nobody)",
-}
-_DELTA: Any = {
-    "at_least": SMALLEST_DELTA,
-    "below": 1,
-    "hint": ": well below one over the number of people, such as 1e-6 (without any delta use PureDP(epsilon))",
-}
-_DIVERGENCE: Any = {
-    "at_least": SMALLEST_DIVERGENCE,
-    "at_most": LARGEST_DIVERGENCE,
-    "hint": " (typical values: 0.01 to 5)",
-}
+_EPSILON = (
+    " (typical values: 0.1 to 3; below, noise exceeds the sensitivity a hundred thousand times, and above, likelihood"
+    " ratios of e^32 protect nobody)"
+)
+_DELTA = ": well below one over the number of people, such as 1e-6 (without any delta use PureDP(epsilon))"
+_DIVERGENCE = " (typical values: 0.01 to 5)"
 
 
 @record("pure", REQUIREMENTS, error=InvalidPrivacyError)
@@ -65,7 +55,7 @@ class PureDP(Record):
     Valid for: epsilon from 1e-5 to 32; raises InvalidPrivacyError outside.
     """
 
-    epsilon: Rational = rational(**_EPSILON)
+    epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
 
     def __str__(self) -> str:
         return f"pure differential privacy, epsilon = {show(self.epsilon)}"
@@ -81,8 +71,8 @@ class ApproxDP(Record):
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
     """
 
-    epsilon: Rational = rational(**_EPSILON)
-    delta: Rational = rational(**_DELTA)
+    epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
+    delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
 
     def __str__(self) -> str:
         return f"approximate differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
@@ -105,8 +95,8 @@ class ProbabilisticDP(Record):
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
     """
 
-    epsilon: Rational = rational(**_EPSILON)
-    delta: Rational = rational(**_DELTA)
+    epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
+    delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
 
     def __str__(self) -> str:
         return f"probabilistic differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
@@ -126,7 +116,7 @@ class RenyiDP(Record):
     """
 
     alpha: Rational = rational(above=1, at_most=LARGEST_ORDER)
-    epsilon: Rational = rational(**_DIVERGENCE)
+    epsilon: Rational = rational(at_least=SMALLEST_DIVERGENCE, at_most=LARGEST_DIVERGENCE, hint=_DIVERGENCE)
 
     def __str__(self) -> str:
         return f"Renyi differential privacy, order {show(self.alpha)}, epsilon = {show(self.epsilon)}"
@@ -145,7 +135,7 @@ class ZeroConcentratedDP(Record):
     Valid for: rho from 1e-10 to 1,000; raises InvalidPrivacyError outside.
     """
 
-    rho: Rational = rational(**_DIVERGENCE)
+    rho: Rational = rational(at_least=SMALLEST_DIVERGENCE, at_most=LARGEST_DIVERGENCE, hint=_DIVERGENCE)
 
     def __str__(self) -> str:
         return f"zero-concentrated differential privacy, rho = {show(self.rho)}"

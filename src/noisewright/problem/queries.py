@@ -23,20 +23,17 @@ from noisewright.problem.fields import (
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Record, keep, record
 
+_SMALLEST = Fraction(1, 10**100)
 _LARGEST = Fraction(10**100)
 _LARGEST_INTEGER = 10**12
 _MOST_CANDIDATES = 100_000
 _LARGEST_FLOAT = 2**26
 _RAISED = Fraction(1, 2**50)
 
+_HINT = ": the most that one person can change the answer (1 for a count; use another unit beyond)"
+
 ROUNDING = Fraction(1, 2**24)
 """The part of a sensitivity by which two answers, computed in floats, may be read too far apart."""
-
-
-def _sensitivity(**how: Any) -> Rational:
-    """The most that one person can change the answer."""
-    hint = ": the most that one person can change the answer (1 for a count; use another unit beyond)"
-    return rational(raised=True, at_least=Fraction(1, 10**100), at_most=_LARGEST, hint=hint, **how)
 
 
 def at_most_range(sensitivity: Fraction, width: Fraction) -> Fraction:
@@ -62,7 +59,7 @@ class Choice(Record):
     """
 
     candidates: Texts = texts()
-    sensitivity: Rational = _sensitivity(default=1)
+    sensitivity: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT, default=1)
     exact: Flag = flag(default=False, absent=True)
 
     def __post_init__(self) -> None:
@@ -85,7 +82,7 @@ class Bounded(Record):
     is how far the mean of the release may be from the truth: 0 for unbiased, None for no promise.
     """
 
-    sensitivity: Rational = _sensitivity()
+    sensitivity: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
     inputs: Pair = pair()
     outputs: Pair = pair()
     bias: MaybeRational = optional(rational())
@@ -160,7 +157,7 @@ class Scalar(Record):
     answers are exact numbers; otherwise they may carry the rounding errors of floats.
     """
 
-    sensitivity: Rational = _sensitivity()
+    sensitivity: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
     integer: Flag = flag()
     exact: Flag = flag(absent=True)
     bounded: Bounded | None = derived(compare=True)
