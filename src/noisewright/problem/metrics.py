@@ -185,21 +185,12 @@ class PerValue(Attributes):
                 )
             amounts = [budget(given[v], f"budget of {v!r}") for v in known]
             detour = 2 * min(amounts)
-
-            def between(a: Fraction, b: Fraction, detour: Fraction = detour) -> Fraction:
-                return a + b if both else min(a, b, detour)
-
             changed += sum(not both and min(a, b) > detour for i, a in enumerate(amounts) for b in amounts[:i])
-            tables.append(
-                [[0 if i == j else between(a, b) for j, b in enumerate(amounts)] for i, a in enumerate(amounts)]
-            )
-        note = (
-            f"{changed} pairs of values were brought closer by a detour through a more protected value"
-            if changed
-            else ""
-        )
+            apart = [[a + b if both else min(a, b, detour) for b in amounts] for a in amounts]
+            tables.append([[0 if i == j else d for j, d in enumerate(row)] for i, row in enumerate(apart)])
+        note = f"{changed} pairs of values were brought closer by a detour through a more protected value"
         self.born(codes=codes, tables=tables)
-        keep(self, note=note)
+        keep(self, note=note if changed else "")
 
 
 @record("sum", METRICS, error=InvalidPrivacyError)

@@ -199,7 +199,6 @@ class Scalar(Record):
         return f"{kind}, sensitivity {show(self.sensitivity)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
         return Record.to_dict(self) if self.bounded is None else self.bounded.to_dict()
 
     def __reduce__(self) -> tuple[Any, ...]:

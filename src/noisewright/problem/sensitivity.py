@@ -7,9 +7,10 @@ can move together.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Matrix, Rational, Rationals, Whole, items, rational, tuple_of, whole
@@ -44,7 +45,23 @@ def _extents() -> Any:
     return tuple_of(rational(raised=True, check=_check_extent), each="sensitivity")
 
 
-class _Each(Record):
+class _Set(Record):
+    """What every set has."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> str:
+        """Its name in files."""
+        return str(self.CARD.kind)
+
+    @property
+    @abstractmethod
+    def extents(self) -> tuple[Fraction, ...]:
+        """How far each number can move."""
+
+
+class _Each(_Set):
     """What the sets with one extent for each number share."""
 
     __slots__ = ()
@@ -57,8 +74,12 @@ class _Each(Record):
 
     @property
     def extents(self) -> tuple[Fraction, ...]:
-        """How far each number can move."""
         return self.each
+
+    @property
+    @abstractmethod
+    def together(self) -> int:
+        """How many numbers can move together."""
 
 
 @record("box", SETS, error=InvalidQueryError)
@@ -66,14 +87,12 @@ class Box(_Each):
     """Every number may move at once, number i by at most each[i]."""
 
     each: Rationals = _extents()
-    kind: ClassVar[str] = "box"
 
     def __str__(self) -> str:
         return f"all may move at once ({_range(self.each)})"
 
     @property
     def together(self) -> int:
-        """How many numbers can move together."""
         return len(self.each)
 
 
@@ -82,14 +101,12 @@ class Disjoint(_Each):
     """One number moves at a time, number i by at most each[i]: a histogram when people are added or removed."""
 
     each: Rationals = _extents()
-    kind: ClassVar[str] = "disjoint"
 
     def __str__(self) -> str:
         return f"one moves at a time ({_range(self.each)})"
 
     @property
     def together(self) -> int:
-        """How many numbers can move together."""
         return 1
 
 
@@ -99,7 +116,6 @@ class Sparse(_Each):
 
     changes: Whole = whole()
     each: Rationals = _extents()
-    kind: ClassVar[str] = "sparse"
 
     def __post_init__(self) -> None:
         _Each.__post_init__(self)
@@ -114,7 +130,6 @@ class Sparse(_Each):
 
     @property
     def together(self) -> int:
-        """How many numbers can move together."""
         return self.changes
 
 
@@ -123,19 +138,17 @@ class Replace(_Each):
     """One number falls and another rises, number i by at most each[i]: a histogram when one record is replaced."""
 
     each: Rationals = _extents()
-    kind: ClassVar[str] = "replace"
 
     def __str__(self) -> str:
         return f"one falls and another rises ({_range(self.each)})"
 
     @property
     def together(self) -> int:
-        """How many numbers can move together."""
         return min(2, len(self.each))
 
 
 @record(error=InvalidQueryError)
-class _Ball(Record):
+class _Ball(_Set):
     """What the balls share: a radius in so many dimensions."""
 
     radius: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint="; use another unit beyond")
@@ -143,15 +156,12 @@ class _Ball(Record):
 
     @property
     def extents(self) -> tuple[Fraction, ...]:
-        """How far each number can move."""
         return (self.radius,) * self.dimension
 
 
 @record("l1-ball", SETS, error=InvalidQueryError)
 class L1Ball(_Ball):
     """The absolute changes of all numbers add up to at most `radius`."""
-
-    kind: ClassVar[str] = "l1-ball"
 
     def __str__(self) -> str:
         return f"absolute changes add up to at most {show(self.radius)}"
@@ -161,18 +171,15 @@ class L1Ball(_Ball):
 class L2Ball(_Ball):
     """The change is a vector of Euclidean length at most `radius`."""
 
-    kind: ClassVar[str] = "l2-ball"
-
     def __str__(self) -> str:
         return f"Euclidean length of the change at most {show(self.radius)}"
 
 
 @record("points", SETS, error=InvalidQueryError)
-class Points(Record):
+class Points(_Set):
     """The change is one of the rows, or its negative; nothing between them."""
 
     rows: Matrix = tuple_of(tuple_of(rational()))
-    kind: ClassVar[str] = "points"
 
     def __init__(self, matrix: Iterable[Iterable[Number]]) -> None:
         given = items(matrix, "Points", InvalidQueryError, "a list of rows, such as [[1, 2], [0, 3]]")
@@ -198,7 +205,6 @@ class Points(Record):
 
     @property
     def extents(self) -> tuple[Fraction, ...]:
-        """How far each number can move."""
         return tuple(max(abs(v) for v in column) for column in zip(*self.rows, strict=True))
 
 

@@ -22,6 +22,7 @@ from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.matrices import Unchanging
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, Requirement, ZeroConcentratedDP
@@ -63,7 +64,7 @@ its own name, or refuses; `certify` compares the bound with what was claimed."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Certificate:
+class Certificate(Unchanging):
     """What was proven: the bound, by which rule, for the mechanism with this digest.
 
     The bound is the proven value of the requirement's last parameter (epsilon for pure
@@ -86,12 +87,6 @@ class Certificate:
 
     def __reduce__(self) -> NoReturn:
         raise UncertifiedError("a certificate is proven, not copied; save the certified mechanism and load it.")
-
-    def __copy__(self) -> Certificate:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Certificate:
-        return self
 
     def __str__(self) -> str:
         return f"{self.requirement}: proven with bound {show(self.bound)} by rule {self.rule}"

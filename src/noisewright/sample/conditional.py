@@ -48,7 +48,6 @@ class ConditionalDrawer(Releasing):
         self._tables: dict[int, CdfTable] = {}
 
     def release(self, answer: Any, entropy: Entropy) -> float:
-        """One private answer."""
         i, share = self._place(answer)
         stream = entropy.stream()
         return float(self._values[self._one(i + _bernoulli(share, stream), stream)])

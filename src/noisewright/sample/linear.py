@@ -27,14 +27,12 @@ class LaplaceDrawer:
         self._noise = [TwoSided(lambda rate=rate: ball(rate)) for rate in mechanism.rates]  # type: ignore[misc]
 
     def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
-        """Private answers of all queries, from the histogram."""
         totals = self._mechanism.sums(answer)
         stream = entropy.stream()
         noisy = [s + int(n.draw(1, stream)[0]) for s, n in zip(totals, self._noise, strict=True)]
         return np.array([float(step * v) for step, v in zip(self._mechanism.steps, noisy, strict=True)])
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
-        """Noise, one row for each draw."""
         stream = entropy.stream()
         columns = [n.draw(count, stream).astype(np.float64) for n in self._noise]
         return np.stack([float(h) * c for h, c in zip(self._mechanism.steps, columns, strict=True)], axis=1)
@@ -49,7 +47,6 @@ class EllipticalDrawer:
         self._noise = [RoundNoise(block) for block in mechanism.blocks]
 
     def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
-        """Private answers of all queries, from the histogram."""
         totals = self._mechanism.sums(answer)
         stream = entropy.stream()
         result = np.zeros(self._mechanism.query.dimension)
@@ -60,7 +57,6 @@ class EllipticalDrawer:
         return result
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
-        """Noise, one row for each draw."""
         stream = entropy.stream()
         result = np.zeros((count, self._mechanism.query.dimension))
         for block, noise in zip(self._mechanism.blocks, self._noise, strict=True):
