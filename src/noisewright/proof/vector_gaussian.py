@@ -11,7 +11,6 @@ from fractions import Fraction
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
-from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -63,12 +62,12 @@ def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) 
 
 def _one_at_a_time(mechanism: PerCoordinate, each: tuple[Fraction, ...], epsilon: Fraction) -> Fraction:
     """Only one number moves, so the largest delta of a single part is that of all."""
-    memo: dict[tuple[Additive, Fraction], Fraction] = {}
-    for part, extent in zip(mechanism.parts, each, strict=True):
-        if part is not None and extent and (part, extent) not in memo:
-            step = part.lattice.step
-            memo[part, extent] = approximate_delta(part.law, epsilon, whole_steps(extent, step) * step)[0]
-    return max(memo.values())
+    moves = {
+        (part.law, whole_steps(extent, part.lattice.step) * part.lattice.step)
+        for part, extent in zip(mechanism.parts, each, strict=True)
+        if part is not None and extent
+    }
+    return max(approximate_delta(law, epsilon, move)[0] for law, move in moves)
 
 
 def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tuple[Fraction, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.additive import Additive
@@ -42,17 +43,10 @@ def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
         return largest_sum(bounds, plain.together), f"pure/independent-{plain.kind}"
     chosen = query.sensitivity
     if chosen.kind == "points":
-        memo: dict[tuple[Additive | None, Fraction], Fraction] = {}
-        worst = Fraction(0)
-        for row in rows(chosen):
-            total = Fraction(0)
-            for part, d in zip(mechanism.parts, row, strict=True):
-                key = (part, abs(d))
-                if key not in memo:
-                    memo[key] = _part_bound(part, abs(d))
-                total += memo[key]
-            worst = max(worst, total)
-        return worst, "pure/independent-points"
+        bound = cache(_part_bound)
+        moves = (zip(mechanism.parts, row, strict=True) for row in rows(chosen))
+        totals = (sum((bound(part, abs(d)) for part, d in move), Fraction(0)) for move in moves)
+        return max(totals), "pure/independent-points"
     parts = [part for part in mechanism.parts if part is not None]
     if not all(isinstance(part.law, Laplace) for part in parts):
         return sum((_part_bound(p, query.extents[0]) for p in parts), Fraction(0)), "pure/independent-enclosing-box"
