@@ -109,6 +109,19 @@ def _times(value: Any, factor: Fraction) -> Any:
     return None if value is None else value * factor
 
 
+def check_mixture(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], name: str, parts: str) -> None:
+    """Refuse probabilities that do not fit the values they belong to."""
+    if not 1 <= len(values) <= 64 or len(values) != len(weights):
+        raise InvalidLawError(f"{name} needs as many {parts} as weights, 1 to 64 of them.")
+    if sum(weights) != 1:
+        raise InvalidLawError(f"{name} needs positive weights that sum to exactly 1.")
+
+
+def mixed(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], function: Any, field: Field) -> Value:
+    """The mean of a function over values with these probabilities."""
+    return sum((field.real(w) * function(v) for v, w in zip(values, weights, strict=True)), field.real(0))
+
+
 def quantile(law: Law, probability: float) -> float:
     """Smallest float x (to 1e-12 relative) with cdf(x) >= probability, by bisection in floats.
 

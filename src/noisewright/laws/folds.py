@@ -11,7 +11,7 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from noisewright.laws.base import Scalable
+from noisewright.laws.base import Scalable, check_mixture, mixed
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.special import gaussian_transform, infinity, kummer
 from noisewright.problem.errors import InvalidLawError
@@ -69,10 +69,7 @@ class Atoms(Fold):
     lengths: ClassVar[tuple[str, ...]] = ("rates",)
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.rates) <= 64 or len(self.rates) != len(self.weights):
-            raise InvalidLawError("a fold of atoms needs as many rates as weights, 1 to 64 of them.")
-        if sum(self.weights) != 1:
-            raise InvalidLawError("a fold of atoms needs positive weights that sum to exactly 1.")
+        check_mixture(self.rates, self.weights, "a fold of atoms", "rates")
 
     @property
     def lowest(self) -> Fraction:
@@ -88,10 +85,7 @@ class Atoms(Fold):
         return self._mean(lambda rate: 1 / field.power(rate, power), field)
 
     def _mean(self, function: Any, field: Field) -> Value:
-        total = field.real(0)
-        for rate, weight in zip(self.rates, self.weights, strict=True):
-            total = total + field.real(weight) * function(field.real(rate))
-        return total
+        return mixed(self.rates, self.weights, lambda rate: function(field.real(rate)), field)
 
 
 @record("gamma", FOLDS, error=InvalidLawError)

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from noisewright.laws.folds import FOLDS, Fold
 from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
-from noisewright.numerics.balls import ball, lower, precision, upper
+from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.special import infinity
 from noisewright.problem.errors import InvalidLawError
@@ -244,7 +244,7 @@ def _sum(node: ast.BinOp, a: Shape, b: Shape) -> Shape:
         if not constant.negative and not other.negative:
             extreme = other.extreme and (other.kind == "bernstein" or not constant.value)
             return Shape(other.kind, extreme=extreme, rate=other.rate if other.kind == "bernstein" else Fraction(0))
-        if not constant.negative and other.kind == "monotone" and _lowest_at_zero(node) >= 0:
+        if not constant.negative and other.kind == "monotone" and _at_zero(node) >= 0:
             return Shape("bernstein")
     elif a.kind == b.kind and a.negative == b.negative:
         if a.kind == "bernstein":
@@ -295,16 +295,9 @@ def _signed(shape: Shape) -> Fraction:
 
 
 def _at_zero(node: ast.expr) -> Fraction:
-    """A rational at or below the value at 0."""
+    """A rational at or below the value at 0; 0 itself where a difference of constants cancels exactly."""
     with precision():
         return lower(_evaluate(node, ball(0), BALLS)[0])
-
-
-def _lowest_at_zero(node: ast.expr) -> Fraction:
-    """The value at 0 from below, where a difference of constants may cancel exactly."""
-    with precision():
-        value = _evaluate(node, ball(0), BALLS)[0]
-        return Fraction(0) if value.is_zero() else min(lower(value), upper(value))
 
 
 def _evaluate(node: ast.expr, x: Value, field: Field) -> tuple[Value, Value]:

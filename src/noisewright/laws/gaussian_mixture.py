@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from noisewright.laws.base import LAWS, SmoothLaw
+from noisewright.laws.base import LAWS, SmoothLaw, check_mixture, mixed
 from noisewright.laws.gaussian import Gaussian
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
@@ -22,10 +22,7 @@ class GaussianMixture(SmoothLaw):
     lengths: ClassVar[tuple[str, ...]] = ("stds",)
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.stds) <= 64 or len(self.stds) != len(self.weights):
-            raise InvalidLawError("a Gaussian mixture needs as many standard deviations as weights, 1 to 64.")
-        if sum(self.weights) != 1:
-            raise InvalidLawError("a Gaussian mixture needs positive weights that sum to exactly 1.")
+        check_mixture(self.stds, self.weights, "a Gaussian mixture", "standard deviations")
 
     def density(self, x: Point, field: Field) -> Value:
         return self._mean(lambda part: part.density(x, field), field)
@@ -37,7 +34,4 @@ class GaussianMixture(SmoothLaw):
         return self._mean(lambda part: part.moment(power, field), field)
 
     def _mean(self, function: Callable[[Gaussian], Value], field: Field) -> Value:
-        total = field.real(0)
-        for std, weight in zip(self.stds, self.weights, strict=True):
-            total = total + field.real(weight) * function(Gaussian(std))
-        return total
+        return mixed(self.stds, self.weights, lambda std: function(Gaussian(std)), field)

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from noisewright.laws.base import LAWS, Crossing, SmoothLaw
 from noisewright.laws.crossing import bracket_crossing
+from noisewright.laws.laplace import Laplace
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
 from noisewright.problem.fields import Rational, rational
@@ -54,10 +55,7 @@ class GeneralizedGaussian(SmoothLaw):
         if self.power < 1:
             raise UncertifiedError("below power 1 the likelihood ratio does not increase outward.")
         if self.power == 1:
-            if epsilon * self.scale >= shift:
-                return None
-            place = (epsilon * self.scale - shift) / 2
-            return place, place
+            return Laplace(self.scale).crossing(epsilon, shift)
         if self.power == 2:
             place = (epsilon * self.scale**2 / shift - shift) / 2
             return place, place

@@ -38,14 +38,7 @@ class Laplace(SmoothLaw):
 
     def stepped(self, step: Fraction) -> Piecewise:
         """The law with its mass spread evenly over each cell [k step, (k+1) step): rounding in and out."""
-        return Piecewise(
-            rate=step / self.scale,
-            period=step,
-            breaks=(-step, Fraction(0), step),
-            levels=(Fraction(0), Fraction(0)),
-            left_cells=1,
-            right_cells=1,
-        )
+        return Piecewise(step / self.scale, step, (-step, 0, step), (0, 0), left_cells=1, right_cells=1)
 
 
 @record("discrete-laplace", LAWS, error=InvalidLawError)
@@ -57,12 +50,5 @@ class DiscreteLaplace(Record):
 
     def stepped(self) -> Piecewise:
         """The density that is constant on [k - 1/2, k + 1/2) and carries the mass of k there."""
-        half = Fraction(1, 2)
-        return Piecewise(
-            rate=1 / self.scale,
-            period=Fraction(1),
-            breaks=(-3 * half, -half, half, 3 * half),
-            levels=(Fraction(1), Fraction(0), Fraction(1)),
-            left_cells=1,
-            right_cells=1,
-        )
+        breaks = [Fraction(n, 2) for n in (-3, -1, 1, 3)]
+        return Piecewise(1 / self.scale, 1, breaks, (1, 0, 1), left_cells=1, right_cells=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import accumulate
 
 from noisewright.laws.base import LAWS, Crossing, SmoothLaw
 from noisewright.laws.crossing import bracket_crossing
@@ -69,9 +70,6 @@ def _eta_floats(power: float) -> float:
     terms = [1.0]
     for i in range(1, count + 1):
         terms.append(terms[-1] * 4 * (count + i - 1) * (count - i + 1) / ((2 * i - 1) * (2 * i)))
-    sums, running = [], 0.0
-    for term in terms:
-        running += term
-        sums.append(running)
+    sums = list(accumulate(terms))
     total = sum((-1) ** k * (sums[k] - sums[-1]) / (k + 1) ** power for k in range(count))
     return float(-total / sums[-1])

@@ -209,13 +209,5 @@ def skewed_staircase(*, epsilon: Number, sensitivity: Number, left: Number, righ
     downs_left = max(1, math.ceil(left / sensitivity) + 1)
     breaks = [left - j * sensitivity for j in range(downs_left, 0, -1)] + [left, right]
     breaks += [right + j * sensitivity for j in range(1, downs_right + 1)]
-    levels = [Fraction(j) for j in range(downs_left, 0, -1)] + [Fraction(0)]
-    levels += [Fraction(j) for j in range(1, downs_right + 1)]
-    return Piecewise(
-        rate=epsilon,
-        period=sensitivity,
-        breaks=tuple(breaks),
-        levels=tuple(levels),
-        left_cells=1,
-        right_cells=1,
-    )
+    levels = [*range(downs_left, 0, -1), *range(downs_right + 1)]
+    return Piecewise(epsilon, sensitivity, breaks, levels, left_cells=1, right_cells=1)

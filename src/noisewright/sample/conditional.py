@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class ConditionalDrawer(Releasing):
     def __init__(self, mechanism: Conditional) -> None:
         self._mechanism = mechanism
         self._values = np.array([float(mechanism.value(k)) for k in range(mechanism.last + 1)])
-        self._inverters: dict[int, Inverter] = {}
+        self._inverter = cache(lambda row: Inverter(mechanism.row(row)))
         self._tables: dict[int, CdfTable] = {}
 
     def release(self, answer: Any, entropy: Entropy) -> float:
@@ -103,11 +104,8 @@ class ConditionalDrawer(Releasing):
         return np.concatenate(parts)
 
     def _one(self, row: int, stream: WordStream) -> int:
-        if row not in self._inverters:
-            self._inverters[row] = Inverter(self._mechanism.row(row))
-        inverter = self._inverters[row]
         u = int(stream.words(1)[0])
-        return inverter.invert(u, _BITS, stream, above=-1, at_most=self._mechanism.last)
+        return self._inverter(row).invert(u, _BITS, stream, above=-1, at_most=self._mechanism.last)
 
 
 def _bernoulli(share: Fraction, stream: WordStream) -> int:
