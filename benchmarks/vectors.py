@@ -21,7 +21,7 @@ from noisewright.search.tools.shares import curve_shares
 def draws() -> None:
     """Coordinates a second of the certified block mechanism, table included and afterwards."""
     query = nw.Vector(nw.Box([1] * 20))
-    best = nw.design(query, privacy=nw.PureDP(1), utility=nw.TotalSquaredError()).best
+    best = nw.design(query, privacy=nw.PureDP(1), utility=nw.SquaredError()).best
     for title in ("with the table", "afterwards"):
         start = time.perf_counter()
         noise = best.draw(200_000)
@@ -61,7 +61,7 @@ def design(count: int = 10_000) -> None:
     generator = np.random.default_rng(2)
     each = [Fraction(f"{v:.6g}") for v in np.exp(generator.normal(size=count))]
     start = time.perf_counter()
-    report = nw.design(nw.Vector(nw.Box(each)), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    report = nw.design(nw.Vector(nw.Box(each)), privacy=nw.PureDP(1), utility=nw.SquaredError())
     print(f"whole design, K = {count}: {time.perf_counter() - start:.1f} s, winner {report.candidates[0].name}")
 
 

@@ -16,7 +16,7 @@ def test_it_prints_the_librarys_report_and_keeps_the_winner(cli: Cli, tmp_path: 
     saved, picture = tmp_path / "mechanism.json", tmp_path / "picture.png"
     outcome = cli(*COMMON, "--sensitivities", "1,120,1e6", "--set", "box", "--save", str(saved), "--plot", str(picture))
     assert_succeeded(outcome)
-    report = nw.design(nw.Vector(nw.Box([1, 120, "1e6"])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    report = nw.design(nw.Vector(nw.Box([1, 120, "1e6"])), privacy=nw.PureDP(1), utility=nw.SquaredError())
     assert outcome.out == f"{report}\n"
     assert picture.stat().st_size > 10_000
     answer = cli("answer", str(saved), "--value", "1, 2, 3")
@@ -33,7 +33,7 @@ def test_sensitivities_come_from_a_file(cli: Cli, tmp_path: Path):
     listed.write_text("1\n2\n\n3\n", encoding="utf-8")
     outcome = cli(*COMMON, "--sensitivities-file", str(listed), "--set", "disjoint", "--weights", "1,1,2")
     assert_succeeded(outcome)
-    wanted = nw.TotalSquaredError([1, 1, 2])
+    wanted = nw.SquaredError([1, 1, 2])
     report = nw.design(nw.Vector(nw.Disjoint([1, 2, 3])), privacy=nw.PureDP(1), utility=wanted)
     assert outcome.out == f"{report}\n"
 
@@ -81,7 +81,7 @@ def test_what_does_not_fit_together_is_refused_in_one_line(cli: Cli, words: tupl
 def quiet(tmp_path: Path) -> int:
     """84 numbers with noise so small that what is released can be compared, in quiet.json."""
     query = nw.Vector(nw.Disjoint(["0.01"] * 84))
-    nw.design(query, privacy=nw.PureDP(32), utility=nw.TotalSquaredError()).best.save(tmp_path / "quiet.json")
+    nw.design(query, privacy=nw.PureDP(32), utility=nw.SquaredError()).best.save(tmp_path / "quiet.json")
     return query.dimension
 
 

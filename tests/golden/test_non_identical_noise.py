@@ -46,7 +46,7 @@ def test_gains_at_twenty_numbers(name):
 
 def _values(name: str, privacy: nw.PureDP | nw.ApproxDP) -> dict[str, float]:
     sensitivities = [Fraction(float(v)).limit_denominator(10**12) for v in with_norm(profile(name, 20), 1)]
-    report = nw.design(nw.Vector(nw.Box(sensitivities)), privacy=privacy, utility=nw.TotalSquaredError())
+    report = nw.design(nw.Vector(nw.Box(sensitivities)), privacy=privacy, utility=nw.SquaredError())
     return {c.name: c.value for c in report.candidates}
 
 
@@ -99,14 +99,14 @@ def test_gaussian_is_below_laplace_from_nine_numbers_on():
 
 def test_a_histogram_declared_as_a_box_costs_what_theory_says():
     privacy = nw.ApproxDP(HALF, MILLIONTH)
-    box = nw.design(nw.Vector(nw.Box([1] * 20)), privacy=privacy, utility=nw.TotalSquaredError())
-    alone = nw.design(nw.Vector(nw.Disjoint([1] * 20)), privacy=privacy, utility=nw.TotalSquaredError())
+    box = nw.design(nw.Vector(nw.Box([1] * 20)), privacy=privacy, utility=nw.SquaredError())
+    alone = nw.design(nw.Vector(nw.Disjoint([1] * 20)), privacy=privacy, utility=nw.SquaredError())
     wide = next(c.value for c in box.candidates if c.name == "identical Gaussian")
     narrow = next(c.value for c in alone.candidates if c.name == "identical Gaussian")
     assert wide == pytest.approx(25970, rel=1e-4)
     assert narrow == pytest.approx(1298.5, rel=1e-4)
     assert "20 for Gaussian noise" in " ".join(box.notes)
-    pure = nw.design(nw.Vector(nw.Box([1] * 20)), privacy=nw.PureDP(HALF), utility=nw.TotalSquaredError())
+    pure = nw.design(nw.Vector(nw.Box([1] * 20)), privacy=nw.PureDP(HALF), utility=nw.SquaredError())
     assert "400 for Laplace noise" in " ".join(pure.notes)
     assert "added or removed" in " ".join(pure.notes)
     assert alone.notes == ()

@@ -9,6 +9,8 @@ from noisewright.app.output import check_picture, check_place, draw, keep, on_a_
 from noisewright.app.promises import Promise, make_count, make_privacy
 from noisewright.app.questions import Limits, Parameters, make_any_utility
 from noisewright.app.vectors import Several, make_query, make_vector_utility
+from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.queries import Choice
 from noisewright.problem.vector import Vector
 
 
@@ -25,6 +27,7 @@ def design(
     within: options.Within = None,
     confidence: options.Confidence = None,
     integer: options.Integer = False,
+    candidates: options.Candidates = None,
     inputs: options.Inputs = None,
     outputs: options.Outputs = None,
     unbiased: options.Unbiased = False,
@@ -45,7 +48,8 @@ def design(
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
     several = Several(sensitivities, sensitivities_file, chosen_set, changes, dimension, weights)
-    query = make_query(sensitivity, several, Limits(inputs, outputs, unbiased, bias), integer=integer)
+    limits = Limits(inputs, outputs, unbiased, bias)
+    query = make_query(sensitivity, several, limits, integer=integer, candidates=candidates)
     privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
     releases = make_count(compose)
     parameters = Parameters(power, within, confidence)
@@ -55,6 +59,8 @@ def design(
     )
     check_place(save, "--save")
     check_picture(plot)
+    if plot is not None and isinstance(query, Choice):
+        raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
     from noisewright.search.design import design as find_best
 
     report = find_best(

@@ -16,7 +16,7 @@ from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming, Matrix
-from noisewright.problem.vector_utilities import TotalSquaredError
+from noisewright.problem.utilities import SquaredError
 
 _LARGEST_FILE = 256
 
@@ -62,7 +62,7 @@ def linear(
     check_picture(plot)
     from noisewright.search.design import design
 
-    report = design(query, privacy=privacy, utility=TotalSquaredError(), progress=on_a_terminal())
+    report = design(query, privacy=privacy, utility=SquaredError(), progress=on_a_terminal())
     released = None if counts is None else [float(v) for v in report.best.release(counts)]
     if json:
         say_json({**report.to_dict(), "released": released})

@@ -9,20 +9,13 @@ from typing import Annotated
 import typer
 
 from noisewright.app.output import read_text
-from noisewright.app.questions import Limits, Parameters, make_scalar, make_utility
+from noisewright.app.questions import Limits, Parameters, make_choice, make_scalar, make_utility
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, SensitivitySet, Sparse
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
+from noisewright.problem.utilities import LargestError
+from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import (
-    CoordinateUsefulness,
-    LargestError,
-    LargestErrorQuantile,
-    TotalAbsoluteError,
-    TotalSquaredError,
-    VectorUtility,
-)
 
 SETS = ("box", "disjoint", "sparse", "replace", "l1-ball", "l2-ball", "points")
 LARGEST = "largest-error"
@@ -62,8 +55,12 @@ class Several:
         return any(value is not None for value in astuple(self))
 
 
-def make_query(sensitivity: str | None, several: Several, limits: Limits, *, integer: bool) -> Scalar | Vector:
-    """One number, or several with the set of differences that one person can make."""
+def make_query(
+    sensitivity: str | None, several: Several, limits: Limits, *, integer: bool, candidates: str | None = None
+) -> Scalar | Vector | Choice:
+    """One number, several with the set of differences that one person can make, or one of the candidates."""
+    if candidates is not None:
+        return make_choice(candidates, sensitivity, others=several.asked or integer or limits != Limits())
     if not several.asked:
         if sensitivity is None:
             raise InvalidInputError(
@@ -128,7 +125,7 @@ def _whole(text: str, option: str) -> int:
         raise InvalidInputError(f"{option} is {text!r}; give a whole number.") from None
 
 
-def make_vector_utility(typed: str, parameters: Parameters, weights: str | None) -> VectorUtility:
+def make_vector_utility(typed: str, parameters: Parameters, weights: str | None) -> Utility:
     """The utilities of the command line, read for several numbers."""
     each = None if weights is None else _split(weights)
     if typed == LARGEST:
@@ -136,14 +133,10 @@ def make_vector_utility(typed: str, parameters: Parameters, weights: str | None)
             raise InvalidInputError(f"--utility {LARGEST} takes no parameter and no --weights.")
         return LargestError()
     utility = make_utility(typed, parameters)
-    if isinstance(utility, SquaredError):
-        return TotalSquaredError(each)
-    if isinstance(utility, AbsoluteError):
-        return TotalAbsoluteError(each)
-    if isinstance(utility, Usefulness):
-        return CoordinateUsefulness(utility.within, each)
-    if isinstance(utility, ErrorQuantile) and each is None:
-        return LargestErrorQuantile(utility.confidence)
+    if each is None:
+        return utility
+    if "weights" in utility.CARD.given:
+        return type(utility).from_dict({**utility.to_dict(), "weights": each})
     raise InvalidInputError(
         f"--utility {typed} with these options is not for several numbers; give squared-error, absolute-error or"
         f" usefulness (with --weights if you like), error-quantile or {LARGEST}."

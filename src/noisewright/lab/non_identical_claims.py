@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from noisewright.lab.claims import Claim
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.sensitivity import Box, Disjoint
+from noisewright.problem.utilities import SquaredError
 from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import TotalSquaredError
 from noisewright.proof.losses import composed_delta
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.vector_approximate import gaussian_mechanisms, largest_length
@@ -34,7 +34,7 @@ def claims(draws: int) -> list[Claim]:
 def certified_values(values: Floats, privacy: PureDP | ApproxDP) -> dict[str, tuple[float, Certified]]:
     """Value and certified mechanism of each kind of noise for a box with these sensitivities."""
     chosen = Box([Fraction(float(v)).limit_denominator(10**12) for v in values])
-    query, utility = Vector(chosen), TotalSquaredError()
+    query, utility = Vector(chosen), SquaredError()
     if isinstance(privacy, ApproxDP):
         length = largest_length(privacy.epsilon, privacy.delta)
         mechanisms = gaussian_mechanisms(query, chosen, length, utility)
@@ -191,9 +191,9 @@ def _condition_claims() -> list[Claim]:
     length = largest_length(EPSILON, DELTA)
 
     def error(chosen: Box | Disjoint) -> float:
-        same = gaussian_mechanisms(Vector(chosen), chosen, length, TotalSquaredError())["identical Gaussian"]
+        same = gaussian_mechanisms(Vector(chosen), chosen, length, SquaredError())["identical Gaussian"]
         make_certified(same, ApproxDP(EPSILON, DELTA))
-        return mid(same, TotalSquaredError())
+        return mid(same, SquaredError())
 
     box, alone = error(Box([1] * 20)), error(Disjoint([1] * 20))
     single = float(1 - np.exp((0.5 - 1) / 2))

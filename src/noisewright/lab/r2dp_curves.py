@@ -97,7 +97,7 @@ def divergence_panel(metric: HistogramMetric, sensitivity: float, epsilons: np.n
     for epsilon in epsilons:
         for name, mechanism in zip(curves, _three(query, _fraction(epsilon)), strict=True):
             curves[name].append(float(mechanism.expected(metric, FLOATS)))
-    return Panel(f"{metric.label}, sensitivity {sensitivity:g}", list(epsilons), curves)
+    return Panel(f"{metric.CARD.kind}, sensitivity {sensitivity:g}", list(epsilons), curves)
 
 
 def _three(query: Scalar, epsilon: Fraction) -> tuple[Additive, Additive, Additive]:

@@ -13,16 +13,15 @@ from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.answers import read_answer, read_whole, stretch_of
-from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.expected import ErrorDensity, expected_under
+from noisewright.mechanisms.base import MECHANISMS, Mechanism
+from noisewright.mechanisms.expected import ErrorDensity, ErrorLaw
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import one_of, only
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.queries import Scalar
-from noisewright.problem.records import Record, record
-from noisewright.problem.utilities import Utility
+from noisewright.problem.records import record
 
 _LARGEST_INTEGER = 2**53
 # Below it, and with noise that stays below 2^52, no two lattice points share a float.
@@ -45,7 +44,7 @@ class Released:
 
 
 @record("additive", MECHANISMS, error=InvalidMechanismError)
-class Additive(Record):
+class Additive(Mechanism):
     """Noise from `law`, put on `lattice`, added to the answer of `query`.
 
     The true answer and the noise are each rounded to the centre of their cell. The step divides
@@ -129,9 +128,10 @@ class Additive(Record):
             )
         return Released(self.lattice, index, self.noise, self.stretch)
 
-    def expected(self, utility: Utility, field: Field) -> Value:
-        """Expected utility of released minus true answer, rounding included."""
-        return expected_under(self.error_density, utility, field, integer=self.query.integer)
+    @property
+    def errors(self) -> ErrorLaw:
+        """What is known of released minus true answer, rounding included."""
+        return ErrorLaw(self.error_density, self.query.integer)
 
     def bias(self, field: Field) -> Value:
         """Mean of released minus true answer."""

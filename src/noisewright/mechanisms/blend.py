@@ -13,7 +13,7 @@ from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rational, only, rational
 from noisewright.problem.queries import Bounded
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class BlendedRow:
 
 
 @record("blend", MECHANISMS, error=InvalidMechanismError)
-class Blend(Record):
+class Blend(Conditional):
     """With probability `share` the first mechanism answers, else the second; the hybrid mechanism is one."""
 
     first: Composite = only(Composite)

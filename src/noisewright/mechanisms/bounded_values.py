@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from noisewright.mechanisms.conditional import Conditional
 from noisewright.numerics.balls import Ball, ball, hull, lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.utilities import AverageVariance
 
 _BITS = 128
 
@@ -48,6 +47,11 @@ class Profile:
             total += (self.inputs[i + 1] - self.inputs[i]) * ((a + c) / 2 + bend / 6)
         return total / (self.inputs[-1] - self.inputs[0])
 
+    def between(self, end: Callable[[int], Fraction]) -> Ball:
+        """A ball around what lies between a lower (0) and an upper (1) end."""
+        with precision(_BITS):
+            return hull(ball(end(0)), ball(end(1)))
+
     def _cell(self, i: int, side: int) -> tuple[Fraction, Fraction, Fraction]:
         """Errors at both ends of cell i and what mixing adds: share (1 - share) times the last."""
         d = self.inputs[i + 1] - self.inputs[i]
@@ -66,22 +70,9 @@ def _profile(mechanism: Any) -> Profile:
     return Profile(mechanism.grid.points, tuple(bias), tuple(error))
 
 
-def profile_of(mechanism: Conditional) -> Profile:
+def profile_of(mechanism: Any) -> Profile:
     """The error of every row, in balls; remembered for mechanisms that were asked for lately."""
-    key: Any = mechanism
-    return _profile(key)
-
-
-def value_of(profile: Profile, utility: Any) -> Ball:
-    """The utility's value as a ball."""
-    if not isinstance(utility, AverageVariance):
-        ends = [profile.worst(side) for side in (0, 1)]
-    elif utility.prior is None:
-        ends = [profile.average(side) for side in (0, 1)]
-    else:
-        ends = [sum((w * profile.at(x, side) for x, w in utility.prior), Fraction(0)) for side in (0, 1)]
-    with precision(_BITS):
-        return hull(ball(ends[0]), ball(ends[1]))
+    return _profile(mechanism)
 
 
 def _highest(a: Fraction, c: Fraction, bend: Fraction) -> Fraction:

@@ -12,12 +12,12 @@ from fractions import Fraction
 
 from noisewright.laws.bumps import PARTS, Part
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Grid, check_values, uniform_grid
+from noisewright.mechanisms.conditional import Conditional, Grid, check_values, uniform_grid
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Pair, Rational, Whole, one_of, only, pair, rational, whole
 from noisewright.problem.queries import Bounded
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 _LARGEST_CELLS = 1 << 16
 
@@ -43,7 +43,7 @@ class RoundedRow:
 
 
 @record("composite", MECHANISMS, error=InvalidMechanismError)
-class Composite(Record):
+class Composite(Conditional):
     """Activation, base and the activation's share of the mass, for answers in `window`.
 
     `cells` is the number of cells of the input grid, `points` that of the output lattice. The

@@ -10,9 +10,11 @@ from bisect import bisect_right
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from noisewright.mechanisms.answers import within_range
+from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.bounded_values import Profile, profile_of
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rationals, rationals
@@ -33,34 +35,51 @@ class FiniteLaw(Protocol):
         ...
 
 
-@runtime_checkable
-class Conditional(Protocol):
-    """A mechanism given by one finite law for every grid input."""
+class Conditional(Mechanism):
+    """A mechanism given by one finite law for every grid input; its utilities are worst cases over all answers."""
 
-    @property
-    def query(self) -> Bounded: ...
-    @property
-    def grid(self) -> Grid: ...
+    __slots__ = ()
+    query: Any
+    grid: Any
+
     @property
     def last(self) -> int:
         """The largest output index."""
-        ...
+        raise NotImplementedError
 
-    @property
-    def digest(self) -> str: ...
     def value(self, k: int) -> Fraction:
         """The released number with index k, inside the output bounds."""
-        ...
+        raise NotImplementedError
 
     def row(self, i: int) -> FiniteLaw:
         """The law of the output index when the answer is the i-th grid input."""
-        ...
+        raise NotImplementedError
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         """Mean of the i-th row minus its input, and mean squared distance to its input."""
-        ...
+        raise NotImplementedError
 
-    def to_dict(self) -> dict[str, Any]: ...
+    @property
+    def profile(self) -> Profile:
+        """Bias and mean squared error at every grid input."""
+        return profile_of(self)
+
+    def power_means(self, power: Fraction, field: Field) -> list[Value]:
+        """The largest mean squared error over all answers."""
+        if power != 2:
+            self._refuse(f"the mean of |error|^{show(power)}")
+        return [self.profile.between(self.profile.worst)]
+
+    def average_square(self, prior: Any, field: Field) -> Value:
+        """Mean squared error averaged over the prior, evenly over the input range without one."""
+        profile = self.profile
+        if prior is None:
+            return profile.between(profile.average)
+        return profile.between(lambda side: sum((w * profile.at(x, side) for x, w in prior), Fraction(0)))
+
+    def bias(self, field: Field) -> Value:
+        """Mean of released minus true answer, where it is farthest from zero."""
+        return field.real(Fraction(self.profile.largest_bias))
 
 
 @record(error=InvalidMechanismError)

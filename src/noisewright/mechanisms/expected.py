@@ -1,81 +1,69 @@
-"""Expected utilities of an error density, in floats or in balls."""
+"""Expected utilities of one number's error density, in floats or in balls."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 from itertools import pairwise
 
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
+from noisewright.mechanisms.errors import Errors
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.numerical import entropy_of_error, histogram_value, mallows_value
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import around, certainly_at_most
 from noisewright.numerics.fields import BALLS, Exact, Field, Value
 from noisewright.numerics.series import geometric_power_sum, power_sum_polynomial
-from noisewright.problem.divergences import ErrorEntropy, HistogramMetric, Mallows
+from noisewright.problem.divergences import HistogramMetric, Mallows
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
+from noisewright.problem.utilities import Expected
 
 ErrorDensity = Piecewise | Smoothed | Tabulated | DiscreteGaussian
 
 
-def expected_under(density: ErrorDensity, utility: Utility, field: Field, *, integer: bool) -> Value:
-    """Expected utility when the error has this density (for integers: its masses per whole number)."""
-    return _expected(utility, density, field, integer)
+@dataclass(frozen=True, slots=True)
+class ErrorLaw(Errors):
+    """The error of one number by its density (for integers: its masses per whole number)."""
 
+    density: ErrorDensity
+    integer: bool
 
-@singledispatch
-def _expected(utility: Utility, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    raise TypeError(f"no rule for the utility {type(utility).__name__}")
+    def power_means(self, power: Fraction, field: Field) -> list[Value]:
+        if self.integer and isinstance(self.density, Piecewise):
+            return [_integer_moment(self.density, power, field)]
+        return [self.density.moment(power, field)]
 
+    def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:
+        return [probability_within(self.density, limit, field, integer=self.integer) for limit in limits]
 
-@_expected.register
-def _(utility: PowerError, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    if integer and isinstance(density, Piecewise):
-        return _integer_moment(density, utility.power, field)
-    return density.moment(utility.power, field)
+    def half_width(self, confidence: Fraction, field: Field) -> Value:
+        return half_width(self.density, confidence, field, integer=self.integer)
 
+    def largest(self, field: Field) -> Value:
+        return self.power_means(Fraction(1), field)[0]
 
-@_expected.register
-def _(utility: Usefulness, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    return probability_within(density, utility.within, field, integer=integer)
+    def mean_loss(self, utility: Expected, field: Field) -> Value:
+        if not isinstance(self.density, Piecewise | Smoothed):
+            raise InvalidUtilityError(
+                "a loss of your own cannot be evaluated for this law; use PowerError, Usefulness or ErrorQuantile."
+            )
+        return expected_loss(self.density, utility, field, integer=self.integer)
 
+    def histogram(self, utility: HistogramMetric, field: Field) -> Value:
+        return _with_error(*histogram_value(self.density, utility, integer=self.integer), field)
 
-@_expected.register
-def _(utility: ErrorQuantile, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    return half_width(density, utility.confidence, field, integer=integer)
+    def mallows(self, utility: Mallows, field: Field) -> Value:
+        if utility.power == 1:
+            return self.largest(field)
+        return _with_error(*mallows_value(self.density, utility, integer=self.integer), field)
 
-
-@_expected.register
-def _(utility: Expected, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    if not isinstance(density, Piecewise | Smoothed):
-        raise InvalidUtilityError(
-            "a loss of your own cannot be evaluated for this law; use PowerError, Usefulness or ErrorQuantile."
-        )
-    return expected_loss(density, utility, field, integer=integer)
-
-
-@_expected.register
-def _(utility: HistogramMetric, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    return _with_error(*histogram_value(density, utility, integer=integer), field)
-
-
-@_expected.register
-def _(utility: ErrorEntropy, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    return _with_error(*entropy_of_error(density), field)
-
-
-@_expected.register
-def _(utility: Mallows, density: ErrorDensity, field: Field, integer: bool) -> Value:
-    if utility.power == 1:
-        return _expected(PowerError(1), density, field, integer)
-    return _with_error(*mallows_value(density, utility, integer=integer), field)
+    def entropy(self, field: Field) -> Value:
+        return _with_error(*entropy_of_error(self.density), field)
 
 
 def _with_error(value: float, error: float, field: Field) -> Value:
@@ -102,7 +90,7 @@ def half_width(density: ErrorDensity, confidence: Fraction, field: Field, *, int
         outside = density.sf(reach, field) + density.cdf(-reach, field)
         return certainly_at_most(outside, target) if field is BALLS else bool(outside <= target)
 
-    unit = Fraction(1) if integer else density.period
+    unit = Fraction(1) if integer else getattr(density, "period", Fraction(1))
     if integer and reached(Fraction(0)):
         return field.real(0)
     low, high = Fraction(0), unit

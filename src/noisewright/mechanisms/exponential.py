@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import Matrix as RationalMatrix, Rational, rational, rationals, tuple_of
 from noisewright.problem.numbers import Number, data_value, parameter
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 Point = tuple[Fraction, ...]
 
@@ -45,7 +45,7 @@ class SelectedOutput:
 
 
 @record("minkowski-exponential", MECHANISMS, error=InvalidMechanismError)
-class MinkowskiExponential(Record):
+class MinkowskiExponential(Mechanism):
     """Releases candidate c with weight e^(-rate ||c - s||_p^p) when the true answer is s.
 
     `answers` are all true answers there can be; two of them are neighbours if their l_1 distance is at most

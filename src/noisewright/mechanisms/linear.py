@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+import numpy as np
+
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.numerics.balls import Ball
+from noisewright.mechanisms.linear_values import LinearNoise, directions, estimate_independent, largest_independent
+from noisewright.numerics.balls import Ball, ball, hull, lower, upper
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.pairs import LARGEST_COLUMN
 from noisewright.problem.errors import InvalidMechanismError
@@ -50,7 +53,7 @@ def sums(columns: WholeMatrix, counts: list[int]) -> list[int]:
 
 
 @record("linear-laplace", MECHANISMS, error=InvalidMechanismError)
-class LinearLaplace(Record):
+class LinearLaplace(LinearNoise):
     """Independent noise: released is steps[k] (W_k x + discrete Laplace noise of scale scales[k] / steps[k])."""
 
     query: Linear = only(Linear)
@@ -89,6 +92,14 @@ class LinearLaplace(Record):
             result.append(field.real(step) * 2 * fade / ((1 + fade) * -field.expm1(-field.real(rate))))
         return result
 
+    def largest_noise(self) -> Ball:
+        """A ball around the mean of the largest noise."""
+        return largest_independent(self.scales, self.steps)
+
+    def largest_estimate(self) -> float:
+        """The mean of the largest noise, in floats."""
+        return estimate_independent(np.array([float(c) for c in self.scales]))
+
     def biases(self) -> list[Fraction]:
         """The most that one person's contribution to each answer is off, in exact rationals."""
         rows = zip(self.columns, self.steps, self.query.numerators, self.query.denominators, strict=True)
@@ -116,7 +127,7 @@ class Block(Record):
 
 
 @record("linear-elliptical", MECHANISMS, error=InvalidMechanismError)
-class LinearElliptical(Record):
+class LinearElliptical(LinearNoise):
     """Elliptical noise: each block of queries is seen in coordinates in which its noise is round."""
 
     query: Linear = only(Linear)
@@ -149,6 +160,48 @@ class LinearElliptical(Record):
             for k, row in zip(block.rows, block.decode, strict=True):
                 result[k] = one * field.real(sum((v * v for v in row), Fraction(0)))
         return result
+
+    def absolute(self, field: Field) -> list[Value]:
+        """Mean absolute noise of each query.
+
+        Rule: as for `round_variance`, sums over integers are integrals up to e^(-+rate sqrt(K)); moving within a unit
+        cube changes |d . w| by at most |d| sqrt(K)/2, and |d . u| has mean |d| E r Gamma(K/2) / (sqrt(pi)
+        Gamma((K+1)/2)).
+        """
+        result = [ball(0)] * self.query.dimension
+        for block in self.blocks:
+            size = len(block.rows)
+            rate, root = ball(block.rate), ball(size).sqrt()
+            share = BALLS.gamma(Fraction(size, 2)) / (BALLS.pi().sqrt() * BALLS.gamma(Fraction(size + 1, 2)))
+            middle, sway = ball(size) / rate * share, (rate * root).exp()
+            low, high = (middle - root / 2) / sway, (middle + root / 2) * sway
+            one = hull(low if bool(low > 0) else ball(0), high)
+            for k, row in zip(block.rows, block.decode, strict=True):
+                result[k] = ball(sum((v * v for v in row), Fraction(0))).sqrt() * one
+        return result
+
+    def largest_noise(self) -> Ball:
+        """At least any of them; its square is at most the sum of all squares, its size that of all sizes."""
+        each = self.absolute(BALLS)
+        squares, sizes = ball(0), ball(0)
+        for square, size in zip(self.variances(BALLS), each, strict=True):
+            squares, sizes = squares + square, sizes + size
+        top = min(upper(ball(upper(squares)).sqrt()), upper(sizes))
+        return hull(ball(max(lower(v) for v in each)), ball(top))
+
+    def largest_estimate(self) -> float:
+        """The mean of the largest noise, in floats: an average over even directions."""
+        if len(self.blocks) == 1:
+            block = self.blocks[0]
+            decode = np.array([[float(v) for v in row] for row in block.decode]) / float(block.rate)
+            size = len(block.rows)
+            return float(size * np.abs(directions(size) @ decode.T).max(axis=1).mean())
+        roots = [0.0] * self.query.dimension
+        for block in self.blocks:
+            for k, row in zip(block.rows, block.decode, strict=True):
+                roots[k] = float(sum(v * v for v in row)) ** 0.5 * (len(block.rows) + 1) ** 0.5 / float(block.rate)
+        # Several blocks: the bound by independent noise of the same spread.
+        return estimate_independent(np.array(roots))
 
     def biases(self) -> list[Fraction]:
         """At least the most that one person's contribution to each answer is off, in exact rationals."""

@@ -14,7 +14,10 @@ from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.several import Several
 from noisewright.mechanisms.smoothed import Smoothed
+from noisewright.numerics.balls import Ball, ball
+from noisewright.numerics.fields import BALLS, Field
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import (
     Matrix as RationalMatrix,
@@ -25,8 +28,8 @@ from noisewright.problem.fields import (
     rationals,
     tuple_of,
 )
-from noisewright.problem.numbers import Number
-from noisewright.problem.records import Record, keep, record
+from noisewright.problem.numbers import Number, show
+from noisewright.problem.records import keep, record
 from noisewright.problem.vector import Vector
 
 Matrix = tuple[tuple[Fraction, ...], ...]
@@ -36,7 +39,7 @@ _LONGEST_ENTRY = 256
 
 
 @record("linear-gaussian", MECHANISMS, error=InvalidMechanismError)
-class LinearGaussian(Record):
+class LinearGaussian(Several):
     """Gaussian noise of deviation `std`, on cells of `step`, added to matrix * answer and mapped back."""
 
     query: Vector = only(Vector)
@@ -78,6 +81,13 @@ class LinearGaussian(Record):
         if max(map(abs, cells)) >= _LARGEST_INDEX:
             raise InvalidAnswerError("the answer is too large for the lattice of its frame; rescale the query.")
         return cells
+
+    def power_means(self, power: Fraction, field: Field) -> list[Ball]:
+        """Mean squared error of each number; other powers are not known."""
+        if power != 2:
+            self._refuse(f"the mean of |error|^{show(power)}")
+        unit = self.error_density.moment(2, BALLS)
+        return [unit * ball(sum((v * v for v in row), Fraction(0))) for row in self.inverse]
 
 
 def apply(matrix: Matrix, values: Sequence[Fraction]) -> list[Fraction]:

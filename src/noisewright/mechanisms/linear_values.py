@@ -1,15 +1,19 @@
-"""What linear mechanisms cost, enclosed: the noise that is drawn, and the bias of rounded columns at its largest."""
+"""What noise for linear questions costs, enclosed: the noise that is drawn, and the bias of rounded columns."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import singledispatch
+from typing import Any
 
-from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
-from noisewright.mechanisms.linear_largest import mean_largest
-from noisewright.numerics.balls import Ball, ball, hull, lower, precision, upper
-from noisewright.numerics.fields import BALLS
-from noisewright.problem.vector_utilities import LargestError, TotalAbsoluteError, TotalSquaredError, weights_of
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.mechanisms.base import Mechanism
+from noisewright.numerics.balls import Ball, ball, hull, lower, upper
+from noisewright.numerics.fields import Field, Value
+from noisewright.problem.numbers import show
+from noisewright.problem.utility import Utility
 
 USUAL_PEOPLE = 1_000_000
 """How many people the bias of rounded columns is counted for where their number is not given."""
@@ -18,107 +22,116 @@ _POINTS = 400
 _FEWEST_POINTS = 40
 _MOST_TERMS = 100_000
 _NEAR, _FAR = Fraction(1, 2**12), 64
-
-LinearUtility = TotalSquaredError | TotalAbsoluteError | LargestError
-LinearNoise = LinearLaplace | LinearElliptical
-
-
-def enclosed(mechanism: LinearNoise, utility: LinearUtility) -> tuple[Ball, float]:
-    """A ball around the expected utility, and the value to show: its middle, or an estimate inside it."""
-    with precision():
-        if isinstance(utility, LargestError):
-            around = largest_ball(mechanism)
-            low, high = lower(around), upper(around)
-            estimate = Fraction(mean_largest(mechanism))
-            return around, float(min(max(estimate, low), high))
-        each = squared_balls(mechanism) if isinstance(utility, TotalSquaredError) else absolute_balls(mechanism)
-        total = ball(0)
-        for weight, value in zip(weights_of(utility, len(each)), each, strict=True):
-            total = total + ball(weight) * value
-        return total, float(total.mid())
+_DIRECTIONS = 1 << 14
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71)
 
 
-def squared_balls(mechanism: LinearNoise) -> list[Ball]:
-    """Mean squared error of each query; the upper end holds whatever part of the largest bias there is."""
-    noise = mechanism.variances(BALLS)
-    return [v + ball(b) ** 2 for v, b in zip(noise, _biases(mechanism), strict=True)]
+class LinearNoise(Mechanism):
+    """Noise on integer columns; upper ends hold whatever part of the largest bias there is."""
+
+    __slots__ = ()
+
+    def variances(self, field: Field) -> list[Value]:
+        """Variance of the noise of each query."""
+        raise NotImplementedError
+
+    def absolute(self, field: Field) -> list[Value]:
+        """Mean absolute noise of each query."""
+        raise NotImplementedError
+
+    def largest_noise(self) -> Ball:
+        """A ball around the mean of the largest noise."""
+        raise NotImplementedError
+
+    def largest_estimate(self) -> float:
+        """The mean of the largest noise, in floats."""
+        raise NotImplementedError
+
+    def biases(self) -> list[Fraction]:
+        """The most that one person's contribution to each answer is off."""
+        raise NotImplementedError
+
+    @property
+    def count(self) -> int:
+        """How many queries there are."""
+        found: int = self.query.dimension
+        return found
+
+    def power_means(self, power: Fraction, field: Field) -> list[Value]:
+        """Mean absolute or squared error of each query."""
+        if power not in (1, 2):
+            self._refuse(f"the mean of |error|^{show(power)}")
+        noise = self.absolute(field) if power == 1 else self.variances(field)
+        return [v + field.real(b ** int(power)) for v, b in zip(noise, self._biases(), strict=True)]
+
+    def largest(self, field: Field) -> Ball:
+        """A ball around the mean of the largest error."""
+        noise = self.largest_noise()
+        return hull(noise, noise + ball(max(self._biases())))
+
+    def shown(self, utility: Utility, value: Ball) -> float:
+        """The middle of the ball, for the largest error an estimate inside it."""
+        if not utility.joint:
+            return float(value.mid())
+        return float(min(max(Fraction(self.largest_estimate()), lower(value)), upper(value)))
+
+    def _biases(self) -> list[Fraction]:
+        people = self.query.people or USUAL_PEOPLE
+        return [people * b for b in self.biases()]
 
 
-def absolute_balls(mechanism: LinearNoise) -> list[Ball]:
-    """Mean absolute error of each query, likewise."""
-    return [v + ball(b) for v, b in zip(_absolute_noise(mechanism), _biases(mechanism), strict=True)]
+def largest_independent(scales: Sequence[Fraction], steps: Sequence[Fraction]) -> Ball:
+    """The mean of the largest of independent discrete Laplace noises.
 
-
-def _biases(mechanism: LinearNoise) -> list[Fraction]:
-    people = mechanism.query.people or USUAL_PEOPLE
-    return [people * b for b in mechanism.biases()]
-
-
-@singledispatch
-def _absolute_noise(mechanism: LinearNoise) -> list[Ball]:
-    raise TypeError(f"no rule for the errors of {type(mechanism).__name__}")
-
-
-@_absolute_noise.register
-def _(mechanism: LinearLaplace) -> list[Ball]:
-    found: list[Ball] = mechanism.absolute(BALLS)
-    return found
-
-
-@_absolute_noise.register
-def _(mechanism: LinearElliptical) -> list[Ball]:
-    """Rule: as for `round_variance`, sums over integers are integrals up to e^(-+rate sqrt(K)); moving within a unit
-    cube changes |d . w| by at most |d| sqrt(K)/2, and |d . u| has mean |d| E r Gamma(K/2) / (sqrt(pi) Gamma((K+1)/2)).
+    Rule: two sums around the integral of P(some |noise_k| > t), which falls in t; the rest is bounded query by query.
     """
-    result = [ball(0)] * mechanism.query.dimension
-    for block in mechanism.blocks:
-        size = len(block.rows)
-        rate, root = ball(block.rate), ball(size).sqrt()
-        share = BALLS.gamma(Fraction(size, 2)) / (BALLS.pi().sqrt() * BALLS.gamma(Fraction(size + 1, 2)))
-        middle, sway = ball(size) / rate * share, (rate * root).exp()
-        low, high = (middle - root / 2) / sway, (middle + root / 2) * sway
-        one = hull(low if bool(low > 0) else ball(0), high)
-        for k, row in zip(block.rows, block.decode, strict=True):
-            result[k] = ball(sum((v * v for v in row), Fraction(0))).sqrt() * one
+    count = max(_FEWEST_POINTS, min(_POINTS, _MOST_TERMS // len(scales)))
+    top = max(scales)
+    growth = float(_FAR / _NEAR) ** (1 / count)
+    edges = [Fraction(0), *(top * _NEAR * Fraction(growth**i) for i in range(count + 1))]
+    fades = [ball(-step / scale).exp() for step, scale in zip(steps, scales, strict=True)]
+    low, high = ball(0), ball(0)
+    before, chance = edges[0], _some_beyond(steps, fades, edges[0])
+    for edge in edges[1:]:
+        after = _some_beyond(steps, fades, edge)
+        low, high = low + ball(edge - before) * after, high + ball(edge - before) * chance
+        before, chance = edge, after
+    for step, fade in zip(steps, fades, strict=True):
+        high = high + ball(step) * 2 * fade ** (int(before / step) + 1) / ((1 + fade) * (1 - fade))
+    return hull(low, high)
+
+
+def _some_beyond(steps: Sequence[Fraction], fades: list[Ball], t: Fraction) -> Ball:
+    """P(some |noise_k| > t); a discrete Laplace number exceeds m in size with probability 2 b^(m+1) / (1 + b)."""
+    inside = ball(1)
+    for step, fade in zip(steps, fades, strict=True):
+        inside = inside * (1 - 2 * fade ** (int(t / step) + 1) / (1 + fade))
+    return 1 - inside
+
+
+def directions(size: int) -> NDArray[np.float64]:
+    """Evenly spread unit vectors: normal quantiles of a Halton sequence, scaled to length one."""
+    from scipy.special import ndtri
+
+    points = np.stack([_van_der_corput(p) for p in _PRIMES[:size]], axis=1)
+    normal: Any = ndtri(points)
+    return np.asarray(normal / np.linalg.norm(normal, axis=1)[:, None])
+
+
+def _van_der_corput(base: int) -> NDArray[np.float64]:
+    rest, result, share = np.arange(1, _DIRECTIONS + 1), np.zeros(_DIRECTIONS), 1.0 / base
+    while rest.any():
+        result += share * (rest % base)
+        rest, share = rest // base, share / base
     return result
 
 
-def largest_ball(mechanism: LinearNoise) -> Ball:
-    """A ball around the mean of the largest error."""
-    largest_bias = ball(max(_biases(mechanism)))
-    if isinstance(mechanism, LinearLaplace):
-        low, high = _independent(mechanism)
-        return hull(low, high + largest_bias)
-    # The largest is at least any of them; its square is at most the sum of all squares, its size that of all sizes.
-    each = _absolute_noise(mechanism)
-    low = ball(max(lower(v) for v in each))
-    squares, sizes = ball(0), ball(0)
-    for square, size in zip(mechanism.variances(BALLS), each, strict=True):
-        squares, sizes = squares + square, sizes + size
-    return hull(low, ball(min(upper(ball(upper(squares)).sqrt()), upper(sizes))) + largest_bias)
-
-
-def _independent(mechanism: LinearLaplace) -> tuple[Ball, Ball]:
-    """Two sums around the integral of P(some |noise_k| > t), which falls in t; the rest is bounded query by query."""
-    count = max(_FEWEST_POINTS, min(_POINTS, _MOST_TERMS // len(mechanism.scales)))
-    top = max(mechanism.scales)
-    growth = float(_FAR / _NEAR) ** (1 / count)
-    edges = [Fraction(0), *(top * _NEAR * Fraction(growth**i) for i in range(count + 1))]
-    fades = [ball(-rate).exp() for rate in mechanism.rates]
-    low, high = ball(0), ball(0)
-    before, chance = edges[0], _some_beyond(mechanism, fades, edges[0])
-    for edge in edges[1:]:
-        after = _some_beyond(mechanism, fades, edge)
-        low, high = low + ball(edge - before) * after, high + ball(edge - before) * chance
-        before, chance = edge, after
-    for step, fade in zip(mechanism.steps, fades, strict=True):
-        high = high + ball(step) * 2 * fade ** (int(before / step) + 1) / ((1 + fade) * (1 - fade))
-    return low, high
-
-
-def _some_beyond(mechanism: LinearLaplace, fades: list[Ball], t: Fraction) -> Ball:
-    """P(some |noise_k| > t); a discrete Laplace number exceeds m in size with probability 2 b^(m+1) / (1 + b)."""
-    inside = ball(1)
-    for step, fade in zip(mechanism.steps, fades, strict=True):
-        inside = inside * (1 - 2 * fade ** (int(t / step) + 1) / (1 + fade))
-    return 1 - inside
+def estimate_independent(scales: NDArray[np.float64]) -> float:
+    """The integral of P(some |noise_k| > t) for Laplace noise, by Gauss-Laguerre pieces."""
+    top = scales.max()
+    edges = top * np.concatenate([[0.0], np.geomspace(1e-4, 60.0, 200)])
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    middle, half = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
+    t = middle[:, None] + half[:, None] * nodes
+    alive = -np.expm1(np.log1p(-np.exp(-t[..., None] / scales)).sum(axis=-1))
+    return float((half[:, None] * weights * alive).sum())

@@ -6,10 +6,15 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from noisewright.laws.lattice import HALF
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.answers import read_answers, stretch_of
 from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.several import Floats, Several
+from noisewright.numerics.balls import Ball, ball, hull, pi
+from noisewright.numerics.fields import BALLS, Field
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import (
     Many,
@@ -31,6 +36,7 @@ from noisewright.problem.vector import Vector
 NORMS = ("max", "l2")
 LARGEST_ROUND_BLOCK = 16
 _LARGEST_INDEX = 2**53
+_MOST_SHELLS = 2_000
 
 
 @record(error=InvalidMechanismError)
@@ -66,7 +72,7 @@ class NormBlock(Record):
 
 
 @record("norm-shaped", MECHANISMS, error=InvalidMechanismError)
-class NormShaped(Record):
+class NormShaped(Several):
     """Independent blocks; numbers in no block are released as they are.
 
     Each number is rounded to the nearest multiple of its step; so is what is released. Answers that
@@ -94,6 +100,43 @@ class NormShaped(Record):
         """What answers are divided by before they are put on the lattice, and releases multiplied by."""
         return stretch_of(self.query.exact)
 
+    def power_means(self, power: Fraction, field: Field) -> list[Ball]:
+        """Mean of |error|^power of each number, for powers 1 and 2."""
+        if power not in (1, 2):
+            self._refuse(f"the mean of |error|^{show(power)}")
+        found = [ball(0)] * self.query.dimension
+        for block in self.blocks:
+            unit = _unit_moment(block, int(power))
+            for place, step in zip(block.places, block.steps, strict=True):
+                found[place] = unit * ball((step * self.stretch) ** int(power))
+        return found
+
+    def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Ball]:
+        """The chance that the error of each number is at most its limit."""
+        found = [ball(1)] * self.query.dimension
+        for block in self.blocks:
+            if block.norm != "max":
+                self._refuse("the chance of a useful answer under round noise")
+            radius, memo = block.radius, {}
+            for place, step in zip(block.places, block.steps, strict=True):
+                reach = limits[place] / (step * self.stretch)
+                if reach not in memo:
+                    # P(|x| <= t) on shell r is min(1, 2t / (2r+1)).
+                    full = math.floor(reach - HALF)
+                    partly = radius.tail(block.size - 1, full + 1) / radius.total(block.size)
+                    memo[reach] = 1 - radius.sf(full, BALLS) + ball(2 * reach) * partly
+                found[place] = memo[reach]
+        return found
+
+    def inside(self, x: Floats) -> Floats:
+        """P(every error is at most x), for each x, in floats."""
+        result = np.ones_like(x)
+        for block in self.blocks:
+            if block.norm != "max":
+                self._refuse("the largest error under round noise")
+            result *= _block_inside(block, x / float(self.stretch))
+        return result
+
 
 def nearest(value: Fraction, step: Fraction) -> int:
     """Index of the lattice point nearest to a value: floor(x/step + 1/2), never half-to-even."""
@@ -104,3 +147,48 @@ def nearest(value: Fraction, step: Fraction) -> int:
             f" is allowed with step {show(step)}; rescale the query.",
         )
     return index
+
+
+def _unit_moment(block: NormBlock, power: int) -> Ball:
+    """Mean of |error|^power in steps.
+
+    On shell r the error is uniform on [-(2r+1)/2, (2r+1)/2]. A round block's density lies within
+    e^(+-rate sqrt(k)) of the density proportional to e^(-rate |x|), whose radius has a gamma law.
+    """
+    if block.norm == "max":
+        return block.radius.moment(power) / ball(2**power * (power + 1))
+    k, rate = block.size, ball(block.rate)
+    if power == 2:
+        value = ball(k + 1) / rate**2
+    else:
+        ratio = BALLS.gamma(Fraction(k, 2)) / BALLS.gamma(Fraction(k + 1, 2))
+        value = ball(k) / rate * ratio / pi().sqrt()
+    slack = rate * ball(k).sqrt()
+    return hull(value * (-slack).exp(), value * slack.exp())
+
+
+def _block_inside(block: NormBlock, x: Floats) -> Floats:
+    """On shell r the errors are independent and uniform up to step * (r + 1/2)."""
+    masses = block.radius.masses()
+    shells, masses = _grouped(masses)
+    steps = np.sort(np.array([float(s) for s in block.steps]))[::-1]
+    log_steps = np.concatenate([[0.0], np.cumsum(np.log(steps))])
+    out = np.empty_like(x)
+    for i, value in enumerate(x):
+        reach = value / (shells + 0.5)
+        beyond = len(steps) - np.searchsorted(steps[::-1], reach, side="right")
+        with np.errstate(divide="ignore"):
+            logs = np.where(beyond > 0, beyond * np.log(np.maximum(reach, 1e-320)) - log_steps[beyond], 0.0)
+        out[i] = float(np.sum(masses * np.exp(logs)))
+    return np.minimum(out, 1.0)
+
+
+def _grouped(masses: Floats) -> tuple[Floats, Floats]:
+    """Radii and masses that matter; where there are thousands, neighbours are merged at their mean."""
+    shells = np.flatnonzero(masses > 1e-18)
+    width = math.ceil(len(shells) / _MOST_SHELLS)
+    if width == 1:
+        return shells.astype(np.float64), masses[shells]
+    starts = np.arange(0, len(shells), width)
+    merged = np.add.reduceat(masses[shells], starts)
+    return np.add.reduceat(masses[shells] * shells, starts) / merged, merged

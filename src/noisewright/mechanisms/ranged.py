@@ -8,13 +8,13 @@ from fractions import Fraction
 
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.mechanisms.answers import stretch_of, within_range
-from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rational, Text, only, rational, text
 from noisewright.problem.numbers import Number
 from noisewright.problem.ranged import RangedScalar
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 KINDS = ("truncated", "boundary-inflated")
 MOST_POINTS = 20_000
@@ -48,7 +48,7 @@ class RangedOutput:
 
 
 @record("ranged", MECHANISMS, error=InvalidMechanismError)
-class RangedNoise(Record):
+class RangedNoise(Mechanism):
     """Generalized Gaussian noise of power >= 1 around the answer, kept in the range.
 
     Truncated: the density is cut at the ends and normalised again for each answer. Boundary-inflated:

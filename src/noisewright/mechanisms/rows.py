@@ -7,12 +7,12 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Grid, check_values
+from noisewright.mechanisms.conditional import Conditional, Grid, check_values
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rationals, WholeRows, only, rationals, tuple_of, wholes
 from noisewright.problem.queries import Bounded
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class WeightedRow:
 
 
 @record("rows", MECHANISMS, error=InvalidMechanismError)
-class Rows(Record):
+class Rows(Conditional):
     """Output values[k] with probability weights[i][k] / total when the answer is the i-th grid input.
 
     All rows have the same total, so ratios of probabilities are ratios of integers.

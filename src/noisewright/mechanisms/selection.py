@@ -9,19 +9,19 @@ import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.linear import check_columns, sums
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import PackedMatrix, Rational, Whole, only, rational, whole, whole_matrix
 from noisewright.problem.linear import Linear, checked_histogram
 from noisewright.problem.numbers import Number
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 MOST_CANDIDATES = 200_000
 
 
 @record(error=InvalidMechanismError)
-class _Scored(Record):
+class _Scored(Mechanism):
     """Integer columns W of linear scores with a common step, and the scale that a budget of one buys."""
 
     query: Linear = only(Linear)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Grid, uniform_grid
+from noisewright.mechanisms.conditional import Conditional, Grid, uniform_grid
 from noisewright.numerics.balls import lower_gamma
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rational, Whole, only, rational, whole
 from noisewright.problem.queries import Bounded
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 _LARGEST_CELLS = 512
 _LARGEST_POINTS = 1 << 14
@@ -40,7 +40,7 @@ class TruncatedRow:
 
 
 @record("truncated", MECHANISMS, error=InvalidMechanismError)
-class Truncated(Record):
+class Truncated(Conditional):
     """Density proportional to e^(-(|y - answer| / scale)^power) on the output bounds.
 
     Valid for: power >= 1 (1 is Laplace, 2 Gaussian). Biased wherever one bound is nearer than the

@@ -8,25 +8,25 @@ numerically and carry an error.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.fields import Rational, Rationals, Whole, rational, rationals, whole
 from noisewright.problem.numbers import show
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
+from noisewright.problem.utility import UTILITIES, Utility
 
 _MOST_BINS = 10_000
 _POSITIVE = ": counts must be kept positive"
 
 
-class HistogramMetric(Record):
+class HistogramMetric(Utility):
     """What the metrics of a histogram share: its counts, and the least count that is released."""
 
     __slots__ = ()
     prior: Rationals
     floor: Rational
-    label: ClassVar[str] = "histogram-metric"
-    larger_is_better: ClassVar[bool] = False
+    numerical: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.prior) <= _MOST_BINS:
@@ -36,26 +36,28 @@ class HistogramMetric(Record):
         if not any(self.prior):
             raise InvalidUtilityError("the counts of a prior must be at least 0, and not all 0.")
 
+    def under(self, errors: Any, field: Any) -> Any:
+        """Its value, in floats or balls."""
+        return errors.histogram(self, field)
 
-@record("kullback-leibler", error=InvalidUtilityError)
+
+@record("kullback-leibler", UTILITIES, error=InvalidUtilityError)
 class KullbackLeibler(HistogramMetric):
     """Mean divergence D(p || q) of the true histogram p from the released one q, in nats."""
 
     prior: Rationals = rationals(at_least=0, each="count")
     floor: Rational = rational(above=0, default=1, hint=_POSITIVE)
-    label: ClassVar[str] = "kullback-leibler"
 
     def __str__(self) -> str:
         return f"mean Kullback-Leibler divergence over {len(self.prior)} bins"
 
 
-@record("histogram-entropy", error=InvalidUtilityError)
+@record("histogram-entropy", UTILITIES, error=InvalidUtilityError)
 class HistogramEntropy(HistogramMetric):
     """Mean absolute difference of the entropies of the true and of the released histogram, in nats."""
 
     prior: Rationals = rationals(at_least=0, each="count")
     floor: Rational = rational(above=0, default=1, hint=_POSITIVE)
-    label: ClassVar[str] = "histogram-entropy"
 
     def __str__(self) -> str:
         return f"mean entropy error over {len(self.prior)} bins"
@@ -69,21 +71,20 @@ def _check_order(value: Fraction, name: str) -> None:
         )
 
 
-@record("renyi", error=InvalidUtilityError)
+@record("renyi", UTILITIES, error=InvalidUtilityError)
 class Renyi(HistogramMetric):
     """Mean Renyi divergence of the given order of the true histogram from the released one, in nats."""
 
     prior: Rationals = rationals(at_least=0, each="count")
     order: Rational = rational(check=_check_order)
     floor: Rational = rational(above=0, default=1, hint=_POSITIVE)
-    label: ClassVar[str] = "renyi"
 
     def __str__(self) -> str:
         return f"mean Renyi divergence of order {show(self.order)} over {len(self.prior)} bins"
 
 
-@record("mallows", error=InvalidUtilityError)
-class Mallows(Record):
+@record("mallows", UTILITIES, error=InvalidUtilityError)
+class Mallows(Utility):
     """Mallows distance of order `power` between a sequence of `nodes` numbers and its noisy release.
 
     The mean over the noise of (sum of |error|^power / nodes)^(1/power).
@@ -91,23 +92,25 @@ class Mallows(Record):
 
     power: Rational = rational(at_least=1, at_most=8, hint=" in a Mallows distance")
     nodes: Whole = whole(at_least=1, hint=": how many numbers the sequence has")
-    label: ClassVar[str] = "mallows"
-    larger_is_better: ClassVar[bool] = False
+    numerical: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return f"Mallows({show(self.power)}) distance of {self.nodes} numbers"
 
+    def under(self, errors: Any, field: Any) -> Any:
+        """Its value, in floats or balls."""
+        return errors.mallows(self, field)
 
-@record("error-entropy", error=InvalidUtilityError)
-class ErrorEntropy(Record):
+
+@record("error-entropy", UTILITIES, error=InvalidUtilityError)
+class ErrorEntropy(Utility):
     """Differential entropy of the error, in nats: how uncertain the truth stays, given the answer."""
 
-    label: ClassVar[str] = "error-entropy"
-    larger_is_better: ClassVar[bool] = False
+    numerical: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "entropy of the error"
 
-
-Numerical = HistogramMetric | Mallows | ErrorEntropy
-"""Utilities whose values are computed numerically."""
+    def under(self, errors: Any, field: Any) -> Any:
+        """Its value, in floats or balls."""
+        return errors.entropy(field)

@@ -1,7 +1,9 @@
 """What counts as a good answer: utilities, frozen and validated at birth.
 
-Every utility but `Usefulness` is a cost (smaller is better); `Usefulness` is a probability
-(larger is better). Their formulas live where laws are; here is only what a person says.
+Every utility but `Usefulness` is a cost (smaller is better); `Usefulness` is a probability (larger is
+better). For several numbers a cost is the weighted sum over them, usefulness the weighted share; what concerns
+all of them together (`ErrorQuantile`, `LargestError`) takes no weights. For answers in bounds a utility means its
+worst case over all true answers.
 """
 
 from __future__ import annotations
@@ -10,60 +12,159 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from noisewright.problem.divergences import Numerical
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.fields import Prior, Rational, Text, derived, fixed, optional, rational, text, tuple_of
+from noisewright.problem.fields import Prior, Rational, Spec, Text, derived, fixed, optional, rational, text, tuple_of
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Record, keep, record
+from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weights, check_weights, read_weights
 
 _LARGEST_POWER = 16
 _LARGEST = Fraction(10**120)
 
 
-@record("power-error", error=InvalidUtilityError)
-class PowerError(Record):
+@record("power-error", UTILITIES, error=InvalidUtilityError)
+class PowerError(Utility):
     """Mean of |error|^power, for a power above 0 and at most 16."""
 
     power: Rational = rational(above=0, at_most=_LARGEST_POWER, hint=" (1 is absolute, 2 is squared error)")
-    label: ClassVar[str] = "power-error"
-    larger_is_better: ClassVar[bool] = False
+    weights: MaybeWeights = read_weights()
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
 
     def __str__(self) -> str:
         return f"mean of |error|^{show(self.power)}"
 
+    @property
+    def measure(self) -> str:  # type: ignore[override]  # a class variable elsewhere
+        """What `each` says of a single number, in words."""
+        return str(self)
 
-@record("squared-error", error=InvalidUtilityError)
+    @property
+    def degree(self) -> Fraction:
+        """By which power of the unit of errors its value grows."""
+        return self.power
+
+    def alone(self, place: int) -> PowerError:
+        """What counts as good for one of several numbers by itself."""
+        return self if self.weights is None else PowerError(self.power)
+
+    def each(self, errors: Any, field: Any) -> list[Any]:
+        """The mean of each number."""
+        found: list[Any] = errors.power_means(self.power, field)
+        return found
+
+    def several(self) -> str:
+        """The utility in words where there are several numbers."""
+        return f"{'weighted ' if self.weights else ''}total {str(self).removeprefix('mean ')}"
+
+
+@record("squared-error", UTILITIES, error=InvalidUtilityError)
 class SquaredError(PowerError):
     """Mean squared error."""
 
     power: Fraction = fixed(Fraction(2))
-    label: ClassVar[str] = "squared-error"
+    weights: MaybeWeights = read_weights()
 
     def __str__(self) -> str:
         return "mean squared error"
 
 
-@record("absolute-error", error=InvalidUtilityError)
+@record("absolute-error", UTILITIES, error=InvalidUtilityError)
 class AbsoluteError(PowerError):
     """Mean absolute error."""
 
     power: Fraction = fixed(Fraction(1))
-    label: ClassVar[str] = "absolute-error"
+    weights: MaybeWeights = read_weights()
 
     def __str__(self) -> str:
         return "mean absolute error"
 
 
-@record("usefulness", error=InvalidUtilityError)
-class Usefulness(Record):
-    """Probability that the error is at most `within`."""
+def _limits() -> Any:
+    """One limit, or one for each number."""
+    one = rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
+    many = tuple_of(one)
 
-    within: Rational = rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
-    label: ClassVar[str] = "usefulness"
+    def several(value: Any) -> bool:
+        return isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "shape", 0) != ()
+
+    return Spec(
+        lambda value, name, error: (many if several(value) else one).read(value, name, error),
+        lambda value: (many if several(value) else one).write(value),
+        lambda plain: (many if several(plain) else one).load(plain),
+    )
+
+
+@record("usefulness", UTILITIES, error=InvalidUtilityError)
+class Usefulness(Utility):
+    """Probability that the error is at most `within`; for several numbers the weighted share of them.
+
+    There `within` may be one limit for all numbers, or one for each.
+    """
+
+    within: Spec[Number | Iterable[Number], Any] = _limits()
+    weights: MaybeWeights = read_weights()
     larger_is_better: ClassVar[bool] = True
+    measure: ClassVar[str] = "chance to be within its limit"
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+        if self.within == ():
+            raise InvalidUtilityError("within is empty; give one limit, or one for each number.", within=())
 
     def __str__(self) -> str:
-        return f"P(|error| <= {show(self.within)})"
+        return self.several() if isinstance(self.within, tuple) else f"P(|error| <= {show(self.within)})"
+
+    def several(self) -> str:
+        """The utility in words where there are several numbers."""
+        low, high = min(self.limits(1)), max(self.limits(1))
+        limit = show(low) if low == high else f"{show(low)} to {show(high)}"
+        return f"{'weighted ' if self.weights else ''}share of numbers within {limit}"
+
+    @property
+    def edges(self) -> tuple[Fraction, ...]:
+        """Sizes of errors at which the loss jumps."""
+        return self.limits(1)
+
+    def scaled(self, unit: Fraction) -> Usefulness:
+        """The same utility when errors are measured in this unit."""
+        return Usefulness(self.within / unit)
+
+    def alone(self, place: int) -> Usefulness:
+        """What counts as good for one of several numbers by itself."""
+        return Usefulness(self.within[place] if isinstance(self.within, tuple) else self.within)
+
+    def limits(self, count: int) -> tuple[Fraction, ...]:
+        """One limit for each number."""
+        return self.within if isinstance(self.within, tuple) else (self.within,) * count
+
+    def shares(self, count: int) -> Weights:
+        """One weight for each number; they add up to one."""
+        weights = self.weights or (Fraction(1),) * count
+        total = sum(weights, Fraction(0))
+        return tuple(w / total for w in weights)
+
+    def each(self, errors: Any, field: Any) -> list[Any]:
+        """The chance of each number."""
+        found: list[Any] = errors.chances(self.limits(errors.count), field)
+        return found
+
+    def check_count(self, count: int) -> None:
+        """Refuse weights or limits whose count is not that of the numbers."""
+        Utility.check_count(self, count)
+        limits = self.limits(count)
+        if len(limits) != count:
+            raise InvalidUtilityError(
+                f"there are {len(limits)} limits for {count} numbers; give one, or one for each number.",
+                within=len(limits),
+                dimension=count,
+            )
+        if count > 1 and not min(limits):
+            raise InvalidUtilityError(
+                "within needs positive limits: the error of each number that still counts as useful.",
+                within=self.within,
+            )
 
 
 def check_confidence(value: Fraction, name: str) -> None:
@@ -75,16 +176,51 @@ def check_confidence(value: Fraction, name: str) -> None:
         )
 
 
-@record("error-quantile", error=InvalidUtilityError)
-class ErrorQuantile(Record):
-    """Half-width that the error stays within, with probability `confidence`."""
+@record("error-quantile", UTILITIES, error=InvalidUtilityError)
+class ErrorQuantile(Utility):
+    """Half-width that the error (of all numbers together) stays within, with probability `confidence`."""
 
     confidence: Rational = rational(check=check_confidence)
-    label: ClassVar[str] = "error-quantile"
-    larger_is_better: ClassVar[bool] = False
+    joint: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return f"half-width at {float(self.confidence):.6g} confidence"
+
+    def several(self) -> str:
+        """The utility in words where there are several numbers."""
+        return f"half-width around all numbers at {float(self.confidence):.6g} confidence"
+
+    @property
+    def degree(self) -> Fraction:
+        """By which power of the unit of errors its value grows."""
+        return Fraction(1)
+
+    def under(self, errors: Any, field: Any) -> Any:
+        """Its value, in floats or balls."""
+        return errors.half_width(self.confidence, field)
+
+
+@record("largest-error", UTILITIES, error=InvalidUtilityError)
+class LargestError(Utility):
+    """Mean of the largest absolute error among the numbers; for one number its mean absolute error."""
+
+    joint: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return "mean of the largest error"
+
+    @property
+    def degree(self) -> Fraction:
+        """By which power of the unit of errors its value grows."""
+        return Fraction(1)
+
+    def alone(self, place: int) -> AbsoluteError:
+        """What counts as good for one of several numbers by itself."""
+        return AbsoluteError()
+
+    def under(self, errors: Any, field: Any) -> Any:
+        """Its value, in floats or balls."""
+        return errors.largest(field)
 
 
 @record("growth", error=InvalidUtilityError)
@@ -99,7 +235,7 @@ class Growth(Record):
 
 
 @record("expected-loss", error=InvalidUtilityError)
-class Expected(Record):
+class Expected(Utility):
     """Mean of a loss the user writes as a function of the error (released minus true answer).
 
     The loss is at least 0, does not decrease away from zero on either side, is not flat on either
@@ -111,8 +247,7 @@ class Expected(Record):
     name: Text = text()
     loss: Callable[[float], float] = derived(compare=True)
     growth: Growth = derived(compare=True)
-    label: ClassVar[str] = "expected-loss"
-    larger_is_better: ClassVar[bool] = False
+    tabulated: ClassVar[bool] = True
 
     def __init__(self, loss: Callable[[float], float], *, growth: Growth | Number, name: str = "expected loss") -> None:
         if not callable(loss):
@@ -123,6 +258,14 @@ class Expected(Record):
     def __str__(self) -> str:
         return self.name
 
+    def under(self, errors: Any, field: Any) -> Any:
+        """Its value, in floats or balls."""
+        return errors.mean_loss(self, field)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its kind alone: a function is not stored in files."""
+        return {"kind": "expected-loss"}
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _expected, (self.loss, self.growth, self.name)
 
@@ -131,22 +274,21 @@ def _expected(loss: Callable[[float], float], growth: Growth, name: str) -> Expe
     return Expected(loss, growth=growth, name=name)
 
 
-@record("worst-variance", error=InvalidUtilityError)
-class WorstVariance(Record):
+@record("worst-variance", UTILITIES, error=InvalidUtilityError)
+class WorstVariance(SquaredError):  # noqa: N818  # no exception, an error of answers
     """Largest variance over all true answers in the input range, for bounded questions.
 
     Where a bias is allowed it is the largest mean squared error, which is the same for no bias.
     """
 
-    label: ClassVar[str] = "worst-variance"
-    larger_is_better: ClassVar[bool] = False
+    weights: None = fixed(None)
 
     def __str__(self) -> str:
         return "worst-case variance"
 
 
-@record("average-variance", error=InvalidUtilityError)
-class AverageVariance(Record):
+@record("average-variance", UTILITIES, error=InvalidUtilityError)
+class AverageVariance(Utility):
     """Variance averaged over the true answer, for bounded questions.
 
     `prior` is None for answers spread evenly over the input range, or pairs (answer, weight). Where
@@ -154,8 +296,7 @@ class AverageVariance(Record):
     """
 
     prior: Prior = optional(tuple_of(tuple_of(rational())), default=None)
-    label: ClassVar[str] = "average-variance"
-    larger_is_better: ClassVar[bool] = False
+    averaged: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.prior is not None:
@@ -163,6 +304,10 @@ class AverageVariance(Record):
 
     def __str__(self) -> str:
         return "average variance" if self.prior is None else "average variance over the prior"
+
+    def under(self, errors: Any, field: Any) -> Any:
+        """Its value, in floats or balls."""
+        return errors.average_square(self.prior, field)
 
 
 _MOST_PRIOR_POINTS = 60
@@ -185,7 +330,3 @@ def _merged(pairs: Iterable[tuple[Fraction, ...]]) -> tuple[tuple[Fraction, Frac
             f" {_MOST_PRIOR_POINTS} answers and a positive weight."
         )
     return tuple((x, found[x] / total) for x in sorted(found) if found[x])
-
-
-Utility = PowerError | Usefulness | ErrorQuantile | Expected | Numerical
-"""Every way of saying what counts as good."""

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
@@ -28,7 +28,7 @@ from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, Requirement, ZeroConcentratedDP
 from noisewright.proof import additive, metric, vector_gaussian
 from noisewright.proof.bounded import pure_bounded
-from noisewright.proof.choice import pure_choice
+from noisewright.proof.choice import pure_choice, pure_permute_and_flip
 from noisewright.proof.exponential import pure_exponential
 from noisewright.proof.ranged import pure_ranged
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound
@@ -43,6 +43,7 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (MetricSmallDB, MetricPrivacy): metric.metric_smalldb,
     (MetricMWEM, MetricPrivacy): metric.metric_mwem,
     (RandomExponential, PureDP): pure_choice,
+    (PermuteAndFlip, PureDP): pure_permute_and_flip,
     (Additive, ApproxDP): additive.approximate_additive,
     (Additive, ProbabilisticDP): additive.probabilistic_additive,
     (Additive, RenyiDP): additive.renyi_additive,

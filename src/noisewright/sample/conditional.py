@@ -77,7 +77,8 @@ class ConditionalDrawer(Releasing):
         return self._values[self._indices(rows, stream)]
 
     def _place(self, answer: Any) -> tuple[int, Fraction]:
-        return self._mechanism.grid.locate(answer, exact=self._mechanism.query.exact)
+        found: tuple[int, Fraction] = self._mechanism.grid.locate(answer, exact=self._mechanism.query.exact)
+        return found
 
     def _indices(self, rows: NDArray[np.int64], stream: WordStream) -> NDArray[np.int64]:
         """One output index for each row asked for."""

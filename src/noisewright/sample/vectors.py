@@ -16,8 +16,8 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.vector_errors import moments
 from noisewright.numerics.balls import precision
+from noisewright.numerics.fields import BALLS
 from noisewright.problem.numbers import Number, show
 from noisewright.sample.drawers import describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
@@ -147,7 +147,7 @@ def _key(block: NormBlock) -> tuple[int, Fraction, str]:
 @describe_error.register(LinearGaussian)
 def _(mechanism: Any) -> list[str]:
     with precision():
-        roots = [float(value.mid()) ** 0.5 for value in moments(mechanism, 2)]
+        roots = [float(value.mid()) ** 0.5 for value in mechanism.power_means(Fraction(2), BALLS)]
     shown = ", ".join(f"{v:.6g}" for v in roots[:_SHOWN])
     more = f" … ({len(roots)} numbers)" if len(roots) > _SHOWN else ""
     lines = [

@@ -17,14 +17,14 @@ from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, U
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Expected, Utility
+from noisewright.problem.utilities import Expected
+from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.bounds.chain import LossGrid
+from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.bounds.pure import best_possible
-from noisewright.search.designers.scalar_pure import laplace_name, tailored_or
-from noisewright.search.families.staircase import from_grid, laplace, tuned_staircase
+from noisewright.search.designers.scalar_pure import SCALAR, tailored_or
+from noisewright.search.families.staircase import from_grid, laplace, laplace_name, tuned_staircase
 from noisewright.search.report.progress import progress_bar
-from noisewright.search.report.ranking import value_ball
 from noisewright.search.report.report import over
 from noisewright.search.report.tables import html_table, number, text_table
 from noisewright.search.tools.scaling import check_problem
@@ -91,7 +91,7 @@ class Budget:
         """Plain data, mechanisms included."""
         return {
             "query": self.query.to_dict(),
-            "utility": {"kind": "expected-loss"} if isinstance(self.utility, Expected) else self.utility.to_dict(),
+            "utility": self.utility.to_dict(),
             "target": str(self.target),
             "epsilon": str(self.epsilon),
             "impossible_at": str(self.impossible_at),
@@ -128,6 +128,11 @@ def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: boo
     """
     if not isinstance(query, Scalar):
         raise InvalidQueryError(f"query is {query!r}; give nw.Scalar(sensitivity=...).", query=query)
+    if query.bounded is not None:
+        raise InvalidQueryError("this question has bounds for its answers, which budget_for does not know; use design.")
+    if type(utility) not in (*SCALAR, Expected):
+        served = ", ".join(u.__name__ for u in (*SCALAR, Expected))
+        raise InvalidUtilityError(f"utility is {utility!r}; budget_for serves {served}.", utility=utility)
     check_problem(query, utility)
     goal = parameter(target, "target")
     _check_target(goal, utility)
@@ -160,8 +165,8 @@ def _staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
 
 
 def _optimum(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
-    if isinstance(utility, Expected):
-        return from_grid(LossGrid(query, epsilon, utility), symmetric=False)
+    if utility.tabulated:
+        return from_grid(loss_grid(query, epsilon, utility), symmetric=False)
     return tuned_staircase(query, epsilon, utility)
 
 
@@ -170,7 +175,7 @@ def _row(name: str, family: Family, query: Scalar, utility: Utility, target: Fra
     epsilon = _five_digits(guess)
     for _ in range(_MOST_NOTCHES):
         mechanism = _at_answer(name, family, query, epsilon, utility)
-        value = value_ball(mechanism, utility)
+        value = mechanism.expected(utility)
         if reaches(value, target, utility):
             break
         epsilon = _five_digits(epsilon * (1 + _NOTCH))
@@ -180,7 +185,7 @@ def _row(name: str, family: Family, query: Scalar, utility: Utility, target: Fra
     while below > SMALLEST_EPSILON:
         below = max(SMALLEST_EPSILON, epsilon * (1 - _RELATIVE))
         smaller = family(query, below, utility)
-        value_below = value_ball(smaller, utility)
+        value_below = smaller.expected(utility)
         if not reaches(value_below, target, utility):
             break
         epsilon, mechanism, value = below, smaller, value_below
@@ -193,8 +198,7 @@ def _at_answer(name: str, family: Family, query: Scalar, epsilon: Fraction, util
     best = family(query, epsilon, utility)
     if name != "tailored":
         return best
-    grid = LossGrid(query, epsilon, utility) if isinstance(utility, Expected) else None
-    return tailored_or(best, query, epsilon, utility, grid)
+    return tailored_or(best, query, epsilon, utility)
 
 
 def _search(name: str, family: Family, query: Scalar, utility: Utility, target: Fraction) -> Fraction:
@@ -228,11 +232,11 @@ def _search(name: str, family: Family, query: Scalar, utility: Utility, target: 
 
 
 def _quick_value(name: str, family: Family, query: Scalar, epsilon: Fraction, utility: Utility) -> float:
-    if isinstance(utility, Expected) and name == "Laplace":
+    if utility.tabulated and name == "Laplace":
         steps = max(1, math.ceil(_COARSE_CELLS * epsilon))
         coarse = Additive(query, Laplace(query.sensitivity / epsilon), Lattice.cells(query.sensitivity / steps))
         return float(coarse.expected(utility, FLOATS))
-    if isinstance(utility, Expected) and name != laplace_name(query):
+    if utility.tabulated and name != laplace_name(query):
         grid = LossGrid(query, epsilon, utility, cells_per_scale=_COARSE_CELLS)
         return grid.best(symmetric=name == "staircase").value
     return float(family(query, epsilon, utility).expected(utility, FLOATS))

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError
+from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import Bounded, Scalar
+from noisewright.problem.queries import Bounded, Choice, Scalar
+from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
-from noisewright.search.designers.bounded import design_bounded_pure
-from noisewright.search.designers.linear import design_linear_metric
-from noisewright.search.designers.plan import design_plan
-from noisewright.search.designers.scalar_approximate import design_scalar_approximate
-from noisewright.search.designers.scalar_concentrated import design_scalar_renyi
-from noisewright.search.designers.scalar_pure import design_scalar_pure
-from noisewright.search.designers.two_fold import explore_two_fold
-from noisewright.search.designers.vector import design_vector_approximate, design_vector_pure
+from noisewright.search.designers.bounded import BOUNDED_PURE
+from noisewright.search.designers.choice import CHOICE_PURE
+from noisewright.search.designers.linear import LINEAR_METRIC
+from noisewright.search.designers.plan import plan_designer
+from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE
+from noisewright.search.designers.scalar_concentrated import SCALAR_CONCENTRATED
+from noisewright.search.designers.scalar_pure import SCALAR_PURE
+from noisewright.search.designers.two_fold import exploring
+from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_PURE
 from noisewright.search.families.composition import check_count
-from noisewright.search.report.progress import Advance, progress_bar
+from noisewright.search.report.designer import Designer, designed
+from noisewright.search.report.progress import progress_bar
 from noisewright.search.report.report import Report
 
-Designer = Callable[[Any, Any, Any, Advance], Report]
-
 DESIGNERS: dict[tuple[type, type], Designer] = {
-    (Scalar, PureDP): design_scalar_pure,
-    (Linear, MetricPrivacy): design_linear_metric,
-    (Scalar, ApproxDP): design_scalar_approximate,
-    (Scalar, ProbabilisticDP): design_scalar_approximate,
-    (Scalar, RenyiDP): design_scalar_renyi,
-    (Scalar, ZeroConcentratedDP): design_scalar_renyi,
-    (Vector, PureDP): design_vector_pure,
-    (Vector, ApproxDP): design_vector_approximate,
-    (Bounded, PureDP): design_bounded_pure,
+    (Scalar, PureDP): SCALAR_PURE,
+    (Scalar, ApproxDP): SCALAR_APPROXIMATE,
+    (Scalar, ProbabilisticDP): SCALAR_APPROXIMATE,
+    (Scalar, RenyiDP): SCALAR_CONCENTRATED,
+    (Scalar, ZeroConcentratedDP): SCALAR_CONCENTRATED,
+    (Vector, PureDP): VECTOR_PURE,
+    (Vector, ApproxDP): VECTOR_APPROXIMATE,
+    (Bounded, PureDP): BOUNDED_PURE,
+    (Choice, PureDP): CHOICE_PURE,
+    (Linear, MetricPrivacy): LINEAR_METRIC,
 }
-"""Who designs for which kind of question under which kind of requirement."""
+"""Who designs for which kind of question under which kind of requirement, and for which utilities."""
 
-EXPLORERS: dict[tuple[str, type, type], tuple[Callable[[Report, Advance], Report], int]] = {
-    ("two-fold", Scalar, PureDP): (explore_two_fold, 6),
-}
-"""Families that are only searched on request: what adds them to a report, and in how many steps."""
+EXPLORERS = {("two-fold", Scalar, PureDP): exploring}
+"""Families that are only searched on request: what adds them to a designer."""
 
 
 def design(
@@ -62,33 +61,40 @@ def design(
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
     law that it draws. `progress=True` shows a progress bar on standard error.
     """
-    query = _asked(query)
-    designer = designer_for(query, privacy)
+    asked = question_of(query)
+    designer = designer_for(asked, privacy, utility)
     check_count(compose)
-    explorer, more = explorer_for(explore, query, privacy)
-    if compose > 1:
-        if isinstance(query, Bounded):
-            raise InvalidInputError("answers in bounds are designed for a single release; leave out compose.")
-        if explorer:
+    wanted = utility_for(asked, utility)
+    if explore is not None:
+        if compose > 1:
             raise InvalidInputError("explore works for a single release; leave out compose.", compose=compose)
-        with progress_bar("design", 4, shown=progress) as step:
-            return design_plan(query, privacy, utility, compose, step)
-    with progress_bar("design", 4 + more, shown=progress) as step:
-        report = designer(query, privacy, utility, step)
-        return explorer(report, step) if explorer else report
+        designer = explorer_for(explore, asked, privacy)(designer)
+    if compose > 1:
+        if type(asked) is Bounded:
+            raise InvalidInputError("answers in bounds are designed for a single release; leave out compose.")
+        designer = plan_designer(compose)
+    with progress_bar("design", designer.steps, shown=progress) as step:
+        return designed(designer, asked, privacy, wanted, step)
 
 
-def _asked(query: Any) -> Any:
+def question_of(query: Any) -> Any:
     """The question as designers know it: a number with bounds is a kind of its own."""
-    return query.bounded if isinstance(query, Scalar) and query.bounded is not None else query
+    return query.bounded if type(query) is Scalar and query.bounded is not None else query
 
 
-def explorer_for(
-    explore: str | None, query: Any, privacy: Any
-) -> tuple[Callable[[Report, Advance], Report] | None, int]:
-    """What adds a family to a report, and in how many steps; a clear refusal if there is none."""
-    if explore is None:
-        return None, 0
+def utility_for(query: Any, utility: Utility) -> Utility:
+    """The utility as designers know it: one number is asked for by itself."""
+    if hasattr(query, "dimension"):
+        utility.check_count(query.dimension)
+        return utility
+    if utility.weights is not None:
+        raise InvalidUtilityError("weights are for several numbers; leave them out for one.", weights=utility.weights)
+    utility.check_count(1)
+    return utility.alone(0)
+
+
+def explorer_for(explore: str, query: Any, privacy: Any) -> Any:
+    """What adds a family to a designer; a clear refusal if there is none."""
     found = EXPLORERS.get((explore, type(query), type(privacy)))
     if found is None:
         names = sorted(n for n, q, p in EXPLORERS if q is type(query) and p is type(privacy))
@@ -97,16 +103,25 @@ def explorer_for(
     return found
 
 
-def designer_for(query: Any, privacy: Any) -> Designer:
-    """The designer for this pair, or a clear refusal before any work."""
-    queries = {q.__name__ for q, _ in DESIGNERS}
-    if type(query).__name__ not in queries:
-        allowed = ", ".join(f"nw.{name}(...)" for name in sorted(queries))
+def designer_for(query: Any, privacy: Any, utility: Any) -> Designer:
+    """The designer for this question, requirement and utility, or a clear refusal before any work."""
+    if type(query) not in {q for q, _ in DESIGNERS}:
+        allowed = _listed(q for q, _ in DESIGNERS)
         raise InvalidQueryError(f"query is {query!r}; give one of {allowed}.", query=query)
     found = DESIGNERS.get((type(query), type(privacy)))
     if found is None:
-        kinds = ", ".join(sorted(f"nw.{p.__name__}(...)" for q, p in DESIGNERS if q is type(query)))
+        allowed = _listed(p for q, p in DESIGNERS if q is type(query))
         raise InvalidPrivacyError(
-            f"privacy is {privacy!r}; for a {type(query).__name__} question give one of {kinds}.", privacy=privacy
+            f"privacy is {privacy!r}; for a {type(query).__name__} question give one of {allowed}.", privacy=privacy
+        )
+    if type(utility) not in found.utilities:
+        raise InvalidUtilityError(
+            f"utility is {utility!r}; for a {type(query).__name__} question under {type(privacy).__name__} give one of"
+            f" {_listed(found.utilities)}.",
+            utility=utility,
         )
     return found
+
+
+def _listed(kinds: Any) -> str:
+    return ", ".join(sorted({f"nw.{kind.__name__}(...)" for kind in kinds}))

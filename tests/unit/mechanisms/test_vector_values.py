@@ -9,29 +9,29 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noisewright.mechanisms.largest import joint, largest_error
+from noisewright.mechanisms.vector_errors import expected_vector, moments, within
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.largest import joint, largest_error
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped, nearest
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.vector_errors import expected_vector, moments, within
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.problem.errors import InvalidAnswerError, InvalidUtilityError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import Box
-from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import (
-    CoordinateUsefulness,
+from noisewright.problem.utilities import (
+    AbsoluteError,
+    ErrorQuantile,
     LargestError,
-    LargestErrorQuantile,
-    TotalAbsoluteError,
-    TotalSquaredError,
+    SquaredError,
+    Usefulness,
 )
+from noisewright.problem.vector import Vector
 from tests.mechanisms_by_hand import shaped_masses
 
 ONE, HALF, QUARTER = Fraction(1), Fraction(1, 2), Fraction(1, 4)
@@ -134,7 +134,7 @@ def test_totals_are_weighted_number_by_number():
     weights: list[Any] = [1, 5, "1/2", 3, 2]
     floats = [1, 5, 0.5, 3, 2]
     with precision():
-        for utility, power in ((TotalSquaredError, 2), (TotalAbsoluteError, 1)):
+        for utility, power in ((SquaredError, 2), (AbsoluteError, 1)):
             single = [mean_of_power(c, s, power) for c, s in zip(CELLS, STEPS, strict=True)]
             plain, weighted = expected_vector(PARTS, utility()), expected_vector(PARTS, utility(weights))
             assert float(plain.mid()) == pytest.approx(sum(single), rel=2e-3)
@@ -142,11 +142,11 @@ def test_totals_are_weighted_number_by_number():
             assert float(weighted.mid()) == pytest.approx(total, rel=2e-3)
         chances = [chance_within(c, s, 0.6) if c else 1 for c, s in zip(CELLS, STEPS, strict=True)]
         share = sum(w * v for w, v in zip(floats, chances, strict=True)) / 11.5
-        found = expected_vector(PARTS, CoordinateUsefulness("0.6", weights))
+        found = expected_vector(PARTS, Usefulness("0.6", weights))
         assert float(found.mid()) == pytest.approx(share, rel=1e-9)
         limits = ["0.6", "1.1", "0.01", "0.9", "1.37"]
         chances = [chance_within(c, s, float(v)) if c else 1 for c, s, v in zip(CELLS, STEPS, limits, strict=True)]
-        found = expected_vector(PARTS, CoordinateUsefulness(limits))
+        found = expected_vector(PARTS, Usefulness(limits))
         assert float(found.mid()) == pytest.approx(sum(chances) / 5, rel=1e-9)
 
 
@@ -282,7 +282,7 @@ def test_the_largest_error_and_its_quantile_are_those_of_the_joint_chance(mechan
     assert abs(value - mean) <= slack + 1e-3 * mean
     assert slack < 0.02 * value
     for confidence in ("0.05", "0.5", "0.99"):
-        width, _ = largest_error(mechanism, LargestErrorQuantile(confidence))
+        width, _ = largest_error(mechanism, ErrorQuantile(confidence))
         share = float(Fraction(confidence))
         assert joint(mechanism, np.array([width * (1 + 1e-6)]))[0] >= share
         assert joint(mechanism, np.array([width * (1 - 1e-6)]))[0] <= share

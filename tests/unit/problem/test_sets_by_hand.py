@@ -13,15 +13,15 @@ from noisewright.problem.errors import InvalidAnswerError, InvalidUtilityError
 from noisewright.problem.linear import Linear, Universe, checked_histogram
 from noisewright.problem.numbers import show
 from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, Sparse
-from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import (
-    CoordinateUsefulness,
+from noisewright.problem.utilities import (
+    AbsoluteError,
     LargestError,
-    TotalAbsoluteError,
-    TotalSquaredError,
+    SquaredError,
+    Usefulness,
     check_counts,
     weights_of,
 )
+from noisewright.problem.vector import Vector
 
 EACH: list[Any] = [2, "1/3", 0, 7]
 EXACT = (Fraction(2), Fraction(1, 3), Fraction(0), Fraction(7))
@@ -147,26 +147,26 @@ def test_the_margin_is_that_of_the_tighter_side():
 def test_weights_are_shares_only_for_usefulness():
     weights: list[Any] = [1, "1/2", 6]
     exact = (Fraction(1), Fraction(1, 2), Fraction(6))
-    assert weights_of(TotalSquaredError(weights), 3) == exact
-    assert weights_of(TotalAbsoluteError(weights), 3) == exact
-    assert list(weights_of(TotalSquaredError(), 3)) == [1, 1, 1]
+    assert weights_of(SquaredError(weights), 3) == exact
+    assert weights_of(AbsoluteError(weights), 3) == exact
+    assert list(weights_of(SquaredError(), 3)) == [1, 1, 1]
     assert list(weights_of(LargestError(), 2)) == [1, 1]
-    assert weights_of(CoordinateUsefulness(1, weights), 3) == tuple(w / Fraction(15, 2) for w in exact)
-    assert weights_of(CoordinateUsefulness(1), 4) == (Fraction(1, 4),) * 4
+    assert weights_of(Usefulness(1, weights), 3) == tuple(w / Fraction(15, 2) for w in exact)
+    assert weights_of(Usefulness(1), 4) == (Fraction(1, 4),) * 4
 
 
 def test_one_limit_is_for_every_number_and_several_are_for_each_its_own():
-    assert CoordinateUsefulness("1/2").limits(3) == (Fraction(1, 2),) * 3
-    assert list(CoordinateUsefulness([1, 2, "1/3"]).limits(3)) == [1, 2, Fraction(1, 3)]
+    assert Usefulness("1/2").limits(3) == (Fraction(1, 2),) * 3
+    assert list(Usefulness([1, 2, "1/3"]).limits(3)) == [1, 2, Fraction(1, 3)]
 
 
 @pytest.mark.parametrize("count", [2, 4])
 def test_as_many_weights_and_limits_as_numbers(count: int):
-    for utility in (TotalSquaredError([1, 2, 3]), TotalAbsoluteError([1, 2, 3]), CoordinateUsefulness([1, 2, 3])):
+    for utility in (SquaredError([1, 2, 3]), AbsoluteError([1, 2, 3]), Usefulness([1, 2, 3])):
         check_counts(utility, 3)
         with pytest.raises(InvalidUtilityError):
             check_counts(utility, count)
-    check_counts(CoordinateUsefulness([1]), count)
+    check_counts(Usefulness([1]), count)
 
 
 def test_a_prior_is_sorted_merged_and_shared_out():

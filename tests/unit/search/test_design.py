@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from noisewright.search.report.ranking import measured, outward, ranked, relative_gap
 
 from noisewright.numerics.balls import ball, hull, precision
 from noisewright.problem.errors import (
@@ -20,7 +21,6 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, Growth, SquaredError, Usefulness
 from noisewright.search.design import design
 from noisewright.search.designers import scalar_pure as scalar
-from noisewright.search.report.ranking import measured, outward, ranked, relative_gap
 from noisewright.search.report.report import Candidate
 
 ONE = PureDP(1)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from noisewright.search.report.ranking import additive_candidate
 
 import noisewright as nw
 from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, SolverError
@@ -13,7 +14,6 @@ from noisewright.search.bounds.two_fold import check_inequality, proven_cost
 from noisewright.search.designers.two_fold import two_fold_mechanism
 from noisewright.search.families.two_fold import smallest_epsilon_that_helps, two_fold_optimum
 from noisewright.search.families.two_fold_laws import calibrated
-from noisewright.search.report.ranking import additive_candidate
 
 UTILITIES = [
     nw.AbsoluteError(),
@@ -91,7 +91,7 @@ def test_no_fold_beats_the_optimum_and_rayleigh_is_shown_as_it_is(utility, epsil
 def test_infinite_errors_are_said():
     query, privacy, utility = nw.Scalar(1), nw.PureDP(1), nw.SquaredError()
     report = nw.design(query, privacy=privacy, utility=utility)
-    fold = calibrated(nw.RayleighFold(Fraction(1)), Fraction(1))
+    fold = calibrated(nw.folds.RayleighFold(Fraction(1)), Fraction(1))
     mechanism = two_fold_mechanism(query, fold, Fraction(1), utility)
     rayleigh = additive_candidate("Rayleigh fold", mechanism, privacy, utility, Fraction(str(report.bound)))
     shown = replace(report, candidates=(*report.candidates, rayleigh))

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noisewright.mechanisms.vector_errors import coordinate_values, expected_vector
 
 import noisewright as nw
-from noisewright.mechanisms.vector_errors import coordinate_values, expected_vector
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.search.bounds.vector import vector_bound
 
 UTILITIES = [
-    (nw.TotalSquaredError(), nw.SquaredError()),
-    (nw.TotalAbsoluteError(), nw.AbsoluteError()),
+    (nw.SquaredError(), nw.SquaredError()),
+    (nw.AbsoluteError(), nw.AbsoluteError()),
     (nw.LargestError(), nw.AbsoluteError()),
-    (nw.LargestErrorQuantile("0.9"), nw.ErrorQuantile("0.9")),
-    (nw.CoordinateUsefulness("1/2"), nw.Usefulness("1/2")),
+    (nw.ErrorQuantile("0.9"), nw.ErrorQuantile("0.9")),
+    (nw.Usefulness("1/2"), nw.Usefulness("1/2")),
 ]
 SINGLE: Any = [nw.Box([2]), nw.Disjoint([2]), nw.Sparse(1, [2]), nw.Replace([2]), nw.L1Ball(2, 1), nw.L2Ball(2, 1)]
 
@@ -41,15 +41,15 @@ def test_one_number_is_the_scalar_design(several, scalar):
 
 def test_one_number_counts_its_weight():
     plain = nw.design(nw.Scalar(2), privacy=nw.PureDP(1), utility=nw.SquaredError())
-    report = nw.design(nw.Vector(nw.Box([2])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError([3]))
+    report = nw.design(nw.Vector(nw.Box([2])), privacy=nw.PureDP(1), utility=nw.SquaredError([3]))
     assert report.candidates[0].value == pytest.approx(3 * plain.candidates[0].value, rel=1e-15)
     assert plain.bound is not None
     assert report.bound == pytest.approx(3 * plain.bound, rel=1e-15)
 
 
 def test_a_zero_sensitivity_needs_no_noise_and_the_report_says_so():
-    report: Any = nw.design(nw.Vector(nw.Box([1, 0, 2])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
-    without = nw.design(nw.Vector(nw.Box([1, 2])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    report: Any = nw.design(nw.Vector(nw.Box([1, 0, 2])), privacy=nw.PureDP(1), utility=nw.SquaredError())
+    without = nw.design(nw.Vector(nw.Box([1, 2])), privacy=nw.PureDP(1), utility=nw.SquaredError())
     assert [c.value for c in report.candidates] == [c.value for c in without.candidates]
     assert any("number 2" in note and "without noise" in note for note in report.notes)
     assert all(errors[1] == 0 for errors in report.errors)
@@ -77,14 +77,14 @@ def test_no_candidate_beats_the_bound(chosen, utility):
 
 
 def test_bounds_are_close_where_the_optimum_is_known_to_be():
-    disjoint = nw.design(nw.Vector(nw.Disjoint([1, 3])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    disjoint = nw.design(nw.Vector(nw.Disjoint([1, 3])), privacy=nw.PureDP(1), utility=nw.SquaredError())
     assert disjoint.candidates[0].gap is not None
     assert disjoint.candidates[0].gap < 1e-6
     largest = nw.design(nw.Vector(nw.Box([1] * 8)), privacy=nw.PureDP(1), utility=nw.LargestError())
     assert largest.candidates[0].name == "norm-shaped blocks"
     assert largest.candidates[0].gap is not None
     assert largest.candidates[0].gap < 0.01
-    ball = nw.design(nw.Vector(nw.L2Ball(1, 6)), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    ball = nw.design(nw.Vector(nw.L2Ball(1, 6)), privacy=nw.PureDP(1), utility=nw.SquaredError())
     assert ball.candidates[0].name == "round noise"
     assert ball.candidates[0].gap is not None
     assert ball.candidates[0].gap < 0.01
@@ -103,17 +103,17 @@ def test_the_volume_bound_of_one_number_is_the_staircase():
 
 def test_no_bound_is_invented_where_none_is_known():
     query = nw.Vector(nw.Points([[1, 2], [2, -1]]))
-    assert vector_bound(query, Fraction(1), nw.TotalSquaredError()) is None
-    report = nw.design(query, privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    assert vector_bound(query, Fraction(1), nw.SquaredError()) is None
+    report = nw.design(query, privacy=nw.PureDP(1), utility=nw.SquaredError())
     assert report.bound is None
     assert "none known" in str(report)
-    approximate = nw.design(nw.Vector(nw.Box([1, 2])), privacy=nw.ApproxDP(1, 1e-6), utility=nw.TotalSquaredError())
+    approximate = nw.design(nw.Vector(nw.Box([1, 2])), privacy=nw.ApproxDP(1, 1e-6), utility=nw.SquaredError())
     assert approximate.bound is None
 
 
 def test_correlated_noise_is_best_among_gaussians_for_listed_differences():
     query = nw.Vector(nw.Points([[1, 1, 1], [1, 1, "0.9"]]))
-    report = nw.design(query, privacy=nw.ApproxDP("1/2", "1e-6"), utility=nw.TotalSquaredError())
+    report = nw.design(query, privacy=nw.ApproxDP("1/2", "1e-6"), utility=nw.SquaredError())
     values = {c.name: c.value for c in report.candidates}
     assert values["correlated Gaussian"] < values["non-identical Gaussian"] < values["identical Gaussian"] * 1.001
     # Nearly one direction: the variance of a single number spread over three, about a third of independent noise.
@@ -122,14 +122,14 @@ def test_correlated_noise_is_best_among_gaussians_for_listed_differences():
 
 def test_the_covariance_programme_finds_the_closed_form_for_axes():
     query = nw.Vector(nw.Points([[1, 0], [0, 2]]))
-    report = nw.design(query, privacy=nw.ApproxDP(1, "1e-6"), utility=nw.TotalSquaredError())
+    report = nw.design(query, privacy=nw.ApproxDP(1, "1e-6"), utility=nw.SquaredError())
     values = {c.name: c.value for c in report.candidates}
     assert values["correlated Gaussian"] == pytest.approx(values["non-identical Gaussian"], rel=5e-3)
 
 
 def test_weights_move_noise_away_from_heavy_numbers():
     query, privacy = nw.Vector(nw.Box([1, 1, 1, 1])), nw.PureDP(1)
-    heavy: Any = nw.design(query, privacy=privacy, utility=nw.TotalSquaredError([100, 1, 1, 1]))
+    heavy: Any = nw.design(query, privacy=privacy, utility=nw.SquaredError([100, 1, 1, 1]))
     for errors in (heavy.errors[[c.name for c in heavy.candidates].index("non-identical Laplace")],):
         assert errors[0] < errors[1] == pytest.approx(errors[2])
 
@@ -137,16 +137,16 @@ def test_weights_move_noise_away_from_heavy_numbers():
 def test_scalar_utilities_mean_all_numbers():
     query = nw.Vector(nw.Box([1, 2]))
     for scalar, several in (
-        (nw.SquaredError(), nw.TotalSquaredError()),
-        (nw.AbsoluteError(), nw.TotalAbsoluteError()),
-        (nw.Usefulness(1), nw.CoordinateUsefulness(1)),
+        (nw.SquaredError(), nw.SquaredError()),
+        (nw.AbsoluteError(), nw.AbsoluteError()),
+        (nw.Usefulness(1), nw.Usefulness(1)),
     ):
         first = nw.design(query, privacy=nw.PureDP(1), utility=scalar)
         assert first.candidates[0].value == nw.design(query, privacy=nw.PureDP(1), utility=several).candidates[0].value
 
 
 def test_the_report_prints_plots_and_becomes_data(tmp_path):
-    report = nw.design(nw.Vector(nw.Box([1, 120, "1e6"])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    report = nw.design(nw.Vector(nw.Box([1, 120, "1e6"])), privacy=nw.PureDP(1), utility=nw.SquaredError())
     text = str(report)
     assert "Each number" in text
     assert "1000000" in text
@@ -159,12 +159,12 @@ def test_the_report_prints_plots_and_becomes_data(tmp_path):
 
 
 def test_closed_forms_of_parts_agree_with_the_general_rule():
-    report = nw.design(nw.Vector(nw.Box([1, 7])), privacy=nw.PureDP(1), utility=nw.TotalSquaredError())
+    report = nw.design(nw.Vector(nw.Box([1, 7])), privacy=nw.PureDP(1), utility=nw.SquaredError())
     for candidate in report.candidates:
         mechanism = candidate.certified.mechanism
-        if isinstance(mechanism, nw.PerCoordinate):
+        if isinstance(mechanism, nw.mechanisms.PerCoordinate):
             with precision():
-                for utility, power in ((nw.TotalSquaredError(), 2), (nw.TotalAbsoluteError(), 1)):
+                for utility, power in ((nw.SquaredError(), 2), (nw.AbsoluteError(), 1)):
                     for value, part in zip(coordinate_values(mechanism, utility), mechanism.parts, strict=True):
                         assert part is not None
                         general = part.expected(nw.PowerError(power), BALLS)
@@ -185,9 +185,9 @@ def test_block_errors_agree_with_sums_over_the_lattice():
     second = float(np.sum(marginal * z**2)) + 1 / 12
     first = float(np.sum(marginal * np.abs(z))) + float(marginal[60]) / 4
     with precision():
-        squares = coordinate_values(mechanism, nw.TotalSquaredError())
-        absolute = coordinate_values(mechanism, nw.TotalAbsoluteError())
-        near = coordinate_values(mechanism, nw.CoordinateUsefulness("3/2"))
+        squares = coordinate_values(mechanism, nw.SquaredError())
+        absolute = coordinate_values(mechanism, nw.AbsoluteError())
+        near = coordinate_values(mechanism, nw.Usefulness("3/2"))
         assert float(squares[0].mid()) == pytest.approx(second, rel=1e-10)
         assert float(squares[1].mid()) == pytest.approx(4 * second, rel=1e-10)
         assert float(absolute[1].mid()) == pytest.approx(2 * first, rel=1e-10)
@@ -201,16 +201,14 @@ def test_the_largest_error_of_identical_laplace_noise_is_the_harmonic_number():
     scale = float(report.candidates[0].certified.mechanism.parts[0].law.scale)
     assert report.candidates[0].value == pytest.approx(scale * sum(1 / k for k in range(1, 6)), rel=2e-5)
     with precision():
-        value = expected_vector(report.candidates[0].certified.mechanism, nw.LargestErrorQuantile("0.9"))
+        value = expected_vector(report.candidates[0].certified.mechanism, nw.ErrorQuantile("0.9"))
         exact = -scale * math.log(1 - 0.9 ** (1 / 5))
         assert float(lower(value)) <= exact * (1 + 1e-5)
         assert float(upper(value)) >= exact * (1 - 1e-5)
 
 
 def test_a_disjoint_set_under_delta_takes_any_law_of_one_number():
-    report = nw.design(
-        nw.Vector(nw.Disjoint([1, 2])), privacy=nw.ApproxDP("1/10", "1e-3"), utility=nw.TotalSquaredError()
-    )
+    report = nw.design(nw.Vector(nw.Disjoint([1, 2])), privacy=nw.ApproxDP("1/10", "1e-3"), utility=nw.SquaredError())
     values = {c.name: c.value for c in report.candidates}
     assert report.candidates[0].name == "tailored for each"
     assert report.best.certificate.rule == "approximate/one-at-a-time"

@@ -24,7 +24,7 @@ from noisewright.numerics.fields import BALLS
 from noisewright.numerics.lp import minimise
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import PowerError, Usefulness
+from noisewright.problem.utility import Utility
 from noisewright.search.programmes.approximate import MOST_CELLS, Floats, Grid, Row, row, support
 
 _CELLS_PER_EPSILON = 20
@@ -46,7 +46,7 @@ class Dual:
     multipliers: Multipliers
 
 
-def find_dual(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> Dual | None:
+def find_dual(query: Scalar, privacy: ApproxDP, utility: Utility) -> Dual | None:
     """Multipliers from the solver, in floats; None where the programme would be too large."""
     per = _points_per_sensitivity(query, privacy, utility)
     reach = support(privacy, 1.0 + 3.0 / min(1.0, float(privacy.epsilon)))
@@ -62,17 +62,17 @@ def find_dual(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness
     return Dual(per, count, grid.edge, _multipliers(grid, privacy, np.array(cost), shifts))
 
 
-def _edge(query: Scalar, utility: PowerError | Usefulness) -> Fraction:
+def _edge(query: Scalar, utility: Utility) -> Fraction:
     """Cells for the usefulness of real answers, points otherwise."""
-    return Fraction(0) if isinstance(utility, Usefulness) and not query.integer else HALF
+    return Fraction(0) if utility.edges and not query.integer else HALF
 
 
-def _points_per_sensitivity(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> int:
+def _points_per_sensitivity(query: Scalar, privacy: ApproxDP, utility: Utility) -> int:
     if query.integer:
         return int(query.sensitivity)
     wanted = min(max(math.ceil(_CELLS_PER_EPSILON * privacy.epsilon), _FEWEST), _MOST)
-    if isinstance(utility, Usefulness):
-        unit = (utility.within / query.sensitivity).denominator
+    for edge in utility.edges:
+        unit = (edge / query.sensitivity).denominator
         if unit <= 4 * _MOST:
             return unit * math.ceil(wanted / unit)
     return wanted
@@ -105,7 +105,7 @@ def _multipliers(grid: Grid, privacy: ApproxDP, cost: Floats, shifts: range) -> 
     return found
 
 
-def proven_bound(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness, dual: Dual) -> Fraction:
+def proven_bound(query: Scalar, privacy: ApproxDP, utility: Utility, dual: Dual) -> Fraction:
     """A lower bound of a cost, or an upper bound of a usefulness, for every private noise law; in the query's unit.
 
     Guarantees: holds for any multipliers, repeated ones included; a bad dual only makes it weaker.
@@ -147,10 +147,10 @@ def _is_pair(shift: int, a: int, b: int, dual: Dual) -> bool:
     return 1 <= shift <= dual.per and 0 <= a < b < dual.count and b in (a + shift, mirrored)
 
 
-def _costs_from_below(query: Scalar, utility: PowerError | Usefulness, per: int, count: int) -> list[Fraction]:
+def _costs_from_below(query: Scalar, utility: Utility, per: int, count: int) -> list[Fraction]:
     """Costs at k/per sensitivities whose interpolation is at most the loss (for integers: the loss itself)."""
-    if isinstance(utility, Usefulness):
-        within = utility.within / query.sensitivity * per
+    if utility.edges:
+        within = utility.edges[0] / query.sensitivity * per
         return [Fraction(k > within) if query.integer else Fraction(k >= within) for k in range(count)]
     with precision(_BITS):
         values = [lower(BALLS.power(ball(Fraction(k, per)), utility.power)) for k in range(count)]
@@ -169,8 +169,8 @@ def _chord_excess(k: int, per: int, power: Fraction) -> Ball:
     return width * width / 8 * ball(power * (power - 1)) * BALLS.power(ball(end), power - 2)
 
 
-def _in_query_unit(query: Scalar, utility: PowerError | Usefulness, bound: Fraction) -> Fraction:
-    if isinstance(utility, Usefulness):
+def _in_query_unit(query: Scalar, utility: Utility, bound: Fraction) -> Fraction:
+    if utility.larger_is_better:
         return min(Fraction(1), 1 - bound)
     if bound <= 0:
         return Fraction(0)

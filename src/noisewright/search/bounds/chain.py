@@ -12,15 +12,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.losses import LossTable
 from noisewright.numerics.balls import Ball, around, ball, precision
+from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Expected
+from noisewright.problem.utility import Utility
 from noisewright.search.tools.scaling import round_number
 
 _CELLS_PER_SCALE = 700
@@ -48,7 +50,7 @@ class LossGrid:
     lies half-way below it.
     """
 
-    def __init__(self, query: Scalar, epsilon: Fraction, utility: Expected, cells_per_scale: int = _CELLS_PER_SCALE):
+    def __init__(self, query: Scalar, epsilon: Fraction, utility: Any, cells_per_scale: int = _CELLS_PER_SCALE):
         rate = float(epsilon)
         self.query, self.epsilon = query, epsilon
         if query.integer:
@@ -222,3 +224,15 @@ class LossGrid:
 def _below(value: Ball) -> float:
     """A float below the ball."""
     return math.nextafter(float(value.lower()), -math.inf)
+
+
+_GRIDS: Remembered[LossGrid] = Remembered()
+
+
+def loss_grid(query: Scalar, epsilon: Fraction, utility: Utility) -> LossGrid:
+    """The loss on its grid, tabulated once for each problem as long as the utility lives."""
+    kept = _GRIDS.of(utility)
+    if (query, epsilon) not in kept:
+        kept.clear()
+        kept[query, epsilon] = LossGrid(query, epsilon, utility)
+    return kept[query, epsilon]

@@ -10,7 +10,7 @@ import numpy as np
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.distances import upper_distance
 from noisewright.problem.linear import Linear
-from noisewright.problem.vector_utilities import LargestError, TotalAbsoluteError, TotalSquaredError, weights_of
+from noisewright.problem.utility import Utility
 from noisewright.search.programmes.pairs import PairTable
 
 LARGEST_UNIVERSE = 2_000
@@ -18,9 +18,7 @@ _BEST_EXPONENT = {1: 1.2785, 2: 2.2177}
 """Where u^p / (1 + e^u) is largest: about how much budget the changes together should use."""
 
 
-def two_point_bound(
-    query: Linear, metric: Any, utility: TotalSquaredError | TotalAbsoluteError | LargestError, table: PairTable
-) -> Fraction | None:
+def two_point_bound(query: Linear, metric: Any, utility: Utility, table: PairTable) -> Fraction | None:
     """A proven lower bound of the worst-case value of every mechanism; None for very large universes.
 
     Rule: let m people change from i to j and D be the distance of the two true answers. An answer is
@@ -31,8 +29,8 @@ def two_point_bound(
     """
     if query.size > LARGEST_UNIVERSE:
         return None
-    power = 2 if isinstance(utility, TotalSquaredError) else 1
-    weights = weights_of(utility, query.dimension)
+    power = int(utility.power or 1)
+    weights = utility.shares(query.dimension)
     sizes = _sizes(table, [float(w) for w in weights], utility)
     distances = np.zeros_like(sizes)
     for i in range(query.size):
@@ -46,7 +44,7 @@ def two_point_bound(
     differences = [
         abs(Fraction(row[i] - row[j], d)) for row, d in zip(query.numerators, query.denominators, strict=True)
     ]
-    if isinstance(utility, LargestError):
+    if utility.joint:
         apart = max(differences)
     else:
         apart = sum((w * v**power for w, v in zip(weights, differences, strict=True)), Fraction(0))
@@ -60,8 +58,8 @@ def _sizes(table: PairTable, weights: list[float], utility: Any) -> Any:
     total: Any = 0.0
     for weight, row in zip(weights, table.matrix, strict=True):
         apart = np.abs(row[:, None] - row[None, :])
-        if isinstance(utility, LargestError):
+        if utility.joint:
             total = np.maximum(total, apart)
         else:
-            total = total + weight * (apart**2 if isinstance(utility, TotalSquaredError) else apart)
-    return np.triu(np.sqrt(total) if isinstance(utility, TotalSquaredError) else total, 1)
+            total = total + weight * (apart**2 if utility.power == 2 else apart)
+    return np.triu(np.sqrt(total) if utility.power == 2 else total, 1)

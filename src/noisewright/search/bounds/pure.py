@@ -9,38 +9,36 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
-from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.balls import Ball, ball, lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
-from noisewright.search.bounds.chain import LossGrid
+from noisewright.problem.utilities import PowerError, Usefulness
+from noisewright.problem.utility import Utility
+from noisewright.search.bounds.chain import loss_grid
 from noisewright.search.families.split import best_split
 from noisewright.search.families.staircase import best_half, integer_staircase, smallest_integer_width
-from noisewright.search.tools.scaling import back_factor, in_sensitivities
 
 _SMALL = Fraction(1, 100)
 _SHRINKS = [Fraction(1, 10**digits) for digits in (10, 9, 8, 7, 6, 5, 4)]
 
 
-def best_possible(query: Scalar, epsilon: Fraction, utility: Utility, grid: LossGrid | None = None) -> Fraction:
+def best_possible(query: Scalar, epsilon: Fraction, utility: Utility) -> Fraction:
     """The bound in the utility's own units: a lower bound of a cost, an upper bound of a usefulness."""
-    if isinstance(utility, Expected):
-        return (grid or LossGrid(query, epsilon, utility)).lower_bound()
+    if utility.tabulated:
+        return loss_grid(query, epsilon, utility).lower_bound()
     with precision():
         if query.integer:
             return _integer_bound(query, epsilon, utility)
-        scaled = in_sensitivities(utility, query)
-        base, power = back_factor(utility, query)
-        factor = BALLS.power(ball(base), power)
-        if isinstance(scaled, Usefulness):
-            return min(Fraction(1), upper(usefulness_optimum(scaled.within, epsilon)))
-        if isinstance(scaled, ErrorQuantile):
+        scaled = utility.scaled(query.sensitivity)
+        factor = BALLS.power(ball(query.sensitivity), utility.degree)
+        if scaled.edges:
+            return min(Fraction(1), upper(usefulness_optimum(scaled.edges[0], epsilon)))
+        if scaled.confidence is not None:
             return max(Fraction(0), lower(quantile_optimum(scaled.confidence, epsilon) * factor))
-        assert isinstance(scaled, PowerError)
         return lower(power_bound(scaled.power, epsilon) * factor)
 
 
@@ -97,24 +95,23 @@ def _tail_bound(power: Fraction, epsilon: Fraction) -> Ball:
 
 
 def _integer_bound(query: Scalar, epsilon: Fraction, utility: Utility) -> Fraction:
-    if isinstance(utility, ErrorQuantile):
+    if utility.confidence is not None:
         return _integer_quantile(query, epsilon, utility.confidence)
     half = best_half(query, epsilon, utility)
-    sign = -1 if isinstance(utility, Usefulness) else 1
+    sign = -1 if utility.larger_is_better else 1
     window = range(max(0, half - 3), half + 4)
     weights, values = zip(*(_weight_and_value(query, epsilon, utility, h) for h in window), strict=True)
     bound = min(lower(sign * v) for v in values)
     if _turns_within(window, [w * (sign * v - ball(bound)) for w, v in zip(weights, values, strict=True)]):
         return sign * bound
-    if isinstance(utility, Usefulness):
+    if utility.larger_is_better:
         return Fraction(1)
     return _wide_bound(query, epsilon, utility, half)
 
 
 def _weight_and_value(query: Scalar, epsilon: Fraction, utility: Utility, half: int) -> tuple[Ball, Ball]:
     mechanism = integer_staircase(query, epsilon, half)
-    density = mechanism.error_density
-    assert isinstance(density, Piecewise)
+    density: Any = mechanism.error_density
     return density.mass_total(BALLS), mechanism.expected(utility, BALLS)
 
 

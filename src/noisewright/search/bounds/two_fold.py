@@ -7,8 +7,8 @@ from fractions import Fraction
 from noisewright.numerics.balls import Ball, ball, hull, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import SolverError
-from noisewright.problem.utilities import Usefulness
-from noisewright.search.families.two_fold import Linear, TwoFoldOptimum
+from noisewright.problem.utility import Utility
+from noisewright.search.families.two_fold import TwoFoldOptimum
 
 _SLACK = Fraction(1, 10**9)
 _MOST_BOXES = 50_000
@@ -29,7 +29,7 @@ def proven_cost(optimum: TwoFoldOptimum) -> Fraction:
     return claim
 
 
-def check_inequality(utility: Linear, epsilon: Fraction, multiplier: Fraction, claim: Fraction) -> int:
+def check_inequality(utility: Utility, epsilon: Fraction, multiplier: Fraction, claim: Fraction) -> int:
     """Show phi(u) + multiplier h(u) >= claim for every u > 0; returns how many boxes it took, or raises."""
     if multiplier < 0:
         raise SolverError("the multiplier of a dual certificate must not be negative.")
@@ -53,7 +53,7 @@ def check_inequality(utility: Linear, epsilon: Fraction, multiplier: Fraction, c
 class _Dual:
     """phi(u) + m h(u) and its derivative, in balls."""
 
-    def __init__(self, utility: Linear, epsilon: Fraction, multiplier: Fraction, claim: Fraction) -> None:
+    def __init__(self, utility: Utility, epsilon: Fraction, multiplier: Fraction, claim: Fraction) -> None:
         self._utility, self._start = utility, epsilon
         self._epsilon, self._multiplier, self._claim = ball(epsilon), ball(multiplier), ball(claim)
 
@@ -97,13 +97,13 @@ class _Dual:
         return u * (1 - (self._epsilon - u).exp())
 
     def _cost(self, u: Ball) -> Ball:
-        if isinstance(self._utility, Usefulness):
-            return (-u * ball(self._utility.within)).exp()
+        if self._utility.edges:
+            return (-u * ball(self._utility.edges[0])).exp()
         return BALLS.gamma(self._utility.power + 1) / BALLS.power(u, self._utility.power)
 
     def _cost_slope(self, u: Ball) -> Ball:
-        if isinstance(self._utility, Usefulness):
-            return -ball(self._utility.within) * self._cost(u)
+        if self._utility.edges:
+            return -ball(self._utility.edges[0]) * self._cost(u)
         return -ball(self._utility.power) * self._cost(u) / u
 
 

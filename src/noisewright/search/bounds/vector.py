@@ -17,15 +17,8 @@ from noisewright.numerics.balls import Ball, ball, lower, pi, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import SolverError
 from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points
+from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import (
-    CoordinateUsefulness,
-    LargestErrorQuantile,
-    TotalAbsoluteError,
-    TotalSquaredError,
-    VectorUtility,
-    weights_of,
-)
 from noisewright.search.bounds.pure import power_bound, quantile_optimum, usefulness_optimum
 from noisewright.search.families.vector_parts import active
 
@@ -35,13 +28,13 @@ _SMALLEST_EPSILON = Fraction(1, 1000)
 _LARGEST_EPSILON = Fraction(64)
 
 
-def vector_bound(query: Vector, epsilon: Fraction, utility: VectorUtility) -> Fraction | None:
+def vector_bound(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction | None:
     """A proven bound in the utility's units, or None where none is known (listed differences)."""
     if isinstance(query.sensitivity, Points):
         return None
     with precision():
         single = _by_number(query, epsilon, utility)
-        if isinstance(utility, CoordinateUsefulness | LargestErrorQuantile):
+        if utility.edges or utility.confidence is not None:
             return single
         try:
             volume = _by_volume(query, epsilon, utility)
@@ -50,26 +43,26 @@ def vector_bound(query: Vector, epsilon: Fraction, utility: VectorUtility) -> Fr
         return single if volume is None else max(single, volume)
 
 
-def _by_number(query: Vector, epsilon: Fraction, utility: VectorUtility) -> Fraction:
+def _by_number(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction:
     places = active(query)
-    weights = weights_of(utility, query.dimension)
-    if isinstance(utility, CoordinateUsefulness):
-        limits = utility.limits(query.dimension)
-        memo = {limits[i] / query.extents[i]: Fraction(0) for i in places}
+    weights = utility.shares(query.dimension)
+    if utility.edges:
+        reaches = {i: utility.alone(i).edges[0] / query.extents[i] for i in places}
+        memo = dict.fromkeys(reaches.values(), Fraction(0))
         for reach in memo:
             memo[reach] = min(Fraction(1), upper(usefulness_optimum(reach, epsilon)))
         free = sum((w for w, extent in zip(weights, query.extents, strict=True) if not extent), Fraction(0))
-        return free + sum((weights[i] * memo[limits[i] / query.extents[i]] for i in places), Fraction(0))
-    if isinstance(utility, LargestErrorQuantile):
+        return free + sum((weights[i] * memo[reaches[i]] for i in places), Fraction(0))
+    if utility.confidence is not None:
         unit = lower(quantile_optimum(utility.confidence, epsilon))
         return max(Fraction(0), unit * max(query.extents))
-    if isinstance(utility, TotalSquaredError | TotalAbsoluteError):
-        unit = lower(power_bound(Fraction(utility.power), epsilon))
-        return unit * sum((weights[i] * query.extents[i] ** utility.power for i in places), Fraction(0))
+    if utility.power is not None:
+        unit = lower(power_bound(utility.power, epsilon))
+        return unit * sum((weights[i] * query.extents[i] ** int(utility.power) for i in places), Fraction(0))
     return lower(power_bound(Fraction(1), epsilon)) * max(query.extents)
 
 
-def _by_volume(query: Vector, epsilon: Fraction, utility: VectorUtility) -> Fraction | None:
+def _by_volume(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction | None:
     chosen = query.sensitivity
     places = active(query)
     count = len(places)
@@ -83,8 +76,8 @@ def _by_volume(query: Vector, epsilon: Fraction, utility: VectorUtility) -> Frac
     rate = epsilon * times
     if count > _LARGEST_VOLUME_DIMENSION or not _SMALLEST_EPSILON <= rate <= _LARGEST_EPSILON:
         return None
-    power = utility.power if isinstance(utility, TotalSquaredError | TotalAbsoluteError) else 1
-    weights = weights_of(utility, query.dimension)
+    power = int(utility.power or 1)
+    weights = utility.shares(query.dimension)
     log_unit = _log_volume(query, places) + _log_loss(utility, [weights[i] for i in places], count)
     scale = (log_unit * power / count).exp()
     if power == 1:
@@ -104,14 +97,14 @@ def _log_volume(query: Vector, places: list[int]) -> Ball:
     return total
 
 
-def _log_loss(utility: VectorUtility, weights: list[Fraction], count: int) -> Ball:
+def _log_loss(utility: Utility, weights: list[Fraction], count: int) -> Ball:
     """Logarithm of the factor c with which the sublevel set of volume v has loss (c v)^(p/K), halved for p = 1."""
-    if isinstance(utility, TotalSquaredError):
+    if utility.power == 2:
         total = -_log_ball(count)
         for w in weights:
             total = total + ball(w).log() / 2
         return total
-    if isinstance(utility, TotalAbsoluteError):
+    if utility.power == 1:
         total = BALLS.gamma(count + 1).log()
         for w in weights:
             total = total + ball(w).log()

@@ -1,14 +1,15 @@
-"""From a bounded question to ranked, certified mechanisms."""
+"""Answers that stay in bounds and are right on average."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from noisewright.laws.bumps import FLAT, Plateau
-from noisewright.mechanisms.bounded_values import profile_of, value_of
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, SolverError
@@ -16,8 +17,9 @@ from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import AverageVariance, SquaredError, WorstVariance
+from noisewright.problem.utility import Utility
 from noisewright.proof.bounded import largest_bias
-from noisewright.search.families.bounded_optimum import solved
+from noisewright.search.families.bounded_optimum import Solved, solved
 from noisewright.search.families.central import central, tuned_core
 from noisewright.search.families.shapes import (
     ACTIVATIONS,
@@ -31,23 +33,110 @@ from noisewright.search.families.shapes import (
 )
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
-from noisewright.search.programmes.memory import Memory, problem_digest, user_memory
-from noisewright.search.report.bounded_report import BoundedReport
-from noisewright.search.report.progress import Advance, progress_bar
-from noisewright.search.report.ranking import measured, outward, ranked
-from noisewright.search.report.report import Candidate
+from noisewright.search.programmes.memory import user_memory
+from noisewright.search.report.designer import Designer, Proposal, designed
+from noisewright.search.report.progress import Advance, progress_bar, quiet
+from noisewright.search.report.report import Report, limit_text
+from noisewright.search.report.tables import percent
 
 PROGRAMME = "linear programme"
-SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
+_SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
 _LARGEST_SIDE = 2000
 _LARGEST_RATIO = 2000
 _MOST_SHELLS = 400
 _STEEPEST = 600
+_PLACES = 40
 
 
-def design_bounded_pure(query: Bounded, privacy: PureDP, utility: Any, step: Advance) -> BoundedReport:
-    """Composite, piecewise, two-point, hybrid, central piecewise and the linear programme, with its certified bound."""
-    return _designed(query, privacy, utility, default_size(query, privacy.epsilon), step, user_memory())
+def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
+    """Composite, piecewise, two-point, hybrid, central piecewise and the linear programme."""
+    step("tuning the closed forms")
+    mechanisms = closed_forms(query, privacy.epsilon, utility)
+    best = _solved(size, query, privacy, utility, step).mechanism
+    if best is not None:
+        mechanisms[PROGRAMME] = best
+    proposals = [Proposal(name, _promised(m, query), _place(name)) for name, m in mechanisms.items()]
+    if not any(p.mechanism.query == query for p in proposals):
+        raise SolverError(
+            "these bounds are met in theory, but no mechanism on a grid fits them; widen the outputs by one per cent."
+        )
+    yield from proposals
+
+
+def bound(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility) -> Fraction | None:
+    """That of the linear programme's dual, proven in rationals."""
+    return _solved(size, query, privacy, utility, quiet).bound
+
+
+def _solved(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Solved:
+    chosen = size or default_size(query, privacy.epsilon)
+    return solved(query, privacy.epsilon, utility, chosen, step, user_memory())
+
+
+def _place(name: str) -> int:
+    return _SIMPLER_FIRST.index(name) if name in _SIMPLER_FIRST else len(_SIMPLER_FIRST)
+
+
+def check(query: Bounded, privacy: PureDP, utility: Utility) -> None:
+    """Refuse what no mechanism can do, and ranges too wide for a grid."""
+    if query.width > _LARGEST_RATIO * query.sensitivity:
+        raise InvalidQueryError(
+            f"the input range is {show(query.width / query.sensitivity)} times the sensitivity; at most"
+            f" {_LARGEST_RATIO} times is allowed. Clamp the answer to a narrower range, or use noise without bounds.",
+            sensitivity=query.sensitivity,
+        )
+    check_feasible(query, privacy.epsilon)
+
+
+def why(report: Report) -> str:
+    """The winner against the next that keeps the promise."""
+    winner, *rest = report.kept
+    limit = limit_text(winner.gap, report.query)
+    if not rest:
+        return f"{winner.name} is the only one here that keeps the promise; {limit}."
+    gain = percent(1 - winner.value / rest[0].value)
+    return f"{winner.name} wins: its {report.utility} is {gain} below that of {rest[0].name}; {limit}."
+
+
+def notes(report: Report) -> Iterator[str]:
+    """Who is best where, which closed forms are too wide, and how the programme did."""
+    stretches = best_where(report)
+    told = "; ".join(f"{name} from {float(a):.4g} to {float(b):.4g}" for a, b, name in stretches)
+    yield f"Smallest error at each answer: {told}."
+    names = [c.name for c in report.candidates]
+    wide = [name for name in _closed_makers(report.query, report.privacy.epsilon, report.utility) if name not in names]
+    if wide:
+        yield f"Too wide for these output bounds: {', '.join(wide)}."
+    if PROGRAMME not in names:
+        yield "The linear programme found nothing on its grid: the bounds leave little room beside two points."
+    elif names[0] != PROGRAMME:
+        yield f"{names[0]}, a closed form, does better here than the linear programme on its grid."
+
+
+def best_where(report: Report) -> list[tuple[Fraction, Fraction, str]]:
+    """Stretches of the input range (from, to, mechanism) where that one's error is the smallest."""
+    profiles = [(c.name, c.certified.mechanism.profile) for c in report.kept]
+    low, high = report.query.inputs
+    width = (high - low) / _PLACES
+    result: list[tuple[Fraction, Fraction, str]] = []
+    for i in range(_PLACES):
+        middle = low + width * Fraction(2 * i + 1, 2)
+        name = min(profiles, key=lambda pair: pair[1].at(middle, 1))[0]
+        start = low + i * width
+        if result and result[-1][2] == name:
+            start = result.pop()[0]
+        result.append((start, low + (i + 1) * width, name))
+    return result
+
+
+def bounded_designer(size: Size | None) -> Designer:
+    """The designer on a grid of this size; None for the usual one."""
+    return Designer(
+        (SquaredError, WorstVariance, AverageVariance), partial(propose, size), partial(bound, size), check, why, notes
+    )
+
+
+BOUNDED_PURE = bounded_designer(None)
 
 
 def design_bounded(
@@ -58,12 +147,12 @@ def design_bounded(
     inputs: int = 60,
     outputs: int = 600,
     progress: bool = False,
-) -> BoundedReport:
+) -> Report:
     """Like `design` for a bounded question, with a chosen grid for the linear programme.
 
     `inputs` and `outputs` are numbers of cells: a finer grid comes closer to the best possible and
-    takes longer (60 by 600: tens of seconds). Results are kept by problem digest, so that the second
-    design is instant.
+    takes longer (60 by 600: tens of seconds). Solutions are kept by problem digest, so that the second
+    design is quick.
     """
     question = query.bounded if isinstance(query, Scalar) else query
     if not isinstance(question, Bounded):
@@ -73,66 +162,25 @@ def design_bounded(
     for name, value in (("inputs", inputs), ("outputs", outputs)):
         if isinstance(value, bool) or not isinstance(value, int) or not 4 <= value <= _LARGEST_SIDE:
             raise InvalidQueryError(f"{name} is {value!r}; give a number of cells from 4 to {_LARGEST_SIDE}.")
+    if type(utility) not in BOUNDED_PURE.utilities:
+        names = ", ".join(u.__name__ for u in BOUNDED_PURE.utilities)
+        raise InvalidUtilityError(f"utility is {utility!r}; for a bounded question give one of {names}.")
     with progress_bar("design", 4, shown=progress) as step:
-        return _designed(question, privacy, utility, Size(inputs, outputs), step, user_memory())
+        return designed(bounded_designer(Size(inputs, outputs)), question, privacy, utility, step)
 
 
-def _designed(
-    query: Bounded, privacy: PureDP, utility: Any, size: Size, step: Advance, memory: Memory
-) -> BoundedReport:
-    goal = checked_utility(utility)
-    key = problem_digest(query, privacy.epsilon, goal, size)
-    if key not in memory.reports:
-        memory.reports[key] = _fresh(query, privacy, goal, size, step, memory)
-    report: BoundedReport = memory.reports[key]
-    return report
+def closed_forms(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[str, Conditional]:
+    """Every closed form whose outputs fit the bounds."""
+    found: dict[str, Conditional] = {}
+    for name, make in _closed_makers(query, epsilon, utility).items():
+        with suppress(InvalidMechanismError):
+            mechanism = make()
+            if mechanism is not None:
+                found[name] = mechanism
+    return found
 
 
-def _fresh(
-    query: Bounded, privacy: PureDP, goal: WorstVariance | AverageVariance, size: Size, step: Advance, memory: Memory
-) -> BoundedReport:
-    if query.width > _LARGEST_RATIO * query.sensitivity:
-        raise InvalidQueryError(
-            f"the input range is {show(query.width / query.sensitivity)} times the sensitivity; at most"
-            f" {_LARGEST_RATIO} times is allowed. Clamp the answer to a narrower range, or use noise without bounds.",
-            sensitivity=query.sensitivity,
-        )
-    step("tuning the closed forms")
-    check_feasible(query, privacy.epsilon)
-    mechanisms, notes = closed_forms(query, privacy.epsilon, goal)
-    best = solved(query, privacy.epsilon, goal, size, step, memory)
-    if best.mechanism is not None:
-        mechanisms[PROGRAMME] = best.mechanism
-    else:
-        notes.append("The linear programme found nothing on its grid: the bounds leave little room beside two points.")
-    step("certifying")
-    candidates = [_candidate(name, _promised(m, query), privacy, goal, best.bound) for name, m in mechanisms.items()]
-    if not any(c.certified.mechanism.query == query for c in candidates):
-        raise SolverError(
-            "these bounds are met in theory, but no mechanism on a grid fits them; widen the outputs by one per cent."
-        )
-    order = _promise_first(query, candidates, goal)
-    if best.mechanism is not None and order[0].name != PROGRAMME and any(c.name == PROGRAMME for c in order):
-        notes.append(f"{order[0].name}, a closed form, does better here than the linear programme on its grid.")
-    bound = None if best.bound is None else outward(best.bound, larger=False)
-    return BoundedReport(query, privacy, goal, order, bound, notes=tuple(notes))
-
-
-def checked_utility(utility: Any) -> WorstVariance | AverageVariance:
-    """The utility as one of the two that bounded questions know; squared error means its worst case."""
-    if isinstance(utility, WorstVariance | AverageVariance):
-        return utility
-    if isinstance(utility, SquaredError):
-        return WorstVariance()
-    raise InvalidUtilityError(
-        f"utility is {utility!r}; for a bounded question give WorstVariance(), AverageVariance(prior=...) or"
-        " SquaredError() (its worst case). For any other loss see loss_programme.",
-        utility=utility,
-    )
-
-
-def closed_forms(query: Bounded, epsilon: Fraction, utility: Any) -> tuple[dict[str, Conditional], list[str]]:
-    """Every closed form whose outputs fit the bounds, and notes about those that do not."""
+def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[str, Callable[[], Conditional | None]]:
     goal = goal_of(utility)
 
     def tuned(kind: str) -> Conditional | None:
@@ -156,18 +204,7 @@ def closed_forms(query: Bounded, epsilon: Fraction, utility: Any) -> tuple[dict[
     ratio = query.width / query.sensitivity
     if 1 < ratio <= _MOST_SHELLS and ratio * epsilon <= _STEEPEST:
         makers["central piecewise"] = nested
-    found: dict[str, Conditional] = {}
-    wide = []
-    for name, make in makers.items():
-        try:
-            mechanism = make()
-        except InvalidMechanismError:
-            mechanism = None
-        if mechanism is None:
-            wide.append(name)
-        else:
-            found[name] = mechanism
-    return found, [f"Too wide for these output bounds: {', '.join(wide)}."] if wide else []
+    return makers
 
 
 def _promised(mechanism: Conditional, query: Bounded) -> Conditional:
@@ -176,17 +213,3 @@ def _promised(mechanism: Conditional, query: Bounded) -> Conditional:
         return mechanism
     within = largest_bias(mechanism) <= query.bias + query.width / 10**12
     return replace(mechanism, query=query) if within else mechanism
-
-
-def _candidate(name: str, mechanism: Conditional, privacy: PureDP, utility: Any, bound: Fraction | None) -> Candidate:
-    profile = profile_of(mechanism)
-    value = value_of(profile, utility)
-    promised = mechanism.query.bias is not None
-    return measured(name, mechanism, privacy, value, bound if promised else None, utility, profile.largest_bias)
-
-
-def _promise_first(query: Bounded, candidates: list[Candidate], utility: Any) -> tuple[Candidate, ...]:
-    keeps = [c for c in candidates if c.certified.mechanism.query == query]
-    others = [c for c in candidates if c not in keeps]
-    last = ranked(others, utility, SIMPLER_FIRST) if others else ()
-    return (*ranked(keeps, utility, SIMPLER_FIRST), *last)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.laws.bumps import FLAT, Plateau
-from noisewright.mechanisms.bounded_values import profile_of, value_of
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
 from noisewright.problem.privacy import PureDP
@@ -92,7 +91,7 @@ def _closed_value(query: Bounded, epsilon: Fraction, utility: Any) -> float:
     core = tuned_core(query, epsilon, goal) if query.sensitivity < query.width else None
     if core is not None:
         found.append(replace(central(query, epsilon, core), cells=_CELLS))
-    return min(float(value_of(profile_of(m), utility).mid()) for m in found)
+    return min(float(m.expected(utility).mid()) for m in found)
 
 
 def _least(query: Bounded) -> Fraction:

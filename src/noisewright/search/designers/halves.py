@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.laws.lattice import HALF, Lattice
-from noisewright.laws.piecewise import Piecewise, skewed_staircase
+from noisewright.laws.piecewise import skewed_staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import certainly_at_most, lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
@@ -22,16 +22,14 @@ from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError, I
 from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness, Utility
+from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.report.ranking import outward
+from noisewright.search.report.designer import outward
 from noisewright.search.report.tables import number
 from noisewright.search.tools.scaling import check_problem
 
 _MOST_POINTS = 100
 _LARGEST_FLOAT = 2**52
-
-Named = PowerError | Usefulness | ErrorQuantile
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ class HalfIntegers:
         )
 
 
-def half_integers(query: Scalar, *, privacy: PureDP, utility: Named) -> HalfIntegers:
+def half_integers(query: Scalar, *, privacy: PureDP, utility: Utility) -> HalfIntegers:
     """The best noise on half-integers for a question with whole-number answers.
 
     Guarantees: certified for exactly the noise that is drawn; the value was enclosed in balls.
@@ -70,7 +68,7 @@ def half_integers(query: Scalar, *, privacy: PureDP, utility: Named) -> HalfInte
         raise InvalidQueryError("half-integers are for whole-number answers: Scalar(sensitivity, integer=True).")
     if not isinstance(privacy, PureDP):
         raise InvalidPrivacyError(f"privacy is {privacy!r}; half-integers are designed for nw.PureDP(epsilon).")
-    if not isinstance(utility, Named) or (isinstance(utility, PowerError) and not _covers(query, utility)):
+    if not _covers(query, utility):
         raise InvalidUtilityError(
             "half-integers are designed for Usefulness, ErrorQuantile and power errors above 1 with a sensitivity of at"
             f" most {_MOST_POINTS}; use design for whole numbers.",
@@ -85,9 +83,7 @@ def half_integers(query: Scalar, *, privacy: PureDP, utility: Named) -> HalfInte
 
 def what_half_integers_can_do(query: Scalar, epsilon: Fraction, utility: Utility, bound: Fraction) -> tuple[str, ...]:
     """One sentence for the report where half-integers are proven to beat the bound on whole numbers; else none."""
-    if not query.integer or not isinstance(utility, Named):
-        return ()
-    if isinstance(utility, PowerError) and not _covers(query, utility):
+    if not query.integer or not _covers(query, utility):
         return ()
     value = _best(query, epsilon, utility)[1]
     larger = utility.larger_is_better
@@ -100,19 +96,21 @@ def what_half_integers_can_do(query: Scalar, epsilon: Fraction, utility: Utility
     )
 
 
-def _covers(query: Scalar, utility: PowerError) -> bool:
-    return utility.power > 1 and query.sensitivity <= _MOST_POINTS
+def _covers(query: Scalar, utility: Utility) -> bool:
+    if utility.tabulated or utility.numerical or utility.averaged:
+        return False
+    return utility.power is None or (utility.power > 1 and query.sensitivity <= _MOST_POINTS)
 
 
-def _best(query: Scalar, epsilon: Fraction, utility: Named) -> tuple[Additive, Value]:
+def _best(query: Scalar, epsilon: Fraction, utility: Utility) -> tuple[Additive, Value]:
     """The best mechanism and a ball around its expected utility."""
-    if isinstance(utility, PowerError):
+    if utility.power is not None:
         half = _best_half(query, epsilon, utility.power)
         mechanism = _around_half(query, epsilon, half)
         with precision():
             return mechanism, _power_error(mechanism, half, utility.power, BALLS)
-    if isinstance(utility, Usefulness):
-        points = math.floor(utility.within + HALF)
+    if utility.edges:
+        points = math.floor(utility.edges[0] + HALF)
         mechanism = _widest_top(query, epsilon, points)
         with precision():
             return mechanism, _within(mechanism, points, BALLS)
@@ -136,21 +134,15 @@ def _widest_top(query: Scalar, epsilon: Fraction, points: int) -> Additive:
     return _around_half(query, epsilon, points % per or per)
 
 
-def _density(mechanism: Additive) -> Piecewise:
-    density = mechanism.error_density
-    assert isinstance(density, Piecewise)
-    return density
-
-
 def _within(mechanism: Additive, points: int, field: Field) -> Value:
     """P(|error| < points), the error being the integer noise less 1/2."""
-    density = _density(mechanism)
+    density: Any = mechanism.error_density
     return 1 - density.sf(points + HALF, field) - density.cdf(HALF - points, field)
 
 
 def _power_error(mechanism: Additive, half: int, power: Fraction, field: Field) -> Value:
     """E |noise - 1/2|^power: the points of the top step one by one, then one series for each point of a period."""
-    density = _density(mechanism)
+    density: Any = mechanism.error_density
     total = field.real(0)
     for i in range(half):
         total = total + field.power(field.real(i + HALF), power)

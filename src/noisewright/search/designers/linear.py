@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from noisewright.mechanisms.linear import MOST_TOGETHER, LinearElliptical, LinearLaplace
-from noisewright.mechanisms.linear_values import USUAL_PEOPLE, LinearUtility, enclosed, squared_balls
-from noisewright.numerics.balls import lower, precision, upper
+from noisewright.mechanisms.linear import MOST_TOGETHER
+from noisewright.mechanisms.linear_values import USUAL_PEOPLE
 from noisewright.numerics.distances import check_metric
-from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
+from noisewright.numerics.remembered import Remembered
+from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
-from noisewright.problem.utilities import AbsoluteError, SquaredError
-from noisewright.problem.vector_utilities import (
-    LargestError,
-    TotalAbsoluteError,
-    TotalSquaredError,
-    check_counts,
-    weights_of,
-)
+from noisewright.problem.utilities import AbsoluteError, LargestError, SquaredError
+from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.linear import two_point_bound
 from noisewright.search.families.linear import elliptical_mechanism, laplace_mechanism
@@ -31,63 +24,62 @@ from noisewright.search.families.strategies import equal_noise, equal_shares, pa
 from noisewright.search.programmes.block_descent import LARGEST_UNIVERSE, block_descent
 from noisewright.search.programmes.linear import Floats, Solved, best_ellipse, best_rates
 from noisewright.search.programmes.pairs import PairTable, measured_by_ellipse, measured_by_rates
-from noisewright.search.report.linear_report import LinearReport
+from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
-from noisewright.search.report.ranking import outward, ranked, relative_gap
-from noisewright.search.report.report import Candidate
+from noisewright.search.report.report import Report
 
-SIMPLER_LINEAR = ("metric Laplace", "elliptical", "equal noise", "equal shares", "parameter selection", "block descent")
+_TABLES: Remembered[PairTable] = Remembered()
 
 
-def design_linear_metric(query: Linear, privacy: MetricPrivacy, utility: Any, step: Advance) -> LinearReport:
+def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """The convex optimum of independent noise, elliptical noise, and the d_X paper's strategies beside them."""
-    wanted = linear_utility(utility)
-    check_counts(wanted, query.dimension)
-    check_sizes(query, privacy)
     step("checking the metric")
     check_metric(privacy.metric)
-    table = PairTable(query, privacy.metric)
-    weights = np.array([float(w) for w in weights_of(wanted, query.dimension)])
+    table = _table(query, privacy)
+    weights = np.array([float(w) for w in utility.shares(query.dimension)])
     step("solving the convex programmes")
-    certified: dict[str, Certified] = {}
-    gaps: dict[str, float] = {}
-    notes: list[str] = [note] if (note := getattr(privacy.metric, "note", "")) else []
-    certified["metric Laplace"], gaps["metric Laplace"] = best_laplace(query, privacy, table, weights, wanted)
-    if query.dimension > 1:
-        if found := best_elliptical(query, privacy, table, weights):
-            certified["elliptical"], gaps["elliptical"] = found
-        else:
-            notes.append("Elliptical noise is not offered: the differences between elements do not span all queries.")
+    found, gap = best_laplace(query, privacy, table, weights, utility)
+    yield Proposal("metric Laplace", found, 0, remark=_remark("metric Laplace", gap))
+    if query.dimension == 1:
+        return
+    if round_noise := best_elliptical(query, privacy, table, weights):
+        yield Proposal("elliptical", round_noise[0], 1, remark=_remark("elliptical", round_noise[1]))
     step("comparing with the paper's strategies")
-    if table.complete and query.dimension > 1:
-        for name, strategy in STRATEGIES.items():
-            certified[name] = laplace_mechanism(query, privacy, list(strategy(np.abs(table.rows))))
-        if query.people is not None and query.size <= LARGEST_UNIVERSE and isinstance(wanted, TotalSquaredError):
-            certified["block descent"] = descended(query, privacy, table, weights)
-    step("measuring")
-    bound = two_point_bound(query, privacy.metric, wanted, table)
-    candidates, errors = [], {}
-    for name, item in certified.items():
-        candidates.append(_measured(name, item, wanted, bound))
-        errors[name] = tuple(v**0.5 for v in squared_errors(item.mechanism))
-    order = ranked(candidates, wanted, SIMPLER_LINEAR)
-    ends = [f"{name} within {gap:.1e} of the best of its kind" for name, gap in gaps.items()]
-    notes.insert(0, "Convex programmes (relative duality gap): " + "; ".join(ends) + ".")
-    if bound is not None:
-        notes.append(
-            "The best possible value is proven for every mechanism, but crude: it looks at two histograms only."
-        )
-    each = tuple(errors[c.name] for c in order)
-    return LinearReport(
-        query,
-        privacy,
-        wanted,
-        order,
-        None if bound is None else outward(bound, larger=False),
-        notes=tuple(notes),
-        errors=each,
-        gaps=gaps,
-    )
+    if table.complete:
+        for i, (name, strategy) in enumerate(STRATEGIES.items()):
+            yield Proposal(name, laplace_mechanism(query, privacy, list(strategy(np.abs(table.rows)))), 2 + i)
+        if query.people is not None and query.size <= LARGEST_UNIVERSE and utility.power == 2:
+            yield Proposal("block descent", descended(query, privacy, table, weights), 2 + len(STRATEGIES))
+
+
+def _remark(name: str, gap: float) -> str:
+    return f"{name} within {gap:.1e} of the best of its kind"
+
+
+def _table(query: Linear, privacy: MetricPrivacy) -> PairTable:
+    """The pairs of elements, made once for a question."""
+    kept = _TABLES.of(query)
+    if privacy.metric not in kept:
+        kept.clear()
+        kept[privacy.metric] = PairTable(query, privacy.metric)
+    return kept[privacy.metric]
+
+
+def bound(query: Linear, privacy: MetricPrivacy, utility: Utility) -> Fraction | None:
+    """What two histograms that are hard to tell apart rule out."""
+    return two_point_bound(query, privacy.metric, utility, _table(query, privacy))
+
+
+def notes(report: Report) -> Iterator[str]:
+    """How the convex programmes ended, what the metric says, and what is missing."""
+    ends = [c.remark for c in sorted(report.candidates, key=lambda c: c.name, reverse=True) if c.remark]
+    yield f"Convex programmes (relative duality gap): {'; '.join(ends)}."
+    if note := getattr(report.privacy.metric, "note", ""):
+        yield note
+    if report.query.dimension > 1 and all(c.name != "elliptical" for c in report.candidates):
+        yield "Elliptical noise is not offered: the differences between elements do not span all queries."
+    if report.bound is not None:
+        yield "The best possible value is proven for every mechanism, but crude: it looks at two histograms only."
 
 
 STRATEGIES: dict[str, Callable[[Floats], Floats]] = {
@@ -96,21 +88,6 @@ STRATEGIES: dict[str, Callable[[Floats], Floats]] = {
     "parameter selection": parameter_selection,
 }
 """The d_X paper's Strategies 1 to 3, by name."""
-
-
-def linear_utility(utility: Any) -> LinearUtility:
-    """Utilities for one number mean the total over all queries."""
-    if isinstance(utility, TotalSquaredError | TotalAbsoluteError | LargestError):
-        return utility
-    if isinstance(utility, SquaredError):
-        return TotalSquaredError()
-    if isinstance(utility, AbsoluteError):
-        return TotalAbsoluteError()
-    raise InvalidUtilityError(
-        f"utility is {utility!r}; for linear questions give TotalSquaredError(weights), TotalAbsoluteError(weights) or"
-        " LargestError().",
-        utility=utility,
-    )
 
 
 def check_sizes(query: Linear, privacy: MetricPrivacy) -> None:
@@ -125,15 +102,15 @@ def check_sizes(query: Linear, privacy: MetricPrivacy) -> None:
 
 
 def best_laplace(
-    query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats, utility: LinearUtility
+    query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats, utility: Utility
 ) -> tuple[Certified, float]:
     """Independent noise by the exact convex programme, with its duality gap."""
     if query.dimension == 1:
-        if query.people is not None and isinstance(utility, TotalSquaredError):
+        if query.people is not None and utility.power == 2:
             traded = best_single(table, query.people, query.rationals()[0])
             return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
         return laplace_mechanism(query, privacy, [1.0]), 0.0
-    power = 1 if isinstance(utility, TotalAbsoluteError) else 2
+    power = int(utility.power or 2)
     found: Solved = table.solve(
         lambda rows: best_rates(np.abs(rows), weights, power), lambda s: measured_by_rates(s, table.matrix)
     )
@@ -172,16 +149,9 @@ def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: 
     return laplace_mechanism(query, privacy, [1 / float(c) for c in scales], wanted)
 
 
-def squared_errors(mechanism: LinearLaplace | LinearElliptical) -> list[float]:
-    """Mean squared error of each query: the noise, and the bias of rounded columns for the people there are."""
-    with precision():
-        return [float(v.mid()) for v in squared_balls(mechanism)]
+def check(query: Linear, privacy: MetricPrivacy, utility: Utility) -> None:
+    """Refuse a query for another universe."""
+    check_sizes(query, privacy)
 
 
-def _measured(name: str, certified: Certified, utility: LinearUtility, bound: Fraction | None) -> Candidate:
-    """The gap is taken from the worse end of the value's ball, so that it is an upper bound."""
-    around, value = enclosed(certified.mechanism, utility)
-    with precision():
-        low, high = lower(around), upper(around)
-    gap = relative_gap(high, bound, larger=False)
-    return Candidate(name, certified, value, gap, 0.0, float(max(high - Fraction(value), Fraction(value) - low)))
+LINEAR_METRIC = Designer((SquaredError, AbsoluteError, LargestError), propose, bound, check, notes=notes)

@@ -15,7 +15,7 @@ from noisewright.numerics.distances import check_metric
 from noisewright.problem.errors import InvalidMechanismError, InvalidPrivacyError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
-from noisewright.problem.vector_utilities import TotalSquaredError
+from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified
 from noisewright.search.designers.linear import best_elliptical, best_laplace, check_sizes
 from noisewright.search.families.linear import (
@@ -97,4 +97,4 @@ def _(mechanism: MetricMWEM, privacy: MetricPrivacy, query: Linear) -> Certified
 
 def _best(privacy: MetricPrivacy, query: Linear) -> Certified:
     weights = np.ones(query.dimension)
-    return best_laplace(query, privacy, PairTable(query, privacy.metric), weights, TotalSquaredError())[0]
+    return best_laplace(query, privacy, PairTable(query, privacy.metric), weights, SquaredError())[0]

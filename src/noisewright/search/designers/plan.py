@@ -7,8 +7,7 @@ from its exact profile; each release carries its own certificate.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -24,17 +23,18 @@ from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness, Utility
+from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import renyi_divergence
+from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.calibration import GAUSSIAN, calibrated, rounded_up
-from noisewright.search.families.composition import check_count, loss_distribution, staircase_losses
+from noisewright.search.families.composition import loss_distribution, staircase_losses
 from noisewright.search.families.smooth import float_value, on_cells
 from noisewright.search.families.staircase import aligned_split, laplace as pure_laplace, tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
+from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
-from noisewright.search.report.ranking import measured, ranked, value_ball
-from noisewright.search.report.report import Candidate, Report
-from noisewright.search.tools.scaling import check_problem, in_sensitivities
+from noisewright.search.report.report import Report
+from noisewright.search.tools.scaling import check_problem
 
 _MOST_RELEASES = 4096
 _TOLERANCE = 1e-4
@@ -44,55 +44,43 @@ _SHARE_OF_DELTA = 4
 _POWERS = (Fraction(5, 4), Fraction(3, 2), Fraction(7, 4))
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A mechanism for each release, and what is certified about one."""
-
-    mechanism: Additive
-    requirement: Any
-
-
-def design_plan(query: Scalar, privacy: Any, utility: Utility, count: int, step: Advance) -> Report:
-    """Families ranked for `count` equal releases whose total meets the requirement.
+def plan_designer(count: int) -> Designer:
+    """Families for `count` equal releases whose total meets the requirement.
 
     Guarantees: each candidate's single release is certified; its total was composed with pessimistic
     rounding in floats (Gaussian: exact profile, in balls) and is at most the requirement.
     """
-    check_count(count)
+    return Designer(SCALAR, partial(_propose, count), check=_check, why=partial(_reason, count))
+
+
+def _check(query: Any, privacy: Any, utility: Utility) -> None:
     if not isinstance(query, Scalar) or query.integer:
         raise InvalidQueryError("plans of many releases are designed for real-valued Scalar questions.", query=query)
-    check_problem(query, utility)
-    if not isinstance(utility, PowerError | Usefulness | ErrorQuantile):
-        raise InvalidPrivacyError("plans of many releases need a utility with a closed form, not a loss of your own.")
     if not isinstance(privacy, ApproxDP):
         raise InvalidPrivacyError(
             f"privacy is {privacy!r}; a plan of many releases needs a total of the form nw.ApproxDP(epsilon, delta).",
             privacy=privacy,
         )
-    planned: dict[str, Planned] = {}
+    check_problem(query, utility)
+
+
+def _propose(count: int, query: Scalar, privacy: ApproxDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
     step("Gaussian and Laplace")
-    planned["Gaussian"] = _gaussian(query, privacy, utility, count)
-    planned["Laplace"] = _laplace(query, privacy, utility, count)
+    yield _gaussian(query, privacy, utility, count)
+    yield _laplace(query, privacy, utility, count)
     step("staircases")
-    planned["staircase"] = _staircase(query, privacy, utility, count)
+    yield _staircase(query, privacy, utility, count)
     cut = _truncated(query, privacy, utility, count)
     if cut is not None:
-        planned["truncated staircase"] = cut
+        yield cut
     step("smooth families")
-    planned |= _smooth(query, privacy, utility, count)
-    step("certifying")
-    candidates = [
-        measured(name, p.mechanism, p.requirement, value_ball(p.mechanism, utility), None, utility)
-        for name, p in planned.items()
-    ]
-    order = ranked(candidates, utility, ("Gaussian", "Laplace", "staircase"))
-    return Report(query, privacy, utility, order, None, _plan_reason(query, privacy, utility, count, order))
+    yield from _smooth(query, privacy, utility, count)
 
 
-def _plan_reason(query: Scalar, privacy: ApproxDP, utility: Utility, count: int, order: tuple[Candidate, ...]) -> str:
-    winner, second = order[0], order[1]
-    ratio = winner.value / second.value if utility.larger_is_better else second.value / winner.value
-    wins = gaussian_wins_from(query, privacy, utility)
+def _reason(count: int, report: Report) -> str:
+    winner, second = report.candidates[:2]
+    ratio = winner.value / second.value if report.utility.larger_is_better else second.value / winner.value
+    wins = gaussian_wins_from(report.query, report.privacy, report.utility)
     when = f"from {wins} releases on" if wins else f"for no plan of up to {_MOST_RELEASES} releases"
     behind = f"{ratio:.4g} times worse" if ratio > 1.001 else "practically level"
     return (
@@ -129,9 +117,7 @@ def _rival(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> fl
     """The better of Laplace and staircase noise for the plan, in floats."""
     each = _epsilon_of_laplace(privacy, count)
     laplace_value = float_value(Laplace(query.sensitivity / _clamped(each)), utility)
-    scaled = in_sensitivities(utility, query)
-    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
-    epsilon, split = _epsilon_of_staircase(privacy, scaled, count)
+    epsilon, split = _epsilon_of_staircase(privacy, utility.scaled(query.sensitivity), count)
     law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=split)
     steps = split.denominator
     value = float(Additive(query, law, Lattice.cells(query.sensitivity / steps)).expected(utility, FLOATS))
@@ -184,7 +170,7 @@ def _epsilon_of_laplace(privacy: ApproxDP, count: int, tolerance: float = _SEARC
 
 def _epsilon_of_staircase(
     privacy: ApproxDP,
-    utility: PowerError | Usefulness | ErrorQuantile,
+    utility: Utility,
     count: int,
     tolerance: float = _SEARCH_TOLERANCE,
 ) -> tuple[Fraction, Fraction]:
@@ -203,35 +189,34 @@ def _clamped(epsilon: float) -> Fraction:
     return min(max(value, SMALLEST_EPSILON), LARGEST_EPSILON)
 
 
-def _gaussian(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Planned:
+def _gaussian(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Proposal:
     """Releases with Gaussian noise together are one with a sensitivity sqrt(count) times as large."""
     # The root is rounded up, so the profile is proven for at least the sensitivity of the whole plan.
     std = calibrated(GAUSSIAN, query.sensitivity * rounded_up(math.sqrt(count) * (1 + 1e-12)), privacy).std
     rho = query.sensitivity**2 / (2 * std**2)
-    return Planned(on_cells(query, Gaussian(std), float(std), utility), ZeroConcentratedDP(rho))
+    return Proposal("Gaussian", on_cells(query, Gaussian(std), float(std), utility), 0, ZeroConcentratedDP(rho))
 
 
-def _laplace(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Planned:
+def _laplace(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Proposal:
     each = _clamped(_epsilon_of_laplace(privacy, count, _TOLERANCE))
-    return Planned(pure_laplace(query, each, utility), PureDP(each))
+    return Proposal("Laplace", pure_laplace(query, each, utility), 1, PureDP(each))
 
 
-def _staircase(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Planned:
-    scaled = in_sensitivities(utility, query)
-    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
-    each, _ = _epsilon_of_staircase(privacy, scaled, count, _TOLERANCE)
-    return Planned(tuned_staircase(query, each, utility), PureDP(each))
+def _staircase(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Proposal:
+    each, _ = _epsilon_of_staircase(privacy, utility.scaled(query.sensitivity), count, _TOLERANCE)
+    return Proposal("staircase", tuned_staircase(query, each, utility), 2, PureDP(each))
 
 
-def _truncated(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Planned | None:
+def _truncated(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Proposal | None:
     """A truncated staircase whose ends take a quarter of delta over the whole plan."""
-    assert isinstance(utility, PowerError | Usefulness | ErrorQuantile)
     delta = max(privacy.delta / (_SHARE_OF_DELTA * count), Fraction(1, 10**15))
 
-    def made(each: float) -> Planned | None:
+    def made(each: float) -> Proposal | None:
         single = ApproxDP(_clamped(each), delta)
         law = truncated_staircase(query, single, utility)
-        return None if law is None else Planned(Additive(query, law, Lattice.cells(law.width)), single)
+        if law is None:
+            return None
+        return Proposal("truncated staircase", Additive(query, law, Lattice.cells(law.width)), 3, single)
 
     def fits(each: float) -> bool:
         plan = made(each)
@@ -246,10 +231,9 @@ def _truncated(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -
         return None
 
 
-def _smooth(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> dict[str, Planned]:
+def _smooth(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Iterator[Proposal]:
     """Logistic and generalized Gaussian noise; a certificate of one Renyi order goes with each."""
     interval = max(float(privacy.epsilon) / count / 100, float(privacy.epsilon) / 20_000)
-    found: dict[str, Planned] = {}
     makers: dict[str, Callable[[Fraction], Any]] = {"logistic": Logistic}
     for power in _POWERS:
         makers[f"generalized Gaussian, power {float(power):g}"] = partial(GeneralizedGaussian, power)
@@ -266,5 +250,4 @@ def _smooth(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> d
         made = mechanism(rate)
         order = Fraction(2)
         requirement = RenyiDP(order, renyi_divergence(made.law, order, query.sensitivity)[0])
-        found[name] = Planned(made, requirement)
-    return found
+        yield Proposal(name, made, 4, requirement)

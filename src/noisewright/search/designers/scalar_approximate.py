@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -12,12 +12,13 @@ from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
-from noisewright.problem.errors import InvalidUtilityError, UncertifiedError
+from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
+from noisewright.problem.utility import Utility
 from noisewright.proof.certify import certify
 from noisewright.search.designers.plan import gaussian_wins_from
+from noisewright.search.designers.scalar_pure import SCALAR, check
 from noisewright.search.families.calibration import GAUSSIAN, calibrated, smallest_scale
 from noisewright.search.families.smooth import (
     best_generalized_gaussian,
@@ -26,62 +27,42 @@ from noisewright.search.families.smooth import (
     logistic,
     truncated_laplace,
 )
-from noisewright.search.families.solved import solve_approximate
+from noisewright.search.families.solved import Solved, solve_approximate
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
+from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
-from noisewright.search.report.ranking import measured, outward, ranked, value_ball
-from noisewright.search.report.report import Candidate, Report, limit_text
-from noisewright.search.tools.scaling import check_problem
+from noisewright.search.report.report import Report, gain_text, limit_text
 
 Target = ApproxDP | ProbabilisticDP
 
-SIMPLER_FIRST = (
-    "Laplace",
-    "discrete Laplace",
-    "staircase",
-    "Gaussian",
-    "discrete Gaussian",
-    "logistic",
-    "truncated Laplace",
-    "truncated staircase",
-    "tailored",
-)
 _STD_TOLERANCE = 1e-7
 _STEPS_PER_SCALE = 1000
 
 
-def design_scalar_approximate(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> Report:
-    """Every family with its exact scale, the truncated staircase and the programme's law, with its bound."""
-    check_problem(query, utility)
-    refuse_own_loss(utility)
+def propose(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> Iterator[Proposal]:
+    """Every family with its exact scale, the truncated staircase and the programme's law."""
     step("calibrating")
-    mechanisms = integer_families(query, privacy, utility) if query.integer else real_families(query, privacy, utility)
+    found = integer_families(query, privacy, utility) if query.integer else real_families(query, privacy, utility)
+    for i, (name, mechanism) in enumerate(found.items()):
+        yield Proposal(name, mechanism, i)
     step("solving the linear programme")
-    bound = None
-    if isinstance(utility, PowerError | Usefulness):
-        # Probabilistic privacy implies approximate privacy with the same numbers, so its bound holds for both.
-        solved = solve_approximate(query, ApproxDP(privacy.epsilon, privacy.delta), utility)
-        bound = solved.bound
-        if solved.law is not None and isinstance(privacy, ApproxDP):
-            mechanisms["tailored"] = on_table(query, solved.law, privacy.epsilon)
-    step("certifying")
-    candidates = [measured(name, m, privacy, value_ball(m, utility), bound, utility) for name, m in mechanisms.items()]
-    order = ranked(candidates, utility, SIMPLER_FIRST)
-    step("comparing plans of many releases")
-    reason = _reason(query, privacy, utility, order)
-    shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
-    return Report(query, privacy, utility, order, shown, reason)
+    solved = _solved(query, privacy, utility)
+    if solved is not None and solved.law is not None and isinstance(privacy, ApproxDP):
+        yield Proposal("tailored", on_table(query, solved.law, privacy.epsilon), len(found))
 
 
-def refuse_own_loss(utility: Utility) -> None:
-    """Losses that a user writes are designed for under pure privacy only."""
-    if isinstance(utility, Expected):
-        raise InvalidUtilityError(
-            "a loss of your own is supported under PureDP only; with a delta give SquaredError(), AbsoluteError(),"
-            " PowerError(p), Usefulness(within) or ErrorQuantile(confidence).",
-            utility=utility,
-        )
+def bound(query: Scalar, privacy: Target, utility: Utility) -> Fraction | None:
+    """Probabilistic privacy implies approximate privacy with the same numbers, so one bound holds for both."""
+    solved = _solved(query, privacy, utility)
+    return None if solved is None else solved.bound
+
+
+def _solved(query: Scalar, privacy: Target, utility: Utility) -> Solved | None:
+    """The programme's answer; none for quantiles, which are no mean of a loss."""
+    if utility.confidence is not None:
+        return None
+    return solve_approximate(query, ApproxDP(privacy.epsilon, privacy.delta), utility)
 
 
 def real_families(query: Scalar, privacy: Target, utility: Utility) -> dict[str, Additive]:
@@ -89,11 +70,11 @@ def real_families(query: Scalar, privacy: Target, utility: Utility) -> dict[str,
     power = best_generalized_gaussian(query, privacy, utility)
     found = {
         "Laplace": laplace(query, privacy, utility),
+        "staircase": tuned_staircase(query, privacy.epsilon, utility),
         "Gaussian": gaussian(query, privacy, utility),
         "logistic": logistic(query, privacy, utility),
-        f"generalized Gaussian, power {float(_power_of(power)):g}": power,
         "truncated Laplace": truncated_laplace(query, privacy, utility),
-        "staircase": tuned_staircase(query, privacy.epsilon, utility),
+        f"generalized Gaussian, power {float(_power_of(power)):g}": power,
     }
     return _with_truncated(found, query, privacy, utility)
 
@@ -149,7 +130,6 @@ def on_table(query: Scalar, law: Tabulated, epsilon: Fraction) -> Additive:
 def _with_truncated(
     found: dict[str, Additive], query: Scalar, privacy: Target, utility: Utility
 ) -> dict[str, Additive]:
-    assert isinstance(utility, PowerError | Usefulness | ErrorQuantile)
     cut = truncated_staircase(query, privacy, utility)
     if cut is not None:
         found["truncated staircase"] = on_table(query, cut, privacy.epsilon)
@@ -160,25 +140,17 @@ def _power_of(mechanism: Additive) -> Fraction:
     return mechanism.law.power  # type: ignore[union-attr,no-any-return]  # only generalized Gaussians come here
 
 
-def _reason(query: Scalar, privacy: Target, utility: Utility, order: tuple[Candidate, ...]) -> str:
-    winner = order[0]
+def why(report: Report) -> str:
+    """The winner against Gaussian noise, and from how many releases on that would change."""
+    winner = report.candidates[0]
     parts = [f"{winner.name} wins for one number"]
-    usual = next((c for c in order if c.name in ("Gaussian", "discrete Gaussian")), None)
+    usual = next((c for c in report.candidates if c.name in ("Gaussian", "discrete Gaussian")), None)
     if usual is not None and usual is not winner:
-        parts.append(f": {_gain(winner, usual, utility)}")
-    parts.append(f"; {limit_text(winner.gap, query)}.")
-    if isinstance(privacy, ApproxDP) and usual is not winner and not query.integer:
-        parts.append(f" {wins_text(gaussian_wins_from(query, privacy, utility))}")
+        parts.append(f": {gain_text(winner, usual, report.utility)}")
+    parts.append(f"; {limit_text(winner.gap, report.query)}.")
+    if isinstance(report.privacy, ApproxDP) and usual is not winner and not report.query.integer:
+        parts.append(f" {wins_text(gaussian_wins_from(report.query, report.privacy, report.utility))}")
     return "".join(parts)
-
-
-def _gain(winner: Candidate, usual: Candidate, utility: Utility) -> str:
-    larger = utility.larger_is_better
-    top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
-    ratio = f"{top / bottom:.4g}" if bottom else "infinitely many"
-    if larger:
-        return f"its answers are useful {ratio} times as often as with {usual.name} noise"
-    return f"it has {ratio} times less error ({utility}) than {usual.name} noise"
 
 
 def wins_text(count: int | None) -> str:
@@ -186,3 +158,6 @@ def wins_text(count: int | None) -> str:
     if count is None:
         return "Gaussian noise beats Laplace and staircase noise in no plan of up to 4096 equal releases of this total."
     return f"Gaussian noise beats Laplace and staircase noise from {count} equal releases on, composed to this total."
+
+
+SCALAR_APPROXIMATE = Designer(SCALAR, propose, bound, check, why)

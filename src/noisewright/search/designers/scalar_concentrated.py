@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -16,16 +16,15 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Utility
+from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
-from noisewright.search.designers.scalar_approximate import SIMPLER_FIRST, discrete_gaussian, refuse_own_loss
+from noisewright.search.designers.scalar_approximate import discrete_gaussian
+from noisewright.search.designers.scalar_pure import SCALAR, check
 from noisewright.search.families.calibration import rounded_up, smallest_scale
 from noisewright.search.families.smooth import float_value, on_cells
 from noisewright.search.families.staircase import tuned_staircase
+from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
-from noisewright.search.report.ranking import measured, ranked, value_ball
-from noisewright.search.report.report import Report
-from noisewright.search.tools.scaling import check_problem
 
 Target = RenyiDP | ZeroConcentratedDP
 
@@ -34,29 +33,26 @@ _COARSE = 1e-3
 _POWERS = (Fraction(5, 4), Fraction(3, 2), Fraction(7, 4), Fraction(9, 4), Fraction(3))
 
 
-def design_scalar_renyi(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> Report:
+def propose(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """Gaussian, Laplace, staircase and, at one order, the smooth families; no bound is known here."""
-    check_problem(query, utility)
-    refuse_own_loss(utility)
     step("calibrating")
     found: dict[str, Additive] = {}
     std = _gaussian_std(query.sensitivity, privacy)
     pure = _pure_epsilon(privacy)
+    if pure is not None:
+        if query.integer:
+            found["discrete Laplace"] = Additive(query, DiscreteLaplace(query.sensitivity / pure), Lattice.integers())
+        found["staircase"] = tuned_staircase(query, pure, utility)
     if query.integer:
         normal = discrete_gaussian(query, privacy, float(std))
         found |= {"discrete Gaussian": normal} if normal else {}
-        if pure is not None:
-            found["discrete Laplace"] = Additive(query, DiscreteLaplace(query.sensitivity / pure), Lattice.integers())
     else:
         found["Gaussian"] = on_cells(query, Gaussian(std), float(std), utility)
         found |= _smooth(query, privacy, utility, float(std))
-    if pure is not None:
-        found["staircase"] = tuned_staircase(query, pure, utility)
     if not found:
         raise InvalidPrivacyError(f"no noise can be made for {privacy} and {query}; choose a stronger requirement.")
-    step("certifying")
-    candidates = [measured(name, m, privacy, value_ball(m, utility), None, utility) for name, m in found.items()]
-    return Report(query, privacy, utility, ranked(candidates, utility, SIMPLER_FIRST), None)
+    for i, (name, mechanism) in enumerate(found.items()):
+        yield Proposal(name, mechanism, i)
 
 
 def _gaussian_std(reach: Fraction, privacy: Target) -> Fraction:
@@ -118,3 +114,6 @@ def _scaled(reach: Fraction, privacy: Target, make: Callable[[Fraction], Any], g
         return make(smallest_scale(holds, guess, tolerance))
     except UncertifiedError:
         return None
+
+
+SCALAR_CONCENTRATED = Designer(SCALAR, propose, check=check)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from noisewright.laws.folds import Atoms, point_fold
@@ -11,16 +11,16 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.divergences import Mallows, Numerical
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness, Utility
+from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
+from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.staircase import integer_staircase, laplace, tuned_staircase
+from noisewright.search.families.staircase import integer_staircase, laplace, laplace_name, tuned_staircase
 from noisewright.search.families.two_fold import calibrated_atoms, two_fold_optimum
+from noisewright.search.report.designer import Proposal
 from noisewright.search.report.progress import Advance
-from noisewright.search.report.ranking import additive_candidate, outward, ranked
 from noisewright.search.report.report import Report
 from noisewright.search.tools.scaling import round_number
 
@@ -29,36 +29,36 @@ _SPLIT_STEPS = 18
 _STEPS_PER_SPLIT = 200
 _STEPS_PER_SCALE = 1000
 TWO_POINT = "two-point fold"
-ORDER = ("Laplace", "discrete Laplace", "staircase", TWO_POINT)
 
 
-def design_numerical(query: Scalar, privacy: PureDP, utility: Numerical, step: Advance) -> Report:
-    """Laplace, the best staircase and the best two-point fold found; no bound is known, except for Mallows(1)."""
+def numerical_proposals(query: Scalar, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
+    """Laplace, the best staircase and the best two-point fold found."""
     epsilon = privacy.epsilon
     step("finding the best staircase")
-    name = "discrete Laplace" if query.integer else "Laplace"
-    mechanisms = {name: laplace(query, epsilon, SquaredError())}
-    mechanisms["staircase"] = best_staircase(query, epsilon, utility)
+    yield Proposal(laplace_name(query), laplace(query, epsilon, SquaredError()), 0)
+    yield Proposal("staircase", best_staircase(query, epsilon, utility), 1)
     step("finding the best second fold")
-    notes: tuple[str, ...] = ("Values are computed numerically; ± is their numerical error.",)
     if not query.integer:
         fold = best_two_point(query, epsilon, utility)
-        mechanisms[TWO_POINT] = two_fold_mechanism(query, fold, epsilon, utility)
-        if len(fold.rates) == 1:
-            notes += ("Two-fold noise does not help here, as far as the search finds: its best second fold is plain"
-                      " Laplace noise.",)  # fmt: skip
-    step("certifying")
-    bound = None
-    if isinstance(utility, Mallows) and utility.power == 1:
-        bound = best_possible(query, epsilon, AbsoluteError())
-    candidates = [additive_candidate(n, m, privacy, utility, bound) for n, m in mechanisms.items()]
-    shown = None if bound is None else outward(bound, larger=False)
-    return Report(query, privacy, utility, ranked(candidates, utility, ORDER), shown, notes=notes)
+        yield Proposal(TWO_POINT, two_fold_mechanism(query, fold, epsilon, utility), 2)
 
 
-def best_staircase(query: Scalar, epsilon: Fraction, utility: Numerical) -> Additive:
+def numerical_bound(query: Scalar, epsilon: Fraction, utility: Utility) -> Fraction | None:
+    """For Mallows(1), which is the mean absolute error; no bound is known for the others."""
+    return best_possible(query, epsilon, AbsoluteError()) if utility.power == 1 else None
+
+
+def numerical_remarks(report: Report) -> Iterator[str]:
+    """How values were found, and whether a second fold helps."""
+    yield "Values are computed numerically; ± is their numerical error."
+    found = next((c.certified.mechanism.law for c in report.candidates if c.name == TWO_POINT), None)
+    if found is not None and len(found.fold.rates) == 1:
+        yield "Two-fold noise does not help here, as far as the search finds: its best fold is plain Laplace noise."
+
+
+def best_staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
     """The symmetric staircase whose top step is best, by golden section over its logarithm."""
-    if isinstance(utility, Mallows):
+    if utility.power is not None:
         return tuned_staircase(query, epsilon, PowerError(utility.power))
     if query.integer:
         halves = range(min(int(query.sensitivity), 50))
@@ -75,13 +75,13 @@ def _with_split(query: Scalar, epsilon: Fraction, split: float) -> Additive:
     return Additive(query, law, Lattice.cells(query.sensitivity / steps))
 
 
-def best_two_point(query: Scalar, epsilon: Fraction, utility: Numerical) -> Atoms:
+def best_two_point(query: Scalar, epsilon: Fraction, utility: Utility) -> Atoms:
     """The best two rates found, or the single rate of Laplace noise where none is better.
 
     The starting points are the optima for the linear utilities; from the best, two rounds of golden
     section over each rate in turn.
     """
-    if isinstance(utility, Mallows):
+    if utility.power is not None:
         return two_fold_optimum(PowerError(utility.power), epsilon).fold
     rate = float(epsilon)
 

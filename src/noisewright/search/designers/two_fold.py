@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 from noisewright.laws.folds import Fold
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.divergences import Mallows
 from noisewright.problem.errors import InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
+from noisewright.problem.utility import Utility
 from noisewright.search.bounds.two_fold import proven_cost
 from noisewright.search.families.two_fold import NEGLIGIBLE, TwoFoldOptimum, two_fold_optimum
 from noisewright.search.families.two_fold_laws import FAMILIES, Cost, Family, best_fold, cost_of, ensemble_family
+from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
-from noisewright.search.report.ranking import additive_candidate, ranked
-from noisewright.search.report.report import Report
-from noisewright.search.tools.scaling import in_sensitivities, round_number
+from noisewright.search.tools.scaling import round_number
 
-NAME = "two-fold optimum"
 _STEPS_PER_SCALE = 1000
 _STEPS_PER_CORE = 200
 _LARGEST_ALIGNED = 20_000
+_LATE = 100
 
 
-def covers(query: object, utility: object) -> bool:
+def covers(query: Scalar, utility: Utility) -> bool:
     """Whether two-fold noise is defined for the problem: real answers and a symmetric named loss."""
-    return (
-        isinstance(query, Scalar) and not query.integer and isinstance(utility, PowerError | Usefulness | ErrorQuantile)
-    )
+    return not query.integer and not utility.tabulated and not utility.numerical
 
 
 def optimum_for(query: Scalar, epsilon: Fraction, utility: Utility) -> tuple[Additive, TwoFoldOptimum]:
     """The best two-fold noise for the query's own units."""
-    scaled = in_sensitivities(utility, query)
-    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
-    optimum = two_fold_optimum(scaled, epsilon)
+    optimum = two_fold_optimum(utility.scaled(query.sensitivity), epsilon)
     return two_fold_mechanism(query, optimum.fold, epsilon, utility), optimum
 
 
@@ -49,8 +46,8 @@ def two_fold_mechanism(query: Scalar, fold: Fold, epsilon: Fraction, utility: Ut
     """Noise with this fold (rates per sensitivity) on a lattice fine enough for its core."""
     core = float(fold.slope(0.0, FLOATS))
     steps = round_number(math.ceil(max(_STEPS_PER_SCALE * float(epsilon), _STEPS_PER_CORE * core)))
-    if isinstance(utility, Usefulness):
-        within = utility.within / query.sensitivity
+    for edge in utility.edges:
+        within = edge / query.sensitivity
         if within.denominator <= _LARGEST_ALIGNED:
             steps = within.denominator * math.ceil(Fraction(steps, within.denominator))
         else:
@@ -70,7 +67,7 @@ def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
     if not optimum.helps:
         return f"Two-fold noise cannot help here: no second fold beats plain Laplace noise ({how})."
     ratio = optimum.laplace / optimum.cost
-    if isinstance(optimum.utility, Usefulness):
+    if optimum.utility.edges:
         gain = f"misses {ratio:.4g} times less often than Laplace noise"
     else:
         gain = f"costs {ratio:.4g} times less than Laplace noise"
@@ -80,22 +77,30 @@ def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
     )
 
 
-def explore_two_fold(report: Report, step: Advance) -> Report:
-    """The report with every family of second folds, each at its best parameters, ranked among the others."""
-    query, epsilon, utility = report.query, report.privacy.epsilon, report.utility
-    if query.integer or isinstance(utility, Expected):
+def exploring(designer: Designer) -> Designer:
+    """The designer with every family of second folds, each at its best parameters, added to its proposals."""
+    return replace(
+        designer,
+        propose=partial(_explored, designer.propose),
+        check=partial(_check_explored, designer.check),
+        steps=designer.steps + len(FAMILIES) + 1,
+    )
+
+
+def _check_explored(usual: Any, query: Scalar, privacy: Any, utility: Utility) -> None:
+    usual(query, privacy, utility)
+    if query.integer or utility.tabulated:
         raise InvalidUtilityError(
             "two-fold noise is explored for real-valued answers and named utilities; leave out explore='two-fold',"
             " or use integer=False and another utility.",
             utility=utility,
         )
-    bound = None if report.bound is None else Fraction(report.bound)
-    added = []
-    for name, fold in _every_fold(query, utility, epsilon, step):
-        mechanism = two_fold_mechanism(query, fold, epsilon, utility)
-        added.append(additive_candidate(name, mechanism, report.privacy, utility, bound))
-    names = tuple(c.name for c in report.candidates)
-    return replace(report, candidates=ranked([*report.candidates, *added], utility, names))
+
+
+def _explored(usual: Any, query: Scalar, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
+    yield from usual(query, privacy, utility, step)
+    for i, (name, fold) in enumerate(_every_fold(query, utility, privacy.epsilon, step)):
+        yield Proposal(name, two_fold_mechanism(query, fold, privacy.epsilon, utility), _LATE + i)
 
 
 def _every_fold(query: Scalar, utility: Utility, epsilon: Fraction, step: Advance) -> list[tuple[str, Fold]]:
@@ -111,12 +116,9 @@ def _every_fold(query: Scalar, utility: Utility, epsilon: Fraction, step: Advanc
 
 
 def _cost_function(query: Scalar, utility: Utility, epsilon: Fraction) -> Cost:
-    scaled = in_sensitivities(utility, query)
-    if isinstance(scaled, PowerError | Usefulness | ErrorQuantile):
+    scaled = utility.scaled(query.sensitivity)
+    if scaled.power is not None or not scaled.numerical:
         return lambda fold, distance: cost_of(fold, scaled, distance)
-    if isinstance(scaled, Mallows):
-        power = PowerError(scaled.power)
-        return lambda fold, distance: cost_of(fold, power, distance)
 
     def numerical(fold: Fold, distance: float) -> float:
         mechanism = two_fold_mechanism(query, fold.scaled(Fraction(distance)), epsilon, utility)
@@ -127,6 +129,6 @@ def _cost_function(query: Scalar, utility: Utility, epsilon: Fraction) -> Cost:
 
 def _shorter(family: Family, utility: Utility) -> Family:
     """Fewer evaluations where each takes a quadrature."""
-    if isinstance(utility, PowerError | Usefulness | ErrorQuantile | Mallows):
-        return family
-    return replace(family, evaluations=min(family.evaluations, 25))
+    if utility.numerical and utility.power is None:
+        return replace(family, evaluations=min(family.evaluations, 25))
+    return family

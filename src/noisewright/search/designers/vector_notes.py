@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.sensitivity import Box, Disjoint
+from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import VectorUtility
 from noisewright.search.families.vector_approximate import approximate_mechanisms
 from noisewright.search.families.vector_parts import active
 from noisewright.search.families.vector_pure import Mechanisms, mid, pure_mechanisms
+from noisewright.search.report.report import Report
 
 _FEW = 8
 _MOST_COMPARED = 2_000
 
 
-def notes_for(
-    query: Vector, privacy: PureDP | ApproxDP, utility: VectorUtility, values: dict[str, float]
-) -> tuple[str, ...]:
+def notes(report: Report) -> Iterator[str]:
     """What a reader of the report should know besides the table."""
-    notes = []
+    query = report.query
     still = [i + 1 for i, extent in enumerate(query.extents) if not extent]
     if still:
         names = ", ".join(map(str, still[:_FEW])) + (" …" if len(still) > _FEW else "")
         verb = "is" if len(still) == 1 else "are"
-        notes.append(f"Sensitivity 0: no person can change number {names}; {verb} released as it is, without noise.")
+        yield f"Sensitivity 0: no person can change number {names}; {verb} released as it is, without noise."
     if isinstance(query.sensitivity, Box) and len(active(query)) > 1 and query.dimension <= _MOST_COMPARED:
-        notes.append(_disjoint_note(query, privacy, utility, values))
-    return tuple(notes)
+        yield _disjoint_note(query, report.privacy, report.utility, {c.name: c.value for c in report.candidates})
 
 
-def _disjoint_note(query: Vector, privacy: PureDP | ApproxDP, utility: VectorUtility, values: dict[str, float]) -> str:
+def _disjoint_note(query: Vector, privacy: PureDP | ApproxDP, utility: Utility, values: dict[str, float]) -> str:
     """How much better the same question would do as a disjoint set, computed mechanism by mechanism."""
     twin = Vector(Disjoint(query.extents))
     others = {name: mid(mechanism, utility) for name, mechanism in _candidates(twin, privacy, utility).items()}
@@ -53,7 +52,7 @@ def _disjoint_note(query: Vector, privacy: PureDP | ApproxDP, utility: VectorUti
     )
 
 
-def _candidates(query: Vector, privacy: Any, utility: VectorUtility) -> Mechanisms:
+def _candidates(query: Vector, privacy: Any, utility: Utility) -> Mechanisms:
     epsilon: Fraction = privacy.epsilon
     if isinstance(privacy, ApproxDP):
         return approximate_mechanisms(query, epsilon, privacy.delta, utility)

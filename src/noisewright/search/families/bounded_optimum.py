@@ -10,7 +10,6 @@ from noisewright.mechanisms.rows import Rows
 from noisewright.problem.errors import NoisewrightError, SolverError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded
-from noisewright.problem.utilities import AverageVariance
 from noisewright.proof.certify import certify
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.programmes.bounded import Found, Multipliers, Programme, solve
@@ -117,7 +116,7 @@ def variance_floor(query: Bounded, epsilon: Fraction, utility: Any) -> Fraction:
         return Fraction(0)
     ratio = ratio_above(epsilon)
     least = query.sensitivity**2 * ratio / (ratio - 1) ** 2
-    if not isinstance(utility, AverageVariance):
+    if not utility.averaged:
         return least
     low, high = query.inputs
     if utility.prior is None:

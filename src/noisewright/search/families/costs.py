@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
-from noisewright.search.bounds.chain import LossGrid
+from noisewright.problem.utilities import Usefulness
+from noisewright.problem.utility import Utility
+from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.families.split import best_quantile
 from noisewright.search.families.staircase import smallest_integer_width
 
@@ -19,30 +20,29 @@ Floats = NDArray[np.float64]
 Primitive = Callable[[Floats], Floats]
 
 
-def primitive(query: Scalar, epsilon: Fraction, utility: Utility, grid: LossGrid | None) -> Primitive:
+def primitive(query: Scalar, epsilon: Fraction, utility: Utility) -> Primitive:
     """A function P of edges with P(b) - P(a) the loss charged for the cell from a to b.
 
     Real answers: the integral of the loss. Integers: the sum over the whole numbers between the
     two edges. Usefulness is charged as the probability of missing; a quantile as the usefulness
     at the best half-width.
     """
-    if isinstance(utility, Expected):
-        assert grid is not None
-        return _tabulated(grid)
-    if isinstance(utility, ErrorQuantile):
+    if utility.tabulated:
+        return _tabulated(loss_grid(query, epsilon, utility))
+    if utility.confidence is not None:
         if query.integer:
             width = Fraction(smallest_integer_width(query, epsilon, utility.confidence))
         else:
             whole, part = best_quantile(utility.confidence, epsilon)
             width = query.sensitivity * (whole + Fraction(part))
-        return primitive(query, epsilon, Usefulness(width), grid)
-    if isinstance(utility, Usefulness):
-        within = math.floor(utility.within) + 0.5 if query.integer else float(utility.within)
+        return primitive(query, epsilon, Usefulness(width))
+    if utility.edges:
+        edge = utility.edges[0]
+        within = math.floor(edge) + 0.5 if query.integer else float(edge)
         return lambda x: np.sign(x) * np.maximum(np.abs(x) - within, 0.0)
-    if isinstance(utility, PowerError) and not query.integer:
+    if not query.integer:
         exponent = float(utility.power) + 1
         return lambda x: np.sign(x) * np.abs(x) ** exponent / exponent
-    assert isinstance(utility, PowerError)
     return _power_sums(float(utility.power))
 
 

@@ -18,7 +18,6 @@ from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.queries import Bounded
-from noisewright.problem.utilities import AverageVariance
 from noisewright.proof.bounded import bounded_ratio
 from noisewright.search.programmes.feasible import ratio_below, smallest_margin
 
@@ -97,7 +96,7 @@ def tuned_half(query: Bounded, epsilon: Fraction, kind: str, base: Part, goal: s
 
 def goal_of(utility: Any) -> str:
     """Which of the closed forms' goals a utility is: an average over any prior is tuned as an even one."""
-    return "average" if isinstance(utility, AverageVariance) else "worst"
+    return "average" if utility.averaged else "worst"
 
 
 def quartic_for(epsilon: Fraction, fraction: Fraction) -> Quartic:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.base import quantile
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import Laplace
@@ -17,11 +16,12 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness, Utility
+from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.certify import certify
 from noisewright.search.families.calibration import (
@@ -29,7 +29,7 @@ from noisewright.search.families.calibration import (
     LOGISTIC,
     calibrated,
     float_scales,
-    generalized_gaussian,
+    generalized_gaussians,
     pure_power_scale,
     smallest_scale,
 )
@@ -48,8 +48,8 @@ _POWERS_BELOW = np.round(np.arange(0.3, 1.0, 0.05), 2)
 def on_cells(query: Scalar, law: Any, spread: float, utility: Utility) -> Additive:
     """The law on a lattice of about a thousand steps to its spread; `within` falls on an edge where it can."""
     steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * float(query.sensitivity) / spread)))
-    if isinstance(utility, Usefulness):
-        unit = (utility.within / query.sensitivity).denominator
+    for edge in utility.edges:
+        unit = (edge / query.sensitivity).denominator
         if unit <= _LARGEST_ALIGNED:
             steps = unit * math.ceil(steps / unit)
     return Additive(query, law, Lattice.cells(query.sensitivity / steps))
@@ -93,7 +93,7 @@ def laplace(query: Scalar, privacy: Target, utility: Utility) -> Additive:
     """Laplace noise with the exact scale; for probabilistic privacy that is the pure one."""
     scale = query.sensitivity / privacy.epsilon
     if isinstance(privacy, ApproxDP):
-        scale = calibrated(generalized_gaussian(1), query.sensitivity, privacy).scale
+        scale = calibrated(generalized_gaussians(1), query.sensitivity, privacy).scale
     return on_cells(query, Laplace(scale), float(scale), utility)
 
 
@@ -106,7 +106,7 @@ def best_generalized_gaussian(query: Scalar, privacy: Target, utility: Utility) 
     if power == 1 and isinstance(privacy, ProbabilisticDP):
         scale = query.sensitivity / privacy.epsilon
     else:
-        scale = calibrated(generalized_gaussian(power), query.sensitivity, privacy).scale
+        scale = calibrated(generalized_gaussians(power), query.sensitivity, privacy).scale
     return on_lattice(query, privacy, utility, lambda b: GeneralizedGaussian(power, b), scale)
 
 
@@ -129,12 +129,7 @@ def best_power(query: Scalar, privacy: Target, utility: Utility) -> Fraction:
 
 def float_value(law: Any, utility: Utility) -> float:
     """The utility of continuous noise, in floats."""
-    if isinstance(utility, Usefulness):
-        return 1 - 2 * float(law.sf(utility.within, FLOATS))
-    if isinstance(utility, ErrorQuantile):
-        return quantile(law, (1 + float(utility.confidence)) / 2)
-    assert isinstance(utility, PowerError)
-    return float(law.moment(utility.power, FLOATS))
+    return float(utility.under(ErrorLaw(law, integer=False), FLOATS))
 
 
 def truncated_laplace(query: Scalar, privacy: Target, utility: Utility) -> Additive:

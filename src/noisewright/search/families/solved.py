@@ -18,7 +18,7 @@ from noisewright.problem.errors import NoisewrightError, SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import digest
-from noisewright.problem.utilities import PowerError, Usefulness
+from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
 from noisewright.search.programmes.approximate import solved_law
@@ -41,7 +41,7 @@ class Solved:
 _kept: dict[str, Solved] = {}
 
 
-def problem_digest(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> str:
+def problem_digest(query: Scalar, privacy: ApproxDP, utility: Utility) -> str:
     """The name under which a problem is kept."""
     return digest(
         {
@@ -53,7 +53,7 @@ def problem_digest(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefu
     )
 
 
-def solve_approximate(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> Solved:
+def solve_approximate(query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved:
     """The best law the programme finds and what nothing can beat, solved once per problem."""
     name = problem_digest(query, privacy, utility)
     if name in _kept:
@@ -75,21 +75,21 @@ def forget() -> None:
     _kept.clear()
 
 
-def _law(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> Tabulated | None:
+def _law(query: Scalar, privacy: ApproxDP, utility: Utility) -> Tabulated | None:
     try:
         return solved_law(query, privacy, utility)
     except SolverError:
         return None
 
 
-def _dual(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> Dual | None:
+def _dual(query: Scalar, privacy: ApproxDP, utility: Utility) -> Dual | None:
     try:
         return find_dual(query, privacy, utility)
     except SolverError:
         return None
 
 
-def _read(name: str, query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> Solved | None:
+def _read(name: str, query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved | None:
     folder = cache_folder()
     path = folder / f"{name}.json" if folder else None
     try:
@@ -102,9 +102,7 @@ def _read(name: str, query: Scalar, privacy: ApproxDP, utility: PowerError | Use
         return None
 
 
-def _restored(
-    data: Mapping[str, Any], query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness
-) -> Solved | None:
+def _restored(data: Mapping[str, Any], query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved | None:
     law = law_from_dict(data["law"]) if data["law"] is not None else None
     if law is not None:
         if not isinstance(law, Tabulated) or not _fits(law, query):

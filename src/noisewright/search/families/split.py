@@ -7,21 +7,21 @@ from fractions import Fraction
 
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.series import geometric_power_sum
-from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness
+from noisewright.problem.utility import Utility
 
 _SMALL = Fraction(1, 200)
 
 
-def best_split(utility: PowerError | Usefulness | ErrorQuantile, epsilon: Fraction) -> float:
+def best_split(utility: Utility, epsilon: Fraction) -> float:
     """The split of the staircase that is best for the utility (theory 1), for real answers.
 
     For usefulness and quantiles the closed form; for powers the zero of an increasing function. At
     very small epsilon the split hardly matters and the one for absolute error is used.
     """
     rate = float(epsilon)
-    if isinstance(utility, Usefulness):
-        return float(utility.within % 1) or 1.0
-    if isinstance(utility, ErrorQuantile):
+    if utility.edges:
+        return float(utility.edges[0] % 1) or 1.0
+    if utility.confidence is not None:
         return best_quantile(utility.confidence, epsilon)[1] or 1.0
     if utility.power == 1 or epsilon < _SMALL:
         return 1 / (1 + math.exp(rate / 2))

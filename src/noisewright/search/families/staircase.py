@@ -11,10 +11,11 @@ from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, Expected, PowerError, Usefulness, Utility
-from noisewright.search.bounds.chain import LossGrid
+from noisewright.problem.utilities import Usefulness
+from noisewright.problem.utility import Utility
+from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.families.split import best_split
-from noisewright.search.tools.scaling import in_sensitivities, round_number
+from noisewright.search.tools.scaling import round_number
 
 _STEPS_PER_SCALE = 1000
 _STEPS_PER_SPLIT = 200
@@ -24,29 +25,31 @@ _FINE_STEPS = 10**6
 _MOST_STEPS = 2**58
 
 
+def laplace_name(query: Scalar) -> str:
+    """What the usual noise is called for this kind of answer."""
+    return "discrete Laplace" if query.integer else "Laplace"
+
+
 def laplace(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
     """Laplace noise of scale sensitivity / epsilon, or its two-sided geometric form for integers."""
     scale = query.sensitivity / epsilon
     if query.integer:
         return Additive(query, DiscreteLaplace(scale), Lattice.integers())
     steps = round_number(math.ceil(_STEPS_PER_SCALE * epsilon))
-    if isinstance(utility, Usefulness):
-        within = utility.within / query.sensitivity
-        if within.denominator <= _LARGEST_ALIGNED:
-            steps = within.denominator * math.ceil(Fraction(steps, within.denominator))
+    for edge in utility.edges:
+        unit = (edge / query.sensitivity).denominator
+        if unit <= _LARGEST_ALIGNED:
+            steps = unit * math.ceil(Fraction(steps, unit))
     return Additive(query, Laplace(scale), Lattice.cells(query.sensitivity / steps))
 
 
-def tuned_staircase(query: Scalar, epsilon: Fraction, utility: Utility, grid: LossGrid | None = None) -> Additive:
+def tuned_staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
     """The symmetric staircase whose top step is best for the utility."""
-    if isinstance(utility, Expected):
-        chosen = grid or LossGrid(query, epsilon, utility)
-        return from_grid(chosen, symmetric=True)
+    if utility.tabulated:
+        return from_grid(loss_grid(query, epsilon, utility), symmetric=True)
     if query.integer:
         return integer_staircase(query, epsilon, best_half(query, epsilon, utility))
-    scaled = in_sensitivities(utility, query)
-    assert isinstance(scaled, PowerError | Usefulness | ErrorQuantile)
-    split, steps = aligned_split(scaled, epsilon)
+    split, steps = aligned_split(utility.scaled(query.sensitivity), epsilon)
     law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=split)
     return Additive(query, law, Lattice.cells(query.sensitivity / steps))
 
@@ -65,24 +68,24 @@ def from_grid(grid: LossGrid, *, symmetric: bool) -> Additive:
     return Additive(query, law, Lattice.integers() if query.integer else Lattice.cells(grid.width))
 
 
-def aligned_split(utility: PowerError | Usefulness | ErrorQuantile, epsilon: Fraction) -> tuple[Fraction, int]:
+def aligned_split(utility: Utility, epsilon: Fraction) -> tuple[Fraction, int]:
     """A rational split and a number of steps per sensitivity that it is a multiple of (errors in sensitivities)."""
     least = max(100, math.ceil(_STEPS_PER_SCALE * epsilon))
     ideal = best_split(utility, epsilon)
-    if isinstance(utility, PowerError):
+    if utility.power is not None:
         needed = max(least, math.ceil(_STEPS_PER_SPLIT / ideal))
     else:
         needed = max(_FINE_STEPS, math.ceil(_STEPS_PER_SHARP_SPLIT / ideal))
     steps = min(round_number(needed), _MOST_STEPS)
-    if isinstance(utility, Usefulness):
-        split = utility.within % 1 or Fraction(1)
+    for edge in utility.edges:
+        split = edge % 1 or Fraction(1)
         fine = max(least, math.ceil(_STEPS_PER_SPLIT / split))
         exact = split.denominator * math.ceil(Fraction(fine, split.denominator))
         # A limit of many digits is not worth a step so fine that large answers no longer fit the lattice.
         if exact <= steps:
             return split, exact
     # A top step that ends just inside a quantile leaves the last bit of confidence to the far lower next step.
-    whole = math.ceil(ideal * steps) if isinstance(utility, ErrorQuantile) else round(ideal * steps)
+    whole = math.ceil(ideal * steps) if utility.confidence else round(ideal * steps)
     return Fraction(min(max(1, whole), steps), steps), steps
 
 
@@ -95,9 +98,9 @@ def integer_staircase(query: Scalar, epsilon: Fraction, half: int) -> Additive:
 def best_half(query: Scalar, epsilon: Fraction, utility: Utility) -> int:
     """Half-size of the best top step for integers: the minimum of a function that falls, then rises."""
     per = int(query.sensitivity)
-    if isinstance(utility, Usefulness):
-        return math.floor(utility.within) % per
-    if isinstance(utility, ErrorQuantile):
+    if utility.edges:
+        return math.floor(utility.edges[0]) % per
+    if utility.confidence is not None:
         return smallest_integer_width(query, epsilon, utility.confidence) % per
 
     def value(half: int) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.lp import Solution, minimise
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Expected, Utility
-from noisewright.search.bounds.chain import LossGrid
+from noisewright.problem.utility import Utility
 from noisewright.search.families.costs import Floats, Primitive, primitive
 
 _PERIODS = 2
@@ -50,9 +50,7 @@ class Programme:
         return (i - middle) // self.per_period if i >= middle else (middle - 1 - i) // self.per_period
 
 
-def tailored(
-    query: Scalar, epsilon: Fraction, utility: Utility, start: Additive, grid: LossGrid | None = None
-) -> Additive | None:
+def tailored(query: Scalar, epsilon: Fraction, utility: Utility, start: Additive) -> Additive | None:
     """The programme's best law, on cells that contain the jumps of `start`; None where it would be too large.
 
     Guarantees: every constraint holds exactly in rationals (and is certified later all the same).
@@ -60,11 +58,11 @@ def tailored(
     if epsilon < Fraction(1, 500) or (query.integer and query.sensitivity > _MOST_INTEGER_CELLS):
         return None
     programme = _cells(query, epsilon, start)
-    cost_of = primitive(query, epsilon, utility, grid)
-    solution = solve(programme, cost_of if isinstance(utility, Expected) else _leaning_to_zero(cost_of, start))
+    cost_of = primitive(query, epsilon, utility)
+    solution = solve(programme, cost_of if utility.tabulated else _leaning_to_zero(cost_of, start))
     levels = repaired_levels(programme, read_levels(programme, solution))
     law = _law(programme, levels)
-    if not isinstance(utility, Expected) and not _symmetric(law):
+    if not utility.tabulated and not _symmetric(law):
         # Among equally good vertices the solver may pick a lopsided one; a symmetric loss asks for no bias.
         return start
     return Additive(query, law, start.lattice)
@@ -209,8 +207,7 @@ def _symmetric(law: Piecewise) -> bool:
 def _cells(query: Scalar, epsilon: Fraction, start: Additive) -> Programme:
     """Whole periods of cells around the top step of the starting law, reaching beyond zero on both sides."""
     period = query.sensitivity
-    law = start.lattice_density
-    assert isinstance(law, Piecewise)
+    law: Any = start.lattice_density
     top = law.levels.index(min(law.levels))
     middle = (law.breaks[top] + law.breaks[top + 1]) / 2
     if query.integer:

@@ -14,7 +14,7 @@ import numpy as np
 from noisewright.laws.tabulated import HALF, Tabulated
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness
+from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta, scaled_factor
 from noisewright.search.programmes.approximate import (
     MOST_CELLS,
@@ -32,15 +32,12 @@ _FACTOR_BITS = 128
 Target = ApproxDP | ProbabilisticDP
 
 
-def truncated_staircase(
-    query: Scalar, privacy: Target, utility: PowerError | Usefulness | ErrorQuantile
-) -> Tabulated | None:
+def truncated_staircase(query: Scalar, privacy: Target, utility: Utility) -> Tabulated | None:
     """The best such law on the programme's cells; None where it would have too many cells.
 
     Guarantees: delta was summed exactly for every shift.
     """
-    within = utility.within if isinstance(utility, Usefulness) else None
-    per = cells_per_sensitivity(query, privacy.epsilon, within)
+    per = cells_per_sensitivity(query, privacy.epsilon, utility)
     approximate = ApproxDP(privacy.epsilon, privacy.delta)
     count = math.ceil(support(approximate, 2.0) * per) + 2
     if count > MOST_CELLS or float(privacy.epsilon) * count / per > _LONGEST_WEIGHT_BITS * math.log(2) - 64:
@@ -73,9 +70,7 @@ def _levels(per: int, top: int, count: int) -> Floats:
     return np.where(i < top, 0, 1 + (i - top) // per).astype(np.float64)
 
 
-def _best_end(
-    grid: Grid, privacy: Target, query: Scalar, utility: PowerError | Usefulness | ErrorQuantile, top: int
-) -> tuple[float, int, int] | None:
+def _best_end(grid: Grid, privacy: Target, query: Scalar, utility: Utility, top: int) -> tuple[float, int, int] | None:
     """(value to minimise, top, number of cells) with the fewest cells whose last sensitivity weighs at most delta."""
     mass = np.exp(-float(privacy.epsilon) * _levels(grid.per, top, grid.count)) * grid.multiplicity()
     inside = np.cumsum(mass)
@@ -87,7 +82,7 @@ def _best_end(
         return None
     end = int(ends[fits[0]])
     shares = mass[: end + 1] / inside[end]
-    if isinstance(utility, ErrorQuantile):
+    if utility.confidence is not None:
         value = float(np.searchsorted(np.cumsum(shares), float(utility.confidence)))
     else:
         value = float(np.sum(shares * cell_costs(grid, query, utility)[: end + 1]))

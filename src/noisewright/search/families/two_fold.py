@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from noisewright.laws.folds import Atoms, point_fold
 from noisewright.numerics.balls import ball, precision, upper
-from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness
+from noisewright.problem.utilities import Usefulness
+from noisewright.problem.utility import Utility
 
 _GRID = 6000
 _TIE = 1e-9
@@ -28,7 +29,6 @@ _WEIGHT_BITS = 160
 _SLACK = Fraction(1, 2**150)
 
 Floats = NDArray[np.float64]
-Linear = PowerError | Usefulness
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class TwoFoldOptimum:
     plain Laplace noise, in floats; `helps` says whether it beats Laplace noise at all.
     """
 
-    utility: Linear
+    utility: Utility
     epsilon: Fraction
     fold: Atoms
     multiplier: float
@@ -51,13 +51,13 @@ class TwoFoldOptimum:
         return len(self.fold.rates) > 1
 
 
-def two_fold_optimum(utility: Linear | ErrorQuantile, epsilon: Fraction) -> TwoFoldOptimum:
+def two_fold_optimum(utility: Utility, epsilon: Fraction) -> TwoFoldOptimum:
     """The optimum over all second folds, for errors measured in sensitivities.
 
     Usefulness is charged as the probability of missing. For a quantile, the smallest half-width whose
     best usefulness reaches the confidence is found first.
     """
-    if isinstance(utility, ErrorQuantile):
+    if utility.confidence is not None:
         return _best_quantile(utility, epsilon)
     rate = float(epsilon)
     plain = _at(utility, rate)
@@ -73,7 +73,7 @@ def two_fold_optimum(utility: Linear | ErrorQuantile, epsilon: Fraction) -> TwoF
     return TwoFoldOptimum(utility, epsilon, fold, slope, value, plain)
 
 
-def smallest_epsilon_that_helps(utility: Linear, *, highest: float = 12.0, digits: float = 1e-5) -> float | None:
+def smallest_epsilon_that_helps(utility: Utility, *, highest: float = 12.0, digits: float = 1e-5) -> float | None:
     """Where two-fold noise starts to beat Laplace noise, by bisection; None if it does not up to `highest`."""
     low, high = 1e-3, highest
     if not two_fold_optimum(utility, Fraction(high)).helps:
@@ -87,14 +87,14 @@ def smallest_epsilon_that_helps(utility: Linear, *, highest: float = 12.0, digit
     return high
 
 
-def _cost(utility: Linear, u: Floats) -> Floats:
-    if isinstance(utility, Usefulness):
-        return np.exp(-u * float(utility.within))
+def _cost(utility: Utility, u: Floats) -> Floats:
+    if utility.edges:
+        return np.exp(-u * float(utility.edges[0]))
     power = float(utility.power)
     return np.asarray(math.gamma(power + 1) * u**-power)
 
 
-def _at(utility: Linear, u: float) -> float:
+def _at(utility: Utility, u: float) -> float:
     return float(_cost(utility, np.array([u]))[0])
 
 
@@ -106,10 +106,10 @@ def _excess_at(u: float, rate: float) -> float:
     return -u * math.expm1(rate - u)
 
 
-def _tangent(utility: Linear, rate: float) -> float:
+def _tangent(utility: Utility, rate: float) -> float:
     """The multiplier that makes phi + m h stationary at the rate of Laplace noise: -phi'(rate) / rate."""
-    if isinstance(utility, Usefulness):
-        within = float(utility.within)
+    if utility.edges:
+        within = float(utility.edges[0])
         return within * math.exp(-rate * within) / rate
     power = float(utility.power)
     return float(math.gamma(power + 1) * power * rate ** (-power - 2))
@@ -123,7 +123,7 @@ def _rates(rate: float, count: int = _GRID) -> Floats:
     return np.concatenate([below, [rate], above])
 
 
-def _best_multiplier(utility: Linear, rate: float) -> float:
+def _best_multiplier(utility: Utility, rate: float) -> float:
     """Where min over u of phi + m h is largest: it is concave in m, and h at the minimiser is its slope."""
     u = _rates(rate)
     cost, excess = _cost(utility, u), _excess(u, rate)
@@ -139,7 +139,7 @@ def _best_multiplier(utility: Linear, rate: float) -> float:
     return high
 
 
-def _touching(utility: Linear, rate: float, multiplier: float) -> tuple[float, float]:
+def _touching(utility: Utility, rate: float, multiplier: float) -> tuple[float, float]:
     """The lowest points of phi + m h on either side of the rate of Laplace noise."""
     u = _rates(rate)
     total = _cost(utility, u) + multiplier * _excess(u, rate)
@@ -147,7 +147,7 @@ def _touching(utility: Linear, rate: float, multiplier: float) -> tuple[float, f
     return float(u[int(np.argmin(total[: split + 1]))]), float(u[split + int(np.argmin(total[split:]))])
 
 
-def _mixed(utility: Linear, rate: float, low: Floats, high: Floats) -> Floats:
+def _mixed(utility: Utility, rate: float, low: Floats, high: Floats) -> Floats:
     """Cost of the two rates, weighted so that privacy is tight."""
     below, above = _excess(low, rate), _excess(high, rate)
     span = above - below
@@ -156,7 +156,7 @@ def _mixed(utility: Linear, rate: float, low: Floats, high: Floats) -> Floats:
     return weight * _cost(utility, low) + (1 - weight) * _cost(utility, high)
 
 
-def _polished(utility: Linear, rate: float, low: float, high: float) -> tuple[float, float, float]:
+def _polished(utility: Utility, rate: float, low: float, high: float) -> tuple[float, float, float]:
     """Shrinking grids around the two rates; the cost is smooth there."""
     width = 0.02
     best = float(_mixed(utility, rate, np.array([low]), np.array([high]))[0])
@@ -183,7 +183,7 @@ def calibrated_atoms(low: float, high: float, epsilon: Fraction) -> Atoms:
     return Atoms((first, second), (weight, 1 - weight))
 
 
-def _best_quantile(utility: ErrorQuantile, epsilon: Fraction) -> TwoFoldOptimum:
+def _best_quantile(utility: Utility, epsilon: Fraction) -> TwoFoldOptimum:
     outside = 1 - float(utility.confidence)
     high = -math.log(outside) / float(epsilon)
     low = high / 64

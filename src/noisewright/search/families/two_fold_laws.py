@@ -16,7 +16,7 @@ from noisewright.laws.folds import Fold, GammaFold, NoncentralChiSquaredFold, Ra
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidLawError, SolverError
-from noisewright.problem.utilities import ErrorQuantile, PowerError, Usefulness
+from noisewright.problem.utility import Utility
 from noisewright.proof.pure import pure_bound
 
 _DIGITS = 10**6
@@ -24,7 +24,6 @@ _MOST_HALVINGS = 200
 _MOSTLY = 8.0
 _FIRST_SLACK = Fraction(1, 2**44)
 
-Symmetric = PowerError | Usefulness | ErrorQuantile
 Make = Callable[[list[float]], Fold]
 
 
@@ -146,11 +145,11 @@ def calibrating_distance(fold: Fold, rate: float) -> float:
     return low
 
 
-def cost_of(fold: Fold, utility: Symmetric, distance: float) -> float:
+def cost_of(fold: Fold, utility: Utility, distance: float) -> float:
     """Cost in sensitivities when `distance` of the unscaled fold is one sensitivity, in floats."""
-    if isinstance(utility, Usefulness):
-        return float(fold.transform(float(utility.within) * distance, FLOATS))
-    if isinstance(utility, PowerError):
+    if utility.edges:
+        return float(fold.transform(float(utility.edges[0]) * distance, FLOATS))
+    if utility.power is not None:
         moment = float(fold.inverse_moment(utility.power, FLOATS))
         return float(math.gamma(float(utility.power) + 1) * moment / distance ** float(utility.power))
     outside = 1 - float(utility.confidence)

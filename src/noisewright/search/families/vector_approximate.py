@@ -18,8 +18,8 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import SolverError, UncertifiedError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import Counted, L1Ball, L2Ball, Points
+from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import TotalAbsoluteError, TotalSquaredError, VectorUtility
 from noisewright.proof.losses import composed_delta
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_delta
 from noisewright.proof.vector_sets import largest_sum, root_above
@@ -62,7 +62,7 @@ def largest_length(epsilon: Fraction, delta: Fraction) -> Fraction:
     return low
 
 
-def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, utility: VectorUtility) -> Mechanisms:
+def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, utility: Utility) -> Mechanisms:
     """Candidates by name; purely private ones compete with delta = 0."""
     length = largest_length(epsilon, delta)
     chosen = query.sensitivity
@@ -83,7 +83,7 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
     return found
 
 
-def gaussian_mechanisms(query: Vector, chosen: Counted, length: Fraction, utility: VectorUtility) -> Mechanisms:
+def gaussian_mechanisms(query: Vector, chosen: Counted, length: Fraction, utility: Utility) -> Mechanisms:
     """Identical and non-identical Gaussian noise whose differences are at most `length` deviations long."""
     places = active(query)
     together = min(chosen.together, len(places))
@@ -110,12 +110,12 @@ def _truncated(query: Vector, epsilon: Fraction, delta: Fraction) -> PerCoordina
     return assembled(query, {i: parts[query.extents[i]] for i in active(query)})
 
 
-def _power(utility: VectorUtility) -> int:
-    return 1 if isinstance(utility, TotalAbsoluteError) else 2
+def _power(utility: Utility) -> int:
+    return int(utility.power or 2)
 
 
 def _composed_laplace(
-    query: Vector, chosen: Counted, epsilon: Fraction, delta: Fraction, utility: VectorUtility
+    query: Vector, chosen: Counted, epsilon: Fraction, delta: Fraction, utility: Utility
 ) -> PerCoordinate | None:
     """Laplace noise as small as its composed privacy loss allows; None where composing would take long."""
     places = active(query)
@@ -174,9 +174,7 @@ def _convolved(a: Floats, b: Floats) -> Floats:
     return np.maximum(fftconvolve(a, b), 0.0) if min(len(a), len(b)) > 64 else np.convolve(a, b)
 
 
-def _for_points(
-    query: Vector, chosen: Points, epsilon: Fraction, length: Fraction, utility: VectorUtility
-) -> Mechanisms:
+def _for_points(query: Vector, chosen: Points, epsilon: Fraction, length: Fraction, utility: Utility) -> Mechanisms:
     places = active(query)
     extents, weights = sizes(query, utility, places)
     scaled = np.array([[float(row[i] / query.extents[i]) for i in places] for row in chosen.rows])
@@ -191,7 +189,7 @@ def _for_points(
         for i, v in zip(places, squares, strict=True)
     }
     found["non-identical Gaussian"] = _fitted(query, own, length)
-    if isinstance(utility, TotalSquaredError) and len(places) == query.dimension <= LARGEST_FRAME:
+    if utility.power == 2 and len(places) == query.dimension <= LARGEST_FRAME:
         # Without a solution the other candidates still stand.
         with suppress(SolverError):
             found["correlated Gaussian"] = _correlated(query, chosen, scaled, weights * extents**2, length)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,10 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.queries import Scalar
-from noisewright.problem.sensitivity import L1Ball, L2Ball
-from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
+from noisewright.problem.sensitivity import L1Ball
+from noisewright.problem.utilities import AbsoluteError, PowerError
+from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import CoordinateUsefulness, TotalSquaredError, VectorUtility
 from noisewright.proof.vector_sets import root_above
 from noisewright.search.families.split import best_split
 from noisewright.search.families.staircase import tuned_staircase
@@ -28,7 +29,6 @@ from noisewright.search.tools.partition import Partition
 from noisewright.search.tools.scaling import round_number
 
 Floats = NDArray[np.float64]
-ScalarUtility = PowerError | Usefulness
 
 _STEPS_PER_SCALE = 160
 _LARGEST_ALIGNED = 20_000
@@ -43,13 +43,6 @@ def active(query: Vector) -> list[int]:
     return [i for i, extent in enumerate(query.extents) if extent]
 
 
-def scalar_utility(utility: VectorUtility, place: int, dimension: int) -> ScalarUtility:
-    """What counts as good for one of the numbers by itself."""
-    if isinstance(utility, CoordinateUsefulness):
-        return Usefulness(utility.limits(dimension)[place])
-    return SquaredError() if isinstance(utility, TotalSquaredError) else AbsoluteError()
-
-
 def assembled(query: Vector, parts: dict[int, Additive]) -> PerCoordinate:
     """Parts at their places, nothing elsewhere; for exact answers where the question declares them."""
     if query.exact:
@@ -58,15 +51,15 @@ def assembled(query: Vector, parts: dict[int, Additive]) -> PerCoordinate:
     return PerCoordinate(query, tuple(parts.get(i) for i in range(query.dimension)))
 
 
-def laplace_parts(query: Vector, shares: dict[int, Fraction], utility: VectorUtility) -> PerCoordinate:
+def laplace_parts(query: Vector, shares: dict[int, Fraction], utility: Utility) -> PerCoordinate:
     """Laplace noise of scale extent / share for each number."""
     parts = {}
     for i, share in shares.items():
         extent = query.extents[i]
         steps = round_number(math.ceil(_STEPS_PER_SCALE * share))
-        if isinstance(utility, CoordinateUsefulness):
+        for edge in utility.alone(i).edges:
             # The limit of a useful error falls on an edge of a cell where that takes no giant lattice.
-            part = (utility.limits(query.dimension)[i] / extent).denominator
+            part = (edge / extent).denominator
             steps = part * math.ceil(Fraction(steps, part)) if part <= _LARGEST_ALIGNED else steps
         parts[i] = Additive(Scalar(extent), Laplace(extent / share), Lattice.cells(extent / steps))
     return assembled(query, parts)
@@ -84,8 +77,7 @@ def identical_laplace(query: Vector, scale: Fraction) -> PerCoordinate:
 
 def ball_laplace(query: Vector, epsilon: Fraction) -> PerCoordinate:
     """One Laplace scale for an l1 or l2 ball, with what rounding adds to it."""
-    chosen = query.sensitivity
-    assert isinstance(chosen, L1Ball | L2Ball)
+    chosen: Any = query.sensitivity
     count, radius = chosen.dimension, chosen.radius
     length = Fraction(1) if isinstance(chosen, L1Ball) else root_above(Fraction(count)) * _HAIR
     steps = round_number(math.ceil(1000 * max(count / float(length), float(epsilon))))
@@ -96,26 +88,25 @@ def ball_laplace(query: Vector, epsilon: Fraction) -> PerCoordinate:
     return assembled(query, dict.fromkeys(range(count), part))
 
 
-def tailored_parts(query: Vector, shares: dict[int, Fraction], utility: VectorUtility) -> PerCoordinate:
+def tailored_parts(query: Vector, shares: dict[int, Fraction], utility: Utility) -> PerCoordinate:
     """The staircase that is best for each number at its share."""
     splits = _split_table(shares, utility) if len(shares) > _MANY else None
     parts = {}
     for i, share in shares.items():
         scalar = Scalar(query.extents[i])
-        wanted = scalar_utility(utility, i, query.dimension)
-        if splits is None or isinstance(wanted, Usefulness):
-            parts[i] = tuned_staircase(scalar, share, wanted)
+        if splits is None:
+            parts[i] = tuned_staircase(scalar, share, AbsoluteError() if utility.joint else utility.alone(i))
         else:
             parts[i] = _staircase_part(scalar, share, float(np.interp(math.log(share), *splits)))
     return assembled(query, parts)
 
 
-def _split_table(shares: dict[int, Fraction], utility: VectorUtility) -> tuple[Floats, Floats] | None:
+def _split_table(shares: dict[int, Fraction], utility: Utility) -> tuple[Floats, Floats] | None:
     """Best splits at a few shares, to be interpolated; a split that is a little off costs next to nothing."""
-    if isinstance(utility, CoordinateUsefulness):
+    if utility.edges:
         return None
     logs = np.linspace(math.log(min(shares.values())), math.log(max(shares.values())) + 1e-9, 60)
-    power = PowerError(2 if isinstance(utility, TotalSquaredError) else 1)
+    power = PowerError(utility.power or 1)
     return logs, np.array([best_split(power, Fraction(math.exp(v))) for v in logs])
 
 
@@ -134,8 +125,7 @@ def gaussian_part(extent: Fraction, std: Fraction) -> Additive:
 
 def ball_gaussian(query: Vector, length: Fraction) -> PerCoordinate:
     """One deviation for an l1 or l2 ball so that its diameter, rounding included, is `length` deviations."""
-    chosen = query.sensitivity
-    assert isinstance(chosen, L1Ball | L2Ball)
+    chosen: Any = query.sensitivity
     count, radius = chosen.dimension, chosen.radius
     step = radius / round_number(math.ceil(1000 * max(count**0.5, float(length))))
     growth = root_above(Fraction(count)) * step * _HAIR if count > 1 else Fraction(0)
@@ -155,8 +145,7 @@ def blocks_from(query: Vector, partition: Partition, places: list[int], budgets:
 
 def round_blocks(query: Vector, epsilon: Fraction) -> NormShaped:
     """Round noise for an l2 ball: one block where it can be drawn, else several of about equal size."""
-    chosen = query.sensitivity
-    assert isinstance(chosen, L2Ball)
+    chosen: Any = query.sensitivity
     groups = [list(map(int, g)) for g in np.array_split(np.arange(chosen.dimension), _round_groups(chosen.dimension))]
     growth = sum((_ROUND_RATE * root_above(Fraction(len(g))) for g in groups), Fraction(0))
     length = root_above(Fraction(len(groups))) * _HAIR

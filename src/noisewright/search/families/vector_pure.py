@@ -9,19 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.vector_errors import expected_vector
-from noisewright.numerics.balls import precision
 from noisewright.problem.sensitivity import Box, Counted, L1Ball, L2Ball, Points
+from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
-from noisewright.problem.vector_utilities import (
-    CoordinateUsefulness,
-    LargestError,
-    LargestErrorQuantile,
-    TotalAbsoluteError,
-    TotalSquaredError,
-    VectorUtility,
-    weights_of,
-)
 from noisewright.proof.vector_sets import largest_sum
 from noisewright.search.families.curves import power_curve, usefulness_gains
 from noisewright.search.families.vector_parts import (
@@ -46,12 +36,12 @@ Mechanisms = dict[str, Any]
 _EXPONENTS = (1.0, 2.0, 4.0, 8.0)
 
 
-def pure_mechanisms(query: Vector, epsilon: Fraction, utility: VectorUtility) -> Mechanisms:
+def pure_mechanisms(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
     """Candidates by name for the set of the question."""
     chosen = query.sensitivity
     if isinstance(chosen, L1Ball | L2Ball):
         found: Mechanisms = {"identical Laplace": ball_laplace(query, epsilon)}
-        measurable = isinstance(utility, TotalSquaredError | TotalAbsoluteError)
+        measurable = utility.power is not None
         if isinstance(chosen, L2Ball) and measurable and round_blocks_fit(query, epsilon):
             found["round noise"] = round_blocks(query, epsilon)
         if isinstance(chosen, L2Ball) and not measurable and query.dimension > 1 and cube_block_fits(query, epsilon):
@@ -62,16 +52,16 @@ def pure_mechanisms(query: Vector, epsilon: Fraction, utility: VectorUtility) ->
     return _for_counted(query, chosen, epsilon, utility)
 
 
-def sizes(query: Vector, utility: VectorUtility, places: list[int]) -> tuple[Floats, Floats]:
+def sizes(query: Vector, utility: Utility, places: list[int]) -> tuple[Floats, Floats]:
     """Extents and weights of the numbers that move, scaled to a largest one of 1, as floats."""
-    weights = weights_of(utility, query.dimension)
+    weights = utility.shares(query.dimension)
     top = max(query.extents)
     heaviest = max(weights)
     extents = np.array([float(query.extents[i] / top) for i in places])
     return extents, np.array([float(weights[i] / heaviest) for i in places])
 
 
-def _for_counted(query: Vector, chosen: Counted, epsilon: Fraction, utility: VectorUtility) -> Mechanisms:
+def _for_counted(query: Vector, chosen: Counted, epsilon: Fraction, utility: Utility) -> Mechanisms:
     places = active(query)
     together = min(chosen.together, len(places))
     scale = largest_sum(chosen.each, chosen.together) / epsilon
@@ -81,9 +71,8 @@ def _for_counted(query: Vector, chosen: Counted, epsilon: Fraction, utility: Vec
     def exact(shares: Floats) -> dict[int, Fraction]:
         return dict(zip(places, exact_shares(shares, epsilon, together), strict=True))
 
-    if isinstance(utility, CoordinateUsefulness):
-        limits = utility.limits(query.dimension)
-        reach = np.array([float(limits[i] / query.extents[i]) for i in places])
+    if utility.edges:
+        reach = np.array([float(utility.alone(i).edges[0] / query.extents[i]) for i in places])
         for name, tailored in (("non-identical Laplace", False), ("tailored for each", True)):
             grid, gains = usefulness_gains(reach, weights, float(epsilon), tailored=tailored)
             parts = exact(grid_shares(gains, grid, float(epsilon), together) / float(epsilon))
@@ -92,9 +81,9 @@ def _for_counted(query: Vector, chosen: Counted, epsilon: Fraction, utility: Vec
     else:
         split = _laplace_shares(query, extents, weights, together, utility, exact)
         found["non-identical Laplace"] = laplace_parts(query, split, utility)
-        if isinstance(utility, TotalSquaredError | TotalAbsoluteError):
-            grid, values = power_curve(utility.power, float(epsilon), len(places))
-            shares = curve_shares(weights * extents**utility.power, grid, values, together) / float(epsilon)
+        if utility.power is not None:
+            grid, values = power_curve(int(utility.power), float(epsilon), len(places))
+            shares = curve_shares(weights * extents ** int(utility.power), grid, values, together) / float(epsilon)
             found["tailored for each"] = tailored_parts(query, exact(shares), utility)
         else:
             found["tailored for each"] = tailored_parts(query, split, utility)
@@ -104,23 +93,24 @@ def _for_counted(query: Vector, chosen: Counted, epsilon: Fraction, utility: Vec
 
 
 def _laplace_shares(
-    query: Vector, extents: Floats, weights: Floats, together: int, utility: VectorUtility, exact: Any
+    query: Vector, extents: Floats, weights: Floats, together: int, utility: Utility, exact: Any
 ) -> dict[int, Fraction]:
     """The closed form for totals; for the largest error the best of a few exponents."""
-    if isinstance(utility, TotalSquaredError | TotalAbsoluteError):
-        shares: dict[int, Fraction] = exact(power_shares(weights * extents**utility.power, utility.power, together))
+    if utility.power is not None:
+        power = int(utility.power)
+        shares: dict[int, Fraction] = exact(power_shares(weights * extents**power, power, together))
         return shares
     tried = [exact(power_shares(extents**q, q, together)) for q in _EXPONENTS]
     return min(tried, key=lambda split: mid(laplace_parts(query, split, utility), utility))
 
 
 def _blocks(
-    query: Vector, epsilon: Fraction, utility: VectorUtility, places: list[int], extents: Floats, weights: Floats
+    query: Vector, epsilon: Fraction, utility: Utility, places: list[int], extents: Floats, weights: Floats
 ) -> Any:
     """The best partition for totals; else the best of the two partitions for totals and one single block."""
-    powers = [utility.power] if isinstance(utility, TotalSquaredError | TotalAbsoluteError) else [1, 2]
+    powers = [1, 2] if utility.power is None else [int(utility.power)]
     partitions = [best_partition(extents, weights, power) for power in powers]
-    if isinstance(utility, LargestError | LargestErrorQuantile | CoordinateUsefulness):
+    if utility.power is None:
         partitions.append(measured_partition(extents, weights, 1, (tuple(range(len(places))),)))
     built = []
     for partition in partitions:
@@ -132,11 +122,11 @@ def _blocks(
     return best(built, key=lambda mechanism: mid(mechanism, utility))
 
 
-def _for_points(query: Vector, chosen: Points, epsilon: Fraction, utility: VectorUtility) -> Mechanisms:
+def _for_points(query: Vector, chosen: Points, epsilon: Fraction, utility: Utility) -> Mechanisms:
     places = active(query)
     extents, weights = sizes(query, utility, places)
     rows = np.array([[float(abs(row[i]) / query.extents[i]) for i in places] for row in chosen.rows])
-    power = utility.power if isinstance(utility, TotalSquaredError | TotalAbsoluteError) else 2
+    power = int(utility.power or 2)
     shares = simplex_shares(rows, weights * extents**power, power)
     found: Mechanisms = {"identical Laplace": identical_laplace(query, _points_scale(chosen) / epsilon)}
     # The shares are those of whole extents; the exact worst row, rounding included, decides their size.
@@ -149,7 +139,7 @@ def _points_scale(chosen: Points) -> Fraction:
     return max(sum((abs(v) for v in row), Fraction(0)) for row in chosen.rows)
 
 
-def _fitted(query: Vector, split: dict[int, Fraction], epsilon: Fraction, utility: VectorUtility) -> PerCoordinate:
+def _fitted(query: Vector, split: dict[int, Fraction], epsilon: Fraction, utility: Utility) -> PerCoordinate:
     from noisewright.proof.vectors import per_coordinate_bound
 
     mechanism = laplace_parts(query, split, utility)
@@ -163,7 +153,6 @@ def _fitted(query: Vector, split: dict[int, Fraction], epsilon: Fraction, utilit
     return mechanism
 
 
-def mid(mechanism: Any, utility: VectorUtility) -> float:
+def mid(mechanism: Any, utility: Utility) -> float:
     """The value of a mechanism as a float, for comparisons."""
-    with precision():
-        return float(expected_vector(mechanism, utility).mid())
+    return float(mechanism.expected(utility).mid())

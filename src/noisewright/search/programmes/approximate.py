@@ -21,7 +21,7 @@ from noisewright.numerics.lp import minimise
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import PowerError, Usefulness
+from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 
 Floats = NDArray[np.float64]
@@ -67,15 +67,15 @@ class Grid:
         return [(a, b) for a, b in pairs if b > a]
 
 
-def cells_per_sensitivity(query: Scalar, epsilon: Fraction, within: Fraction | None) -> int:
-    """How fine the cells are: a fixed share of the noise scale, aligned with `within` where that is possible."""
+def cells_per_sensitivity(query: Scalar, epsilon: Fraction, utility: Utility) -> int:
+    """How fine the cells are: a fixed share of the noise scale, aligned with the utility's edges where it can be."""
     if query.integer:
         return int(query.sensitivity)
     wanted = min(max(math.ceil(_CELLS_PER_EPSILON * epsilon), _LEAST_PER_SENSITIVITY), _MOST_PER_SENSITIVITY)
-    if within is None:
-        return wanted
-    unit = (within / query.sensitivity).denominator
-    return unit * math.ceil(wanted / unit) if unit <= _MOST_PER_SENSITIVITY else wanted
+    for edge in utility.edges:
+        unit = (edge / query.sensitivity).denominator
+        wanted = unit * math.ceil(wanted / unit) if unit <= _MOST_PER_SENSITIVITY else wanted
+    return wanted
 
 
 def support(privacy: ApproxDP, beyond: float) -> float:
@@ -84,13 +84,12 @@ def support(privacy: ApproxDP, beyond: float) -> float:
     return math.log1p(math.expm1(epsilon) / (2 * delta)) / epsilon + beyond
 
 
-def solved_law(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulness) -> Tabulated | None:
+def solved_law(query: Scalar, privacy: ApproxDP, utility: Utility) -> Tabulated | None:
     """The programme's law, repaired to whole-number weights; None where it would have too many cells.
 
     Guarantees: the law was checked against the requirement at every shift in exact arithmetic.
     """
-    within = utility.within if isinstance(utility, Usefulness) else None
-    per = cells_per_sensitivity(query, privacy.epsilon, within)
+    per = cells_per_sensitivity(query, privacy.epsilon, utility)
     count = math.ceil(support(privacy, 1.0) * per) + 1
     if count > MOST_CELLS:
         return None
@@ -104,12 +103,12 @@ def solved_law(query: Scalar, privacy: ApproxDP, utility: PowerError | Usefulnes
     raise SolverError("the linear programme's law could not be repaired.")
 
 
-def cell_costs(grid: Grid, query: Scalar, utility: PowerError | Usefulness) -> Floats:
+def cell_costs(grid: Grid, query: Scalar, utility: Utility) -> Floats:
     """Mean loss over each cell; powers of the error in sensitivities."""
     i = np.arange(grid.count, dtype=np.float64)
     width = 1.0 / grid.per
-    if isinstance(utility, Usefulness):
-        within = float(utility.within / query.sensitivity) * grid.per
+    if utility.edges:
+        within = float(utility.edges[0] / query.sensitivity) * grid.per
         if grid.edge:
             return np.asarray((i > within + 1e-9).astype(np.float64))
         return np.asarray(np.clip(i + 1 - within, 0.0, 1.0))

@@ -78,7 +78,7 @@ def design_programme(query: Bounded, epsilon: Fraction, utility: Any, size: Size
     grid = input_grid(query, size.inputs)
     values = output_values(query, epsilon, size.outputs)
     weights = None
-    if isinstance(utility, AverageVariance):
+    if utility.averaged:
         if utility.prior is not None:
             grid = Grid(tuple(sorted({*grid.points, *_atoms(query, utility)})))
         weights = _row_weights(grid, utility)
@@ -91,7 +91,7 @@ def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fractio
     Rule: any choice of inputs and of pairs within the sensitivity gives a relaxation.
     """
     query = design.query
-    if not isinstance(utility, AverageVariance):
+    if not utility.averaged:
         # Drawn together to the inputs themselves, points that fit the reach fit the sensitivity.
         low, high = query.inputs
         start, end = design.grid.points[0], design.grid.points[-1]

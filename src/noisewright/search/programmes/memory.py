@@ -65,15 +65,11 @@ def problem_digest(query: Bounded, epsilon: Fraction, utility: Any, size: Size) 
 
 
 class Memory:
-    """A dictionary that also lives in a folder; without a folder it forgets with the process.
-
-    `reports` holds whole reports of this process by the same digest.
-    """
+    """A dictionary that also lives in a folder; without a folder it forgets with the process."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._known: dict[str, Stored] = {}
-        self.reports: dict[str, Any] = {}
 
     def get(self, key: str) -> Stored | None:
         """What was stored under a key, or None; a file that is damaged or foreign counts as none."""

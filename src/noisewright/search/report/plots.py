@@ -1,12 +1,14 @@
-"""Pictures of reports."""
+"""Pictures of reports: one number, several numbers, answers in bounds."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.laws.piecewise import Piecewise
+from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError
@@ -16,40 +18,126 @@ if TYPE_CHECKING:
 
     from noisewright.search.report.report import Report
 
-_COLOURS = ("#1b6ca8", "#d1495b", "#3c9d6b", "#8d5fb5", "#c98b2b")
-_STYLES = ("-", "--", ":", "-.", "-")
+_COLOURS = ("#1b6ca8", "#d1495b", "#3c9d6b", "#8d5fb5", "#c98b2b", "#5b5b5b", "#17a2a2", "#a05195")
+_STYLES = ("-", "--", ":", "-.")
+_MARKS = ("o", "s", "^", "D", "v", "P")
 _POINTS = 1200
+_SHOWN = 8
+_BINS = 60
+_PLACES = 120
 
 
 def plot_report(report: Report, path: str | Path | None) -> Figure:
-    """Left: density of the error of each candidate. Right: its value against the bound."""
-    figure = new_figure(10, 4)
-    left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
+    """What each candidate does to one number, to several or to answers in bounds, and how good it is."""
+    if hasattr(report.query, "inputs"):
+        figure = _bounded(report)
+    else:
+        figure = new_figure(11, 4.2)
+        left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
+        if any(report.parts):
+            _numbers(report, left)
+        else:
+            _densities(report, left)
+        _ranking(report, right)
+    save(figure, path)
+    return figure
+
+
+def _look(i: int) -> dict[str, Any]:
+    return {"color": _COLOURS[i % len(_COLOURS)], "linestyle": _STYLES[i % len(_STYLES)]}
+
+
+def _ranking(report: Report, axes: Any) -> None:
+    """Values against the bound."""
+    names, values = [c.name for c in report.candidates], [c.value for c in report.candidates]
+    axes.barh(names, values, color=[_COLOURS[i % len(_COLOURS)] for i in range(len(names))], height=0.55)
+    title = report.title
+    if report.bound is not None:
+        axes.axvline(report.bound, color="black", linewidth=1.2, linestyle="--")
+        title += f"\n(dashed: best possible, {report.bound:.4g})"
+    for i, value in enumerate(values):
+        axes.text(value, i, f" {value:.4g}", va="center", ha="left", fontsize=9)
+    axes.invert_yaxis()
+    axes.margins(x=0.25)
+    axes.set_title(title, fontsize=10)
+
+
+def _densities(report: Report, axes: Any) -> None:
+    """Density of the error of each candidate."""
     half = _half_range(report)
     for i, candidate in enumerate(report.candidates):
         xs, ys = density_points(candidate.certified.mechanism.error_density, half)
-        style = _STYLES[i % len(_STYLES)]
-        left.plot(xs, ys, style, color=_COLOURS[i % len(_COLOURS)], label=candidate.name, linewidth=1.8)
-    left.set(xlabel="error of the released answer", ylabel="density", xlim=(-half, half))
-    left.set_ylim(bottom=0)
+        axes.plot(xs, ys, label=candidate.name, linewidth=1.8, **_look(i))
+    axes.set(xlabel="error of the released answer", ylabel="density", xlim=(-half, half))
+    axes.set_ylim(bottom=0)
     epsilon = getattr(report.privacy, "epsilon", None)
     promise = str(report.privacy) if epsilon is None else f"epsilon = {float(epsilon):.4g}"
-    left.set_title(f"{report.query}, {promise}")
+    axes.set_title(f"{report.query}, {promise}")
+    axes.legend(frameon=False)
+
+
+def _numbers(report: Report, axes: Any) -> None:
+    """What is known of each number: against how far it can move, or by its name."""
+    extents = getattr(report.query, "extents", None)
+    places = [i for i in range(len(report.parts[0])) if extents is None or extents[i]]
+    xs = list(range(len(places))) if extents is None else [float(extents[i]) for i in places]
+    for j, candidate in enumerate(report.candidates):
+        values = [candidate.parts[i] for i in places]
+        mark, colour = _MARKS[j % len(_MARKS)], _COLOURS[j % len(_COLOURS)]
+        axes.plot(xs, values, mark, color=colour, label=candidate.name, markersize=4.5, alpha=0.8)
+    if extents is None:
+        axes.set_xticks(xs, report.query.names, rotation=45, ha="right")
+    else:
+        axes.set_xlabel("how far one person can move the number")
+        if max(xs) > 20 * min(xs):
+            axes.set_xscale("log")
+            axes.set_yscale("linear" if report.utility.larger_is_better else "log")
+    axes.set_ylabel(report.utility.measure)
+    axes.set_title(str(report.query), fontsize=9)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _bounded(report: Report) -> Figure:
+    """Left: the winner's density at three answers. Middle: bias. Right: the error of every candidate."""
+    figure = new_figure(14, 4)
+    left, middle, right = figure.subplots(1, 3)
+    low, high = report.query.inputs
+    winner = report.candidates[0]
+    for i, share in enumerate((Fraction(0), Fraction(1, 2), Fraction(1))):
+        answer = low + share * (high - low)
+        edges, heights = binned_density(winner.certified.mechanism, answer)
+        left.stairs(heights, edges, color=_COLOURS[i], label=f"answer {float(answer):.4g}", linewidth=1.6)
+    left.set(xlabel="released answer", ylabel="density", title=f"{winner.name}")
     left.legend(frameon=False)
-    names = [c.name for c in report.candidates]
-    values = [c.value for c in report.candidates]
-    right.barh(names, values, color=[_COLOURS[i % len(_COLOURS)] for i in range(len(names))], height=0.55)
-    title = str(report.utility)
-    if report.bound is not None:
-        right.axvline(report.bound, color="black", linewidth=1.2, linestyle="--")
-        title += f"\n(dashed: best possible, {report.bound:.4g})"
-    for i, value in enumerate(values):
-        right.text(value, i, f" {value:.4g}", va="center", ha="left")
-    right.invert_yaxis()
-    right.margins(x=0.2)
-    right.set_title(title)
-    save(figure, path)
+    for i, candidate in enumerate(report.candidates[:_SHOWN]):
+        profile = candidate.certified.mechanism.profile
+        stride = max(1, (len(profile.inputs) - 1) // _PLACES)
+        picks = range(0, len(profile.inputs), stride)
+        xs = [float(profile.inputs[k]) for k in picks]
+        middle.plot(xs, [float(sum(profile.bias[k])) / 2 for k in picks], label=candidate.name, **_look(i))
+        right.plot(xs, [math.sqrt(float(profile.error[k][1])) for k in picks], label=candidate.name, **_look(i))
+    middle.set(xlabel="true answer", ylabel="bias of the release", title="bias")
+    right.set(xlabel="true answer", ylabel="root mean square error", title=str(report.utility))
+    right.set_ylim(bottom=0)
+    right.legend(frameon=False, fontsize=8)
     return figure
+
+
+def binned_density(mechanism: Conditional, answer: Fraction) -> tuple[list[float], list[float]]:
+    """Edges and heights of the law of the release at an answer, in bins of equal width."""
+    i, share = mechanism.grid.locate(answer)
+    rows = [(mechanism.row(i), 1 - share)] + ([(mechanism.row(i + 1), share)] if share else [])
+    values = sorted((float(mechanism.value(k)), k) for k in range(mechanism.last + 1))
+    low, high = values[0][0], values[-1][0]
+    bins = min(_BINS, len(values))
+    edges = [low + (high - low) * b / bins for b in range(bins + 1)]
+    masses = [0.0] * bins
+    for law, weight in rows:
+        before = {k: law.cdf(k - 1, FLOATS) for _, k in values}
+        for value, k in values:
+            place = min(int((value - low) / (high - low) * bins), bins - 1)
+            masses[place] += float(weight) * (law.cdf(k, FLOATS) - before[k])
+    return edges, [mass * bins / (high - low) for mass in masses]
 
 
 def density_points(density: ErrorDensity, half: float) -> tuple[list[float], list[float]]:

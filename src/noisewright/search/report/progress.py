@@ -8,11 +8,15 @@ from contextlib import contextmanager
 Advance = Callable[[str], None]
 
 
+def quiet(step: str) -> None:
+    """No progress is shown."""
+
+
 @contextmanager
 def progress_bar(title: str, steps: int, *, shown: bool) -> Iterator[Advance]:
     """Yields a function to call with the name of each step as it starts."""
     if not shown:
-        yield lambda step: None
+        yield quiet
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

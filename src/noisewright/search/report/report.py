@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noisewright.problem.divergences import ErrorEntropy, Numerical
-from noisewright.problem.utilities import Expected
+from noisewright.numerics.remembered import Remembered
+from noisewright.problem.numbers import show
 from noisewright.sample.certified import Certified
 from noisewright.search.report.tables import html_table, number, percent, text_table
 
@@ -18,42 +17,50 @@ if TYPE_CHECKING:
 
 _TIE = 1e-6
 _NOTHING = 1e-9
+_SHOWN = 12
+_READ: Remembered[Any] = Remembered()
+"""What was read of a report before: its reason and its remarks may take as long as the design."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One mechanism of the report: its certified form, its expected utility, its distance to the bound.
 
-    `error` is the half-width of the ball around the value: its numerical error.
+    `error` is how far the value may be off numerically; `parts` is what is known of each number where there are
+    several.
     """
 
     name: str
     certified: Certified
     value: float
     gap: float | None
-    bias: float
+    bias: float = 0.0
     error: float = 0.0
+    parts: tuple[float, ...] = ()
+    remark: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, the mechanism included."""
         return {
             "name": self.name,
-            "value": None if isinf(self.value) else self.value,
-            "gap": None if self.gap is None or isinf(self.gap) else self.gap,
+            "value": self.value if math.isfinite(self.value) else None,
+            "gap": None if self.gap is None or math.isinf(self.gap) else self.gap,
             "bias": self.bias,
             "error": self.error,
+            **({"parts": list(self.parts)} if self.parts else {}),
             "certified": self.certified.to_dict(),
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Report:
     """Candidates best first, and `bound`: what no mechanism can beat (None where none is known).
 
-    For whole-number answers the bound is over mechanisms that release whole numbers (`bound_over`).
+    For whole-number answers the bound is over mechanisms that release whole numbers (`bound_over`). For several
+    numbers a value is the sum over them, and `parts` has each.
     Guarantees: every candidate is certified. `value` is the expected utility of released minus true
     answer, rounding included; `gap` is an upper bound of its relative distance to `bound`, both ends
-    taken from balls. `notes` are remarks on the candidates, such as what a whole family can reach.
+    taken from balls.
     """
 
     query: Any
@@ -61,8 +68,7 @@ class Report:
     utility: Any
     candidates: tuple[Candidate, ...]
     bound: float | None
-    reason: str = ""
-    notes: tuple[str, ...] = ()
+    designer: Any
 
     @property
     def best(self) -> Certified:
@@ -70,36 +76,50 @@ class Report:
         return self.candidates[0].certified
 
     @property
+    def parts(self) -> tuple[tuple[float, ...], ...]:
+        """What is known of each number with each candidate; `utility.measure` says what it is."""
+        return tuple(c.parts for c in self.candidates)
+
+    @property
+    def kept(self) -> tuple[Candidate, ...]:
+        """The candidates that answer the question as it was asked; the others are for comparison."""
+        return tuple(c for c in self.candidates if c.certified.mechanism.query == self.query)
+
+    @property
     def bound_over(self) -> str:
         """Which mechanisms the bound is proven for."""
-        return "mechanisms that release whole numbers" if over(self.query) else "all mechanisms"
+        return self.designer.over or ("mechanisms that release whole numbers" if over(self.query) else "all mechanisms")
 
     @property
     def why(self) -> str:
         """One line that says why the winner won."""
-        if self.reason:
-            return self.reason
-        winner = self.candidates[0]
-        usual = next((c for c in self.candidates if "Laplace" in c.name and c is not winner), None)
-        limit = limit_text(winner.gap, self.query)
-        if usual is None or abs(usual.value - winner.value) <= _TIE * abs(winner.value):
-            return f"{winner.name} is the best for this question: {limit}."
-        if isinstance(self.utility, ErrorEntropy):
-            drop = usual.value - winner.value
-            return f"{winner.name} wins: its entropy is {drop:.4g} nats below that of {usual.name} noise; {limit}."
-        larger = self.utility.larger_is_better
-        top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
-        if not bottom:
-            return (
-                f"{winner.name} wins: {number(winner.value)} against {number(usual.value)} with {usual.name}; {limit}."
-            )
-        ratio = f"{top / bottom:.4g}"
-        gain = (
-            f"its answers are useful {ratio} times as often as with {usual.name} noise"
-            if larger
-            else f"its error is {ratio} times smaller than that of {usual.name} noise"
+        kept = _READ.of(self)
+        if "why" not in kept:
+            kept["why"] = self.designer.why(self) or _usual_reason(self)
+        return str(kept["why"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on the candidates, such as what a whole family can reach."""
+        kept = _READ.of(self)
+        if "notes" not in kept:
+            kept["notes"] = tuple(self.designer.notes(self) or ())
+        return tuple(kept["notes"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from noisewright.search.report.designer import Proposal, restored
+
+        held = tuple(
+            Proposal(c.name, c.certified.mechanism, i, c.certified.certificate.requirement, c.remark)
+            for i, c in enumerate(self.candidates)
         )
-        return f"{winner.name} wins: {gain}; {limit}."
+        return restored, (self.designer, self.query, self.privacy, self.utility, held)
+
+    def __copy__(self) -> Report:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Report:
+        return self
 
     def __str__(self) -> str:
         lines = [
@@ -107,36 +127,36 @@ class Report:
             f"Privacy:  {self.privacy}",
             f"Utility:  {self._goal()}",
             "",
-            self._table(),
+            text_table(self._header(), self._rows()),
             "",
             self.why,
+            *self._remarks(),
         ]
-        if any(c.bias for c in self.candidates):
-            lines.append(
-                "The loss is not symmetric, so the best answers lean to the cheaper side; the bias column says how far."
-            )
-        return "\n".join([*lines, *self.notes])
-
-    def _table(self) -> str:
-        return text_table(self._header(), self._rows())
+        if any(self.parts):
+            lines += ["", f"Each number ({self.utility.measure}):", text_table(*self._part_table())]
+            if len(self.parts[0]) > _SHOWN:
+                lines.append(f"… {len(self.parts[0]) - _SHOWN} more numbers; report.parts has all.")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         caption = f"{self.query}; {self.privacy}; {self._goal()}"
-        return html_table(caption, self._header(), self._rows(), " ".join([self.why, *self.notes]))
+        table = html_table(caption, self._header(), self._rows(), " ".join([self.why, *self._remarks()]))
+        if not any(self.parts):
+            return table
+        return table + html_table(f"Each number ({self.utility.measure})", *self._part_table(), "")
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """Densities of the candidates' errors beside their values; saved to `path` if one is given."""
+        """A picture of the candidates beside their values; saved to `path` if one is given."""
         from noisewright.search.report.plots import plot_report
 
         return plot_report(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data. A user's own loss is named, not stored."""
-        utility = {"kind": "expected-loss"} if isinstance(self.utility, Expected) else self.utility.to_dict()
         return {
             "query": self.query.to_dict(),
             "privacy": self.privacy.to_dict(),
-            "utility": utility,
+            "utility": self.utility.to_dict(),
             "bound": self.bound,
             "bound_over": self.bound_over,
             "why": self.why,
@@ -144,38 +164,78 @@ class Report:
             "candidates": [c.to_dict() for c in self.candidates],
         }
 
+    @property
+    def title(self) -> str:
+        """The utility in words, as one number or several are measured."""
+        return str(self.utility.several() if any(self.parts) else self.utility)
+
     def _goal(self) -> str:
-        return f"{self.utility} ({'larger' if self.utility.larger_is_better else 'smaller'} is better)"
+        return f"{self.title} ({'larger' if self.utility.larger_is_better else 'smaller'} is better)"
+
+    def _remarks(self) -> list[str]:
+        if len(self.kept) < len(self.candidates):
+            own = "Candidates with a bias, below the others, do not keep the promise: they are for comparison."
+        elif any(c.bias for c in self.candidates) and self.utility.tabulated:
+            own = (
+                "The loss is not symmetric, so the best answers lean to the cheaper side; the bias column says how far."
+            )
+        else:
+            return list(self.notes)
+        return [own, *self.notes]
 
     def _header(self) -> list[str]:
-        columns = ["mechanism", str(self.utility), "gap to best possible"]
+        columns = ["mechanism", self.title, "gap to best possible"]
         return [*columns, "bias"] if any(c.bias for c in self.candidates) else columns
 
     def _rows(self) -> list[list[str]]:
         biased = any(c.bias for c in self.candidates)
         rows = []
         for c in self.candidates:
-            row = [
-                c.name,
-                _value_text(c, shown=isinstance(self.utility, Numerical)),
-                "unbounded" if isinf(c.value) else _gap_text(c.gap),
-            ]
+            value = number(c.value)
+            if self.utility.numerical and math.isfinite(c.value):
+                value = f"{value} ± {c.error:.1g}"
+            row = [c.name, value, "unbounded" if math.isinf(c.value) else _gap_text(c.gap)]
             rows.append([*row, f"{c.bias:+.4g}" if c.bias else "0"] if biased else row)
         limit = ["best possible", "none known" if self.bound is None else number(self.bound), ""]
         rows.append([*limit, ""] if biased else limit)
         return rows
 
+    def _part_table(self) -> tuple[list[str], list[list[str]]]:
+        names = getattr(self.query, "names", None) or [str(i + 1) for i in range(len(self.parts[0]))]
+        extents = getattr(self.query, "extents", None)
+        header = ["number", *(["can move by"] if extents else []), *(c.name for c in self.candidates)]
+        rows = []
+        for i in range(min(_SHOWN, len(self.parts[0]))):
+            moved = [show(extents[i])] if extents else []
+            rows.append([names[i], *moved, *(number(parts[i]) if parts else "" for parts in self.parts)])
+        return header, rows
 
-def _value_text(candidate: Candidate, *, shown: bool) -> str:
-    if not shown or not math.isfinite(candidate.value):
-        return number(candidate.value)
-    return f"{number(candidate.value)} ± {candidate.error:.1g}"
+
+def _usual_reason(report: Report) -> str:
+    """The winner against usual noise where that is among the candidates, and against the bound."""
+    winner = report.candidates[0]
+    usual = next((c for c in report.candidates if "Laplace" in c.name and c is not winner), None)
+    limit = limit_text(winner.gap, report.query)
+    if usual is None or abs(usual.value - winner.value) <= _TIE * abs(winner.value):
+        return f"{winner.name} is the best for this question: {limit}."
+    return f"{winner.name} wins: {gain_text(winner, usual, report.utility)}; {limit}."
+
+
+def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
+    """How much better the winner is than usual noise, in words."""
+    larger = utility.larger_is_better
+    top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
+    if bottom <= 0 or top <= 0:
+        return f"{number(winner.value)} against {number(usual.value)} with {usual.name} noise"
+    if larger:
+        return f"its answers are useful {top / bottom:.4g} times as often as with {usual.name} noise"
+    return f"its error is {top / bottom:.4g} times smaller than that of {usual.name} noise"
 
 
 def _gap_text(gap: float | None) -> str:
     if gap is None:
         return "not known"
-    if isinf(gap):
+    if math.isinf(gap):
         return "best possible is 0"
     return f"at most {percent(gap)}" if gap >= _NOTHING else "none"
 

@@ -1,0 +1,117 @@
+"""What a utility is: it answers for itself, so that no algorithm has to ask which one it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, ClassVar, TypeAlias
+
+from noisewright.problem.errors import InvalidUtilityError
+from noisewright.problem.fields import Spec, optional, rational, tuple_of
+from noisewright.problem.numbers import Number
+from noisewright.problem.records import Family, Record
+
+Weights = tuple[Fraction, ...]
+MaybeWeights: TypeAlias = Spec[Iterable[Number] | None, Weights | None]
+
+UTILITIES: Family[Any] = Family(
+    "what counts as good, such as SquaredError() or Usefulness(within)", InvalidUtilityError
+)
+"""Every utility by the name it has in files."""
+
+
+class Utility(Record):
+    """What counts as a good answer.
+
+    `under(errors, field)` is its value for what is known of released minus true answers
+    (`mechanisms.errors`), `each` that of single numbers where there are several. `scaled(unit)` is the same
+    utility when errors are measured in `unit`; values then differ by unit^degree. `edges` are the sizes of errors at
+    which the loss jumps. What only some utilities have is None for the others: the `power` of |error| whose mean
+    is taken, the `confidence` of a quantile.
+    """
+
+    __slots__ = ()
+    larger_is_better: ClassVar[bool] = False
+    joint: ClassVar[bool] = False
+    """Whether it looks at all of several numbers together, instead of adding them up."""
+    numerical: ClassVar[bool] = False
+    """Whether its values are computed numerically, with an error."""
+    tabulated: ClassVar[bool] = False
+    """Whether its loss is known by its values alone, so that designs evaluate it on a grid."""
+    averaged: ClassVar[bool] = False
+    """Whether it averages over true answers in a range, instead of taking the worst."""
+    measure: ClassVar[str] = "root mean square error"
+    """What `each` says of a single number, in words."""
+    power: Any = None
+    confidence: Any = None
+    weights: Any = None
+
+    @property
+    def degree(self) -> Fraction:
+        """By which power of the unit of errors its value grows."""
+        return Fraction(0)
+
+    @property
+    def edges(self) -> tuple[Fraction, ...]:
+        """Sizes of errors at which the loss jumps."""
+        return ()
+
+    def scaled(self, unit: Fraction) -> Utility:
+        """The same utility when errors are measured in this unit."""
+        return self
+
+    def alone(self, place: int) -> Utility:
+        """What counts as good for one of several numbers by itself."""
+        return self
+
+    def shares(self, count: int) -> Weights:
+        """One weight for each number."""
+        weights: Weights | None = self.weights
+        return weights or (Fraction(1),) * count
+
+    def under(self, errors: Any, field: Any) -> Any:
+        """Its value, in floats or balls."""
+        total = None
+        for weight, value in zip(self.shares(errors.count), self.each(errors, field), strict=True):
+            part = value if weight == 1 else field.real(weight) * value
+            total = part if total is None else total + part
+        return total
+
+    def each(self, errors: Any, field: Any) -> list[Any]:
+        """What is known of each number: mean squared errors, unless the utility adds up something else."""
+        found: list[Any] = errors.power_means(Fraction(2), field)
+        return found
+
+    def several(self) -> str:
+        """The utility in words where there are several numbers."""
+        return str(self)
+
+    def check_count(self, count: int) -> None:
+        """Refuse weights whose count is not that of the numbers."""
+        if self.weights is not None and len(self.weights) != count:
+            raise InvalidUtilityError(
+                f"there are {len(self.weights)} weights for {count} numbers; give one weight for each number.",
+                weights=len(self.weights),
+                dimension=count,
+            )
+
+
+def _check_weight(value: Fraction, name: str) -> None:
+    if not Fraction(1, 10**30) <= value <= 10**30:
+        raise InvalidUtilityError(
+            f"{name} is {float(value):.6g}; weights must be positive (1e-30 to 1e30)."
+            " Leave a number out of the question if it does not matter.",
+            weight=value,
+            place=int(name.removeprefix("weight ")) - 1,
+        )
+
+
+def read_weights() -> Any:
+    """The field of weights: how much each of several numbers matters, all alike unless given."""
+    return optional(tuple_of(rational(check=_check_weight), each="weight"), default=None, absent=None)
+
+
+def check_weights(weights: Weights | None) -> None:
+    """Refuse an empty list."""
+    if weights == ():
+        raise InvalidUtilityError("weights is empty; give one weight for each number, or leave weights out.")

@@ -1,0 +1,137 @@
+"""What a designer is, and what becomes of its proposals: measured, certified, compared with the bound, ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.numerics.balls import lower, precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.utility import Utility
+from noisewright.sample.certified import Certified, make_certified
+from noisewright.search.report.progress import Advance
+from noisewright.search.report.report import Candidate, Report
+
+TIE = 1e-6
+"""Values this near are equals: the room for rounding errors of real answers makes differences of about 1e-7."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A mechanism with a name; among equals the one of lower `simplicity` wins.
+
+    `requirement` is what one release of it is certified for, where that is not the requirement of the design; a
+    mechanism may be certified already. `remark` is what is known of it besides.
+    """
+
+    name: str
+    mechanism: Any
+    simplicity: int = 0
+    requirement: Any = None
+    remark: str = ""
+
+
+def _nothing(*_: Any) -> Any:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Designer:
+    """One row of the table of questions: which utilities it serves, what it proposes, what nothing can beat.
+
+    `check` refuses what cannot be meant, before any work. `why` is the sentence on the winner where there is more to
+    say than usual, `notes` are remarks; both are asked for when somebody reads them. `over` says which mechanisms the
+    bound is proven for, `steps` how many steps of progress there are.
+    """
+
+    utilities: tuple[type[Utility], ...]
+    propose: Callable[[Any, Any, Any, Advance], Iterable[Proposal]]
+    bound: Callable[[Any, Any, Any], Fraction | None] = _nothing
+    check: Callable[[Any, Any, Any], None] = _nothing
+    why: Callable[[Report], str | None] = _nothing
+    notes: Callable[[Report], Iterable[str] | None] = _nothing
+    over: str = ""
+    steps: int = 4
+
+
+def designed(designer: Designer, query: Any, privacy: Any, utility: Any, step: Advance) -> Report:
+    """The report on what a designer proposes."""
+    designer.check(query, privacy, utility)
+    proposals = tuple(designer.propose(query, privacy, utility, step))
+    step("proving the bound")
+    bound = designer.bound(query, privacy, utility)
+    step("certifying")
+    return measured_report(designer, query, privacy, utility, proposals, bound)
+
+
+def measured_report(
+    designer: Designer, query: Any, privacy: Any, utility: Any, proposals: Iterable[Proposal], bound: Fraction | None
+) -> Report:
+    """Every proposal certified and measured against the bound, in order."""
+    found = [(p.simplicity, _candidate(p, query, privacy, utility, bound)) for p in proposals]
+    # What answers another question than the one that was asked is shown for comparison, below the rest.
+    kept = [(s, c) for s, c in found if c.certified.mechanism.query == query]
+    others = [(s, c) for s, c in found if (s, c) not in kept]
+    shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
+    order = (*_ranked(kept, utility), *_ranked(others, utility))
+    return Report(query, privacy, utility, order, shown, designer)
+
+
+def restored(designer: Designer, query: Any, privacy: Any, utility: Any, proposals: tuple[Proposal, ...]) -> Report:
+    """A report made again from what it holds: everything is measured and proven anew."""
+    return measured_report(designer, query, privacy, utility, proposals, designer.bound(query, privacy, utility))
+
+
+def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound: Fraction | None) -> Candidate:
+    given = proposal.mechanism
+    certified = given if type(given) is Certified else make_certified(given, proposal.requirement or privacy)
+    mechanism = certified.mechanism
+    value = mechanism.expected(utility)
+    limit = bound if mechanism.query == query else None
+    with precision():
+        bias = mechanism.bias(BALLS)
+        offset = 0.0 if bias.contains(0) else float(bias.mid())
+        if not value.is_finite():
+            return Candidate(proposal.name, certified, math.inf, None if limit is None else math.inf, offset)
+        worst = lower(value) if utility.larger_is_better else upper(value)
+        middle = mechanism.shown(utility, value)
+        error = float(max(upper(value) - Fraction(middle), Fraction(middle) - lower(value)))
+        parts = _parts(mechanism, utility) if hasattr(query, "dimension") else ()
+    gap = relative_gap(worst, limit, larger=utility.larger_is_better)
+    return Candidate(proposal.name, certified, middle, gap, offset, error, parts, proposal.remark)
+
+
+def _parts(mechanism: Any, utility: Any) -> tuple[float, ...]:
+    """What is known of each number; for utilities that look at all together the root of its mean squared error."""
+    values = [float(v.mid()) for v in utility.each(mechanism.errors, BALLS)]
+    return tuple(v**0.5 for v in values) if utility.joint else tuple(values)
+
+
+def relative_gap(worst: Fraction, bound: Fraction | None, *, larger: bool) -> float | None:
+    """Upper bound of the relative distance between a value's worst end and the bound."""
+    if bound is None:
+        return None
+    distance = max(Fraction(0), bound - worst if larger else worst - bound)
+    if not bound:
+        return 0.0 if not distance else math.inf
+    return float(distance / bound)
+
+
+def _ranked(found: list[tuple[int, Candidate]], utility: Any) -> list[Candidate]:
+    """Best first; among equals the simpler one."""
+    sign = -1 if utility.larger_is_better else 1
+    ordered = sorted(found, key=lambda pair: sign * pair[1].value)
+    ties = [pair for pair in ordered if abs(pair[1].value - ordered[0][1].value) <= TIE * abs(ordered[0][1].value)]
+    rest = ordered[len(ties) :]
+    return [c for _, c in (*sorted(ties, key=lambda pair: pair[0]), *rest)]
+
+
+def outward(bound: Fraction, *, larger: bool) -> float:
+    """The bound as a float that still is one."""
+    shown = float(bound)
+    if larger:
+        return shown if shown >= bound else math.nextafter(shown, math.inf)
+    return shown if shown <= bound else math.nextafter(shown, -math.inf)
