@@ -1,4 +1,4 @@
-"""Renyi divergences of two-fold noise: the true one by rigorous sums, and the bound of the R2DP paper."""
+"""Renyi divergences of two-fold noise: by rigorous sums."""
 
 from __future__ import annotations
 
@@ -35,27 +35,6 @@ def renyi_ball(law: TwoFold, shift: Fraction, alpha: Fraction) -> Ball:
         moment = _Moment(law.fold, shift, alpha).enclosed()
         if alpha == 1:
             return moment
-        return moment.log() / ball(alpha - 1)
-
-
-def paper_bound(fold: Fold, alpha: Fraction, sensitivity: Fraction = Fraction(1)) -> Ball | None:
-    """Theorem F.4 of the R2DP paper: an upper bound of the divergence, None where it is infinite.
-
-    It averages the moment of plain Laplace noise over the rate: (alpha M(alpha - 1) + (alpha - 1) M(-alpha)) /
-    (2 alpha - 1) with M(t) = E e^(ut); at order 1, E u + M(-1) - 1.
-    """
-    if alpha < 1:
-        raise InvalidPrivacyError("the bound of the paper is for orders of at least 1.")
-    with precision(_BITS):
-        s = ball(sensitivity)
-        if alpha == 1:
-            return fold.slope(ball(0), BALLS) * s + fold.transform(s, BALLS) - 1
-        reach = fold.exponential_reach
-        if reach is not None and (alpha - 1) * sensitivity >= reach:
-            return None
-        rise = fold.transform(ball(-(alpha - 1) * sensitivity), BALLS)
-        fall = fold.transform(ball(alpha * sensitivity), BALLS)
-        moment = (ball(alpha) * rise + ball(alpha - 1) * fall) / ball(2 * alpha - 1)
         return moment.log() / ball(alpha - 1)
 
 
