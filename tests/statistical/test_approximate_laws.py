@@ -6,16 +6,18 @@ table, whose cells are whole) fails. False alarms: 1e-9 per test.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import noisewright as nw
+from noisewright.lab.ranges import range_limited
 from noisewright.numerics.fields import FLOATS
-from noisewright.sample.refine import Inverter
+from noisewright.problem.queries import Bounded
+from noisewright.sample.certified import make_certified
 from tests.replay import Replay
 
 COUNT = 400_000
@@ -67,35 +69,26 @@ def test_draws_have_the_certified_law(name):
         assert _p_value(indices, _make(name, factor)) < THRESHOLD
 
 
-def _drawn(mechanism: Any, answer: Any, count: int, seed: int) -> list[int]:
-    """Indices of what is released, by one inverter for all of them."""
-    inverter, stream = Inverter(mechanism.law_given(answer)), Replay(seed=seed).stream()
-    return [inverter.invert(int(stream.words(1)[0]), 64, stream) for _ in range(count)]
-
-
 @pytest.mark.statistical
-@pytest.mark.parametrize("kind", ["truncated", "boundary-inflated"])
-def test_ranged_releases_have_the_law_on_paper(kind):
-    certified = nw.ranged_mechanism(nw.RangedScalar(0, 1), nw.PureDP(2), power=2, kind=kind, steps=10)
-    mechanism = certified.mechanism
-    drawn = [float(mechanism.value(k)) for k in _drawn(mechanism, "0.2", 20_000, seed=5)]
+@pytest.mark.parametrize("ends", ["cut", "inflated"])
+def test_releases_in_a_range_have_the_law_on_paper(ends):
+    certified = range_limited(Bounded(1, (0, 1), (0, 1), None), nw.PureDP(2), power=2, ends=ends)
+    mechanism = replace(certified.mechanism, cells=10, points=16)
+    drawn = make_certified(mechanism, nw.PureDP(2)).release_many(["0.2"] * 20_000, entropy=Replay(seed=5))
 
-    def masses(answer: str) -> np.ndarray:
-        law = mechanism.law_given(answer)
-        cells = range(mechanism.first_cell - 1, mechanism.last_cell + 1)
-        return -np.diff([float(law.sf(k, FLOATS)) for k in cells])
+    def masses(i: int) -> np.ndarray:
+        return -np.diff([float(mechanism.row(i).sf(k, FLOATS)) for k in range(-1, mechanism.last + 1)])
 
-    values = [float(mechanism.value(k)) for k in range(mechanism.first_cell, mechanism.last_cell + 1)]
-    counts = np.array([np.sum(np.isclose(drawn, v)) for v in values])
+    counts = np.array([np.sum(np.isclose(drawn, float(mechanism.value(k)))) for k in range(mechanism.last + 1)])
     assert counts.sum() == len(drawn)
-    assert stats.chisquare(counts, masses("0.2") * len(drawn)).pvalue > THRESHOLD
-    assert stats.chisquare(counts, masses("0.4") * len(drawn)).pvalue < THRESHOLD
+    assert stats.chisquare(counts, masses(2) * len(drawn)).pvalue > THRESHOLD
+    assert stats.chisquare(counts, masses(4) * len(drawn)).pvalue < THRESHOLD
 
 
 @pytest.mark.statistical
 def test_selected_candidates_have_their_weights():
     certified = nw.mechanisms.exponential_over([0, 1, 2, 3], [0, 1, 2, 3], nw.PureDP(2), power=2)
-    drawn = np.array([float(certified.mechanism.candidates[k][0]) for k in _drawn(certified.mechanism, 2, 20_000, 8)])
+    drawn = certified.release_many([2] * 20_000, entropy=Replay(seed=8))
     rate = float(certified.mechanism.rate)
     counts = np.array([np.sum(drawn == k) for k in range(4)])
     weights = np.exp(-rate * (np.arange(4) - 2.0) ** 2)

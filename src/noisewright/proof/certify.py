@@ -17,7 +17,6 @@ from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.truncated import Truncated
@@ -30,7 +29,6 @@ from noisewright.proof import additive, metric, vector_gaussian
 from noisewright.proof.bounded import pure_bounded
 from noisewright.proof.choice import pure_choice, pure_permute_and_flip
 from noisewright.proof.exponential import pure_exponential
-from noisewright.proof.ranged import pure_ranged
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound
 
 _MAKER = object()
@@ -48,7 +46,6 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, ProbabilisticDP): additive.probabilistic_additive,
     (Additive, RenyiDP): additive.renyi_additive,
     (Additive, ZeroConcentratedDP): additive.concentrated_additive,
-    (RangedNoise, PureDP): pure_ranged,
     (MinkowskiExponential, PureDP): pure_exponential,
     (PerCoordinate, PureDP): lambda mechanism, requirement: per_coordinate_bound(mechanism),
     (NormShaped, PureDP): lambda mechanism, requirement: norm_shaped_bound(mechanism),

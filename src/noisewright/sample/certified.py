@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 import noisewright.sample.everything  # noqa: F401  # loads every sampler, which registers it
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
-from noisewright.mechanisms.registry import mechanism_from_dict
+from noisewright.mechanisms.registry import mechanism_from_dict, renewed
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import (
     InvalidInputError,
@@ -22,6 +23,7 @@ from noisewright.problem.errors import (
     NoisewrightError,
     UncertifiedError,
 )
+from noisewright.problem.fields import exact_text
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import Requirement, requirement_from_dict
@@ -33,6 +35,7 @@ from noisewright.sample.entropy import Entropy, SystemEntropy
 FORMAT = "noisewright mechanism, version 1"
 _MOST_DRAWS = 10**9
 _LARGEST_FILE = 64 * 2**20
+_LAST_PLACE = Fraction(1, 2**80)
 
 
 _DRAWERS: Remembered[Drawer] = Remembered()
@@ -176,7 +179,8 @@ def verified(data: Mapping[str, Any]) -> Certified:
     if data["digest"] != actual:
         raise MechanismFileError("the content does not match its digest: the file was edited or damaged; refused.")
     try:
-        mechanism = mechanism_from_dict(data["mechanism"])
+        described = renewed(data["mechanism"])
+        mechanism = mechanism_from_dict(described)
         requirement = requirement_from_dict(data["certificate"]["requirement"])
     except NoisewrightError as error:
         kind = "makes no mechanism" if isinstance(error, InvalidInputError) else "cannot be used"
@@ -184,6 +188,19 @@ def verified(data: Mapping[str, Any]) -> Certified:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
         raise MechanismFileError(f"the file does not describe a mechanism ({type(error).__name__}: {error}).") from None
     certificate = certify(mechanism, requirement)
-    if mechanism.to_dict() != data["mechanism"] or not certificate_matches(certificate, data["certificate"]):
+    claim = data["certificate"] if described is data["mechanism"] else _renewed_claim(certificate, data)
+    if mechanism.to_dict() != described or not certificate_matches(certificate, claim):
         raise MechanismFileError("the certificate in the file is not what the verifier proves for this mechanism.")
     return Certified(mechanism, certificate)
+
+
+def _renewed_claim(certificate: Certificate, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The claim of a file of an older kind: in today's words if its seal fits and its bound is met, else as it is."""
+    claim: Mapping[str, Any] = data["certificate"]
+    try:
+        met = certificate.bound <= exact_text(claim["bound"]) + _LAST_PLACE
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        return claim
+    if not met or claim.get("mechanism") != digest(data["mechanism"]):
+        return claim
+    return {**claim, **certificate.to_dict(), "requirement": claim["requirement"]}

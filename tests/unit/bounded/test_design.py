@@ -17,6 +17,7 @@ from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.problem.utilities import SquaredError
 from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.designers.bounded import closed_forms
 from noisewright.search.families.bounded_optimum import solved, variance_floor
 from noisewright.search.families.shapes import two_point
 from noisewright.search.programmes.bounded import Multipliers, Programme, solve
@@ -327,3 +328,14 @@ def test_grids_locate_answers_exactly():
     assert grid.locate("3/8") == (1, Fraction(1, 2))
     assert grid.locate(1) == (3, Fraction(1))
     assert grid.locate(0.25) == (1, Fraction(0))
+
+
+def test_noise_gathered_at_the_ends_is_proposed_where_any_bias_is_allowed():
+    free = nw.Scalar("1/5", inputs=(0, 1), outputs=(0, 1)).bounded
+    assert free is not None
+    names, goal = ("inflated Laplace", "inflated Gaussian"), nw.WorstVariance()
+    found: dict[str, Any] = dict(closed_forms(free, Fraction(1), goal))
+    assert [found[name].ends for name in names] == ["inflated", "inflated"]
+    worst = {name: mechanism.profile.worst(1) for name, mechanism in found.items()}
+    assert min(worst, key=worst.__getitem__) == "inflated Laplace"
+    assert not set(names) & set(closed_forms(replace(free, bias=Fraction(0)), Fraction(1), goal))

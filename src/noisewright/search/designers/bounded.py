@@ -201,6 +201,9 @@ def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[
         "truncated Laplace": lambda: truncated(query, epsilon, Fraction(1)),
         "truncated Gaussian": lambda: truncated(query, epsilon, Fraction(2)),
     }
+    if query.bias is None:
+        makers["inflated Laplace"] = lambda: truncated(query, epsilon, Fraction(1), "inflated")
+        makers["inflated Gaussian"] = lambda: truncated(query, epsilon, Fraction(2), "inflated")
     ratio = query.width / query.sensitivity
     if 1 < ratio <= _MOST_SHELLS and ratio * epsilon <= _STEEPEST:
         makers["central piecewise"] = nested

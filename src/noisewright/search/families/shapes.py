@@ -147,18 +147,23 @@ def hybrid(query: Bounded, epsilon: Fraction, goal: str) -> Blend:
     return Blend(first, second, Fraction(share).limit_denominator(_DENOMINATOR))
 
 
-def truncated(query: Bounded, epsilon: Fraction, power: Fraction) -> Truncated:
-    """Truncated noise with the least scale that the verifier's rule accepts, to one part in a million.
+def truncated(query: Bounded, epsilon: Fraction, power: Fraction, ends: str = "cut") -> Truncated:
+    """Noise cut at the bounds, or gathered there ("inflated"), with the least scale that the verifier's rule accepts.
 
-    Guarantees: the rule was evaluated at the returned scale. It makes no promise about the bias.
+    Guarantees: the rule was evaluated at the returned scale, which is least to one part in a million. It makes no
+    promise about the bias.
     """
     free = replace(query, bias=None)
-    # Its grid cannot pass the outputs, so one cell fewer makes the others wide enough for the reach.
-    cells = min(fitting_cells(query, 40), 120) - int(query.covered != query.inputs)
+    contracted = query.bias is None
+    # Where answers may not be drawn together, one cell fewer makes the others wide enough for the reach.
+    cells = min(fitting_cells(query, 40), 120) - int(not contracted and query.covered != query.inputs)
     scale = Fraction(float(query.sensitivity / epsilon)).limit_denominator(10**6) or query.sensitivity
 
+    def made(candidate: Fraction) -> Truncated:
+        return Truncated(free, power, candidate, cells, ends=ends, contracted=contracted)
+
     def passes(candidate: Fraction) -> bool:
-        return bounded_ratio(Truncated(free, power, candidate, cells), epsilon)[0] <= epsilon
+        return bounded_ratio(made(candidate), epsilon)[0] <= epsilon
 
     low, high = scale / 64, scale
     while not passes(high):
@@ -168,7 +173,7 @@ def truncated(query: Bounded, epsilon: Fraction, power: Fraction) -> Truncated:
             break
         middle = Fraction(float((low + high) / 2))
         low, high = (low, middle) if passes(middle) else (middle, high)
-    return Truncated(free, power, high, cells)
+    return made(high)
 
 
 def golden(cost: Callable[[float], float], low: float, high: float) -> float:
