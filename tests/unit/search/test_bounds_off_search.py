@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 import pytest
-from noisewright.search.report.ranking import outward
 
 import noisewright as nw
 from noisewright.numerics.balls import lower, precision
