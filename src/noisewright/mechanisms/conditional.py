@@ -66,20 +66,17 @@ class Conditional(Mechanism):
         return profile_of(self)
 
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
-        """The largest mean squared error over all answers."""
         if power != 2:
             self._refuse(f"the mean of |error|^{show(power)}")
         return [self.profile.between(self.profile.worst)]
 
     def average_square(self, prior: Any, field: Field) -> Value:
-        """Mean squared error averaged over the prior, evenly over the input range without one."""
         profile = self.profile
         if prior is None:
             return profile.between(profile.average)
         return profile.between(lambda side: sum((w * profile.at(x, side) for x, w in prior), Fraction(0)))
 
     def bias(self, field: Field) -> Value:
-        """Mean of released minus true answer, where it is farthest from zero."""
         return field.real(Fraction(self.profile.largest_bias))
 
 
