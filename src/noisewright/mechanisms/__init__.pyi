@@ -1,3 +1,4 @@
+from noisewright.lab.own_shapes import composite_from as composite_from, loss_programme as loss_programme
 from noisewright.mechanisms.additive import Additive as Additive
 from noisewright.mechanisms.blend import Blend as Blend
 from noisewright.mechanisms.choice import PermuteAndFlip as PermuteAndFlip, RandomExponential as RandomExponential
@@ -43,4 +44,3 @@ from noisewright.search.families.linear import (
     mwem_mechanism as mwem_mechanism,
     smalldb_mechanism as smalldb_mechanism,
 )
-from noisewright.search.families.own_shapes import composite_from as composite_from, loss_programme as loss_programme

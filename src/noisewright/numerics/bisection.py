@@ -6,6 +6,7 @@ Every function takes a property `holds` that turns once on the way from `fails` 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -24,7 +25,7 @@ def turn(
 
     Halves until the ends are at most `within` apart, or at most `relative` times the larger of their sizes. Whole
     numbers and floats end by themselves, as neighbours; rationals need one of the two. `middle(fails, passes)` is
-    where to look next: half-way unless given (the root of the product, for numbers of many sizes).
+    where to look next: half-way unless given (`geometric`, for numbers of many sizes).
     """
     a: Any = fails
     b: Any = passes
@@ -50,3 +51,8 @@ def gallop(holds: Callable[[N], bool], fails: N, step: Any) -> tuple[N, N]:
 
 def _halfway(a: Any, b: Any) -> Any:
     return (a + b) // 2 if isinstance(a, int) and isinstance(b, int) else (a + b) / 2
+
+
+def geometric(a: float, b: float) -> float:
+    """The root of the product of two positive floats, for numbers of many sizes."""
+    return math.sqrt(a) * math.sqrt(b)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import noisewright as nw
+from noisewright.lab.named_rules import lemma_ten_bound
 from noisewright.lab.ranges import exponential_on_range, per_coordinate, range_limited
-from noisewright.mechanisms.sensitivities import lemma_ten_bound, minkowski_utility_sensitivity
+from noisewright.mechanisms.sensitivities import minkowski_utility_sensitivity
 from noisewright.problem.queries import Bounded
 
 

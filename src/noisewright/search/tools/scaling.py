@@ -33,11 +33,9 @@ def check_problem(query: Scalar, utility: Utility) -> None:
         )
 
 
-def round_number(least: int) -> int:
-    """The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`."""
-    size = 1
-    while True:
-        for digit in (1, 2, 5):
-            if digit * size >= least:
-                return digit * size
-        size *= 10
+def for_one(utility: Utility) -> Utility:
+    """What counts as good for a single number; weights and limits of several are refused."""
+    if utility.weights is not None:
+        raise InvalidUtilityError("weights are for several numbers; leave them out for one.", weights=utility.weights)
+    utility.check_count(1)
+    return utility.alone(0)
