@@ -23,6 +23,7 @@ from noisewright.app.options import (
     Power,
     Rho,
     Save,
+    SaveReport,
     Unbiased,
     UtilityChoice,
     Within,
@@ -45,6 +46,7 @@ from noisewright.problem.vector import Vector
 
 if TYPE_CHECKING:
     from noisewright.sample.certified import Certified
+    from noisewright.search.report.report import Report
 
 
 def design(
@@ -74,6 +76,7 @@ def design(
     json: Json = False,
     plot: Plot = None,
     save: Save = None,
+    save_report: SaveReport = None,
 ) -> None:
     """Find the best noise for a question, beside the usual ones, each with its distance to the best possible.
 
@@ -90,6 +93,7 @@ def design(
     else:
         wanted = make_any_utility(utility, parameters)
     check_place(save, "--save")
+    check_place(save_report, "--save-report")
     check_picture(plot)
     from noisewright.search.design import design as find_best
 
@@ -102,6 +106,8 @@ def design(
         say(str(report))
     if save is not None:
         keep(report.best, save, report.candidates[0].name)
+    if save_report is not None:
+        keep_report(report, save_report)
     if plot is not None:
         report.plot(plot)
         remark(f"The picture is in {plot}.")
@@ -112,3 +118,10 @@ def keep(certified: Certified, path: Path, name: str) -> None:
     with writing(path):
         certified.save(path)
     remark(f"The mechanism ({name}) is in {path}.")
+
+
+def keep_report(report: Report, path: Path) -> None:
+    """Write a report to a file and say so."""
+    with writing(path):
+        report.save(path)
+    remark(f"The report is in {path}.")

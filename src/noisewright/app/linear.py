@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from noisewright.app.designing import keep
-from noisewright.app.options import Json, Plot, Save
+from noisewright.app.designing import keep, keep_report
+from noisewright.app.options import Json, Plot, Save, SaveReport
 from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean
@@ -52,6 +52,7 @@ def linear(
     json: Json = False,
     plot: Plot = None,
     save: Save = None,
+    save_report: SaveReport = None,
 ) -> None:
     """Find the best noise for weighted sums over people, with a budget of its own for each pair of elements.
 
@@ -63,6 +64,7 @@ def linear(
     if counts is not None:
         query.answers(counts)
     check_place(save, "--save")
+    check_place(save_report, "--save-report")
     check_picture(plot)
     from noisewright.search.design import design
 
@@ -77,6 +79,8 @@ def linear(
             say("\n".join(f"{name}: {value}" for name, value in zip(query.names, released, strict=True)))
     if save is not None:
         keep(report.best, save, report.candidates[0].name)
+    if save_report is not None:
+        keep_report(report, save_report)
     if plot is not None:
         report.plot(plot)
         remark(f"The picture is in {plot}.")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Flag, Rational, flag, rational
 from noisewright.problem.numbers import Number, parameter, sensitivity_value, show
-from noisewright.problem.queries import at_most_range, check_float_size
+from noisewright.problem.queries import QUERIES, at_most_range, check_float_size
 from noisewright.problem.records import Record, record
 
 
-@record("ranged-scalar", error=InvalidQueryError)
+@record("ranged-scalar", QUERIES, error=InvalidQueryError)
 class RangedScalar(Record):
     """One number between `low` and `high` that a single person can move by at most `sensitivity`.
 

@@ -1,0 +1,101 @@
+"""True answers from what a person typed; no message repeats them, because they are private."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from noisewright.problem.errors import InvalidAnswerError, InvalidInputError, InvalidNumberError
+
+_LONGEST_INPUT = 16 * 2**20
+
+
+def truth_of(value: str | None, file: Path | None) -> str:
+    """What was typed after --value, what --value-file holds, or all of standard input."""
+    if (value is None) == (file is None):
+        raise InvalidInputError("give the true answer either as --value (- for standard input) or as --value-file.")
+    if file is None and value != "-":
+        return str(value)
+    place = "standard input" if file is None else str(file)
+    try:
+        text = _all_of_input() if file is None else _all_of(file)
+    except UnicodeDecodeError:
+        raise InvalidNumberError(f"{place} holds no number; give one, such as 42.") from None
+    except OSError as error:
+        raise InvalidInputError(f"cannot read {place}: {error.strerror or 'it is no file'}.") from None
+    # What is too long is refused, never cut: a part of a number is another number.
+    if len(text) > _LONGEST_INPUT:
+        raise InvalidNumberError(
+            f"{place} holds more than {_LONGEST_INPUT:,} characters; give one number, or several with commas between."
+        )
+    if not text.strip():
+        raise InvalidNumberError(f"{place} is empty; give one number, such as 42.")
+    return text
+
+
+def _all_of_input() -> str:
+    return "" if sys.stdin is None else sys.stdin.read(_LONGEST_INPUT + 1)
+
+
+def _all_of(file: Path) -> str:
+    with file.open(encoding="utf-8") as opened:
+        return opened.read(_LONGEST_INPUT + 1)
+
+
+def read_truth(text: str, mechanism: Any) -> Any:
+    """The text in the form that a mechanism takes: a number, several numbers, or a score for each candidate."""
+    query = mechanism.query
+    if hasattr(query, "candidates"):
+        return _scores(text.strip())
+    if hasattr(query, "dimension") or hasattr(mechanism, "candidates"):
+        return _numbers(text.strip())
+    return text
+
+
+def shown(released: Any) -> str:
+    """A private answer as one line."""
+    if isinstance(released, str) or not hasattr(released, "__iter__"):
+        return str(released)
+    return ",".join(repr(float(number)) for number in released)
+
+
+def _numbers(text: str) -> list[str]:
+    """A JSON list, or numbers with commas or white space between."""
+    if text.startswith("["):
+        return _json(text, list)
+    if "," in text:
+        return [part.strip() for line in text.splitlines() for part in line.split(",")]
+    return text.split()
+
+
+def _scores(text: str) -> dict[str, str]:
+    """A JSON object, or name=score with commas or line breaks between."""
+    if text.startswith("{"):
+        return _json(text, dict)
+    lines = text.splitlines()
+    pairs = [item.rpartition("=") for item in (lines if len(lines) > 1 else text.split(",")) if item.strip()]
+    return _each_once([(name.strip(), score.strip()) for name, _, score in pairs])
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    scores = dict(pairs)
+    if len(scores) < len(pairs) or "" in scores:
+        raise InvalidAnswerError(
+            'give one score for each candidate, such as "north=3,south=5" or {"north": 3, "south": 5}.'
+        )
+    return scores
+
+
+def _json(text: str, kind: type) -> Any:
+    """A JSON list or object; its numbers stay text, so that they are read exactly."""
+    try:
+        found = json.loads(text, parse_int=str, parse_float=str, object_pairs_hook=_each_once)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InvalidAnswerError):
+            raise
+        found = None
+    if not isinstance(found, kind):
+        raise InvalidAnswerError("the true answer looks like JSON but is none; check its brackets, quotes and commas.")
+    return found
