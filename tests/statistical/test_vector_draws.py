@@ -151,5 +151,5 @@ def test_an_unknown_block_is_proven_before_it_is_drawn():
     query = nw.Vector(nw.Box([1, 1]))
     mechanism = NormShaped(query, (NormBlock((0, 1), (Fraction(1, 10),) * 2, Fraction(1, 10)),))
     assert make_certified(mechanism, nw.PureDP(1)).draw(10).shape == (10, 2)
-    with pytest.raises(nw.UncertifiedError):
+    with pytest.raises(nw.errors.UncertifiedError):
         make_certified(mechanism, nw.PureDP("0.99"))

@@ -1,1 +1,14 @@
-"""The papers' tables and figures, side by side with ours; no new mathematics."""
+"""The papers' tables and figures, side by side with ours; no new mathematics.
+
+- r2dp*: R2DP: two-fold noise
+- generalized_gaussian*, named_rules: the generalized-Gaussian paper
+- non_identical*: non-identical noise for several numbers
+- composite*: bounded, unbiased answers
+- dx*: metric privacy for linear questions
+- contingency, classification, data: datasets
+- registry, claims, sheets, pictures: every reproduction by name, its claims, what it writes
+"""
+
+from noisewright.door import opened
+
+__getattr__, __dir__ = opened(__name__)

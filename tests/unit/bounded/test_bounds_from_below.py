@@ -112,7 +112,9 @@ def test_rows_of_the_averaged_bound_stand_for_equal_cells():
 
 
 def test_mechanisms_that_do_not_keep_the_promise_have_no_distance_to_its_bound():
-    report = nw.design_bounded(question(margin="2"), privacy=nw.PureDP(1), utility=WORST, inputs=4, outputs=24)
+    report = nw.mechanisms.design_bounded(
+        question(margin="2"), privacy=nw.PureDP(1), utility=WORST, inputs=4, outputs=24
+    )
     assert report.bound is not None
     for candidate in report.candidates:
         keeps = candidate.certified.mechanism.query.bias == 0

@@ -142,7 +142,7 @@ def test_what_a_report_prints_is_proven_again_and_not_read_from_the_file(
     memory.forget()
     _edited(file, tmp_path, EDITS["a bound beside the multipliers"])
     monkeypatch.setattr("noisewright.search.families.bounded_optimum.solve", lambda *_: pytest.fail("solved again"))
-    report = nw.design_bounded(QUERY, privacy=nw.PureDP(1), utility=nw.WorstVariance(), inputs=8, outputs=40)
+    report = nw.mechanisms.design_bounded(QUERY, privacy=nw.PureDP(1), utility=nw.WorstVariance(), inputs=8, outputs=40)
     memory.forget()
     assert report.bound == pytest.approx(float(true.bound), rel=1e-9)
     assert report.bound is not None

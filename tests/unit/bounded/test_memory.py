@@ -83,10 +83,10 @@ def test_no_two_approximate_questions_have_the_same_name():
 def test_reports_are_remembered_by_the_question_they_answer():
     ask: dict[str, Any] = {"inputs": 4, "outputs": 20}
     first, second = (
-        nw.design_bounded(ASKED["query"], privacy=nw.PureDP(epsilon), utility=nw.WorstVariance(), **ask)
+        nw.mechanisms.design_bounded(ASKED["query"], privacy=nw.PureDP(epsilon), utility=nw.WorstVariance(), **ask)
         for epsilon in (1, 2)
     )
     assert (first.privacy, second.privacy) == (nw.PureDP(1), nw.PureDP(2))
     assert second.candidates[0].value < first.candidates[0].value
-    average = nw.design_bounded(ASKED["query"], privacy=nw.PureDP(1), utility=nw.AverageVariance(), **ask)
+    average = nw.mechanisms.design_bounded(ASKED["query"], privacy=nw.PureDP(1), utility=nw.AverageVariance(), **ask)
     assert average.utility == nw.AverageVariance()

@@ -20,8 +20,8 @@ from noisewright.problem.queries import Bounded
 STEP = Fraction(1, 100)
 
 
-def additive(*, exact: bool, scale: int = 2) -> nw.Additive:
-    return nw.Additive(nw.Scalar(1, exact=exact), nw.Laplace(scale), nw.Lattice.cells(STEP))
+def additive(*, exact: bool, scale: int = 2) -> nw.mechanisms.Additive:
+    return nw.mechanisms.Additive(nw.Scalar(1, exact=exact), nw.laws.Laplace(scale), nw.laws.Lattice.cells(STEP))
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -48,16 +48,16 @@ def test_exact_answers_are_not_stretched_and_others_are():
 @pytest.mark.parametrize(
     "law",
     [
-        nw.Laplace(2),
-        nw.Gaussian(2),
-        nw.GeneralizedGaussian(3, 2),
-        nw.Logistic(2),
-        nw.TruncatedLaplace(2, 7),
-        nw.GaussianMixture([1, 4], ["1/3", "2/3"]),
-        nw.Tabulated(Fraction(1, 2), [5, 3, 1], 0),
-        nw.staircase(epsilon=1, sensitivity=1, split="0.3"),
-        nw.skewed_staircase(epsilon=1, sensitivity=1, left="-0.2", right="0.7"),
-        nw.TwoFold(nw.GammaFold(4, "1/3")),
+        nw.laws.Laplace(2),
+        nw.laws.Gaussian(2),
+        nw.laws.GeneralizedGaussian(3, 2),
+        nw.laws.Logistic(2),
+        nw.laws.TruncatedLaplace(2, 7),
+        nw.laws.GaussianMixture([1, 4], ["1/3", "2/3"]),
+        nw.laws.Tabulated(Fraction(1, 2), [5, 3, 1], 0),
+        nw.laws.staircase(epsilon=1, sensitivity=1, split="0.3"),
+        nw.laws.skewed_staircase(epsilon=1, sensitivity=1, left="-0.2", right="0.7"),
+        nw.laws.TwoFold(nw.folds.GammaFold(4, "1/3")),
     ],
     ids=lambda law: type(law).__name__,
 )
@@ -105,14 +105,14 @@ def test_several_answers_are_limited_by_what_their_set_tells_apart(chosen, moves
 
 def test_parts_for_exact_answers_need_a_question_that_declares_them():
     with pytest.raises(InvalidMechanismError, match="exact"):
-        nw.PerCoordinate(nw.Vector(nw.Box([1])), [additive(exact=True)])
-    nw.PerCoordinate(nw.Vector(nw.Box([1]), exact=True), [additive(exact=True)])
-    nw.PerCoordinate(nw.Vector(nw.Box([1]), exact=True), [additive(exact=False)])
+        nw.mechanisms.PerCoordinate(nw.Vector(nw.Box([1])), [additive(exact=True)])
+    nw.mechanisms.PerCoordinate(nw.Vector(nw.Box([1]), exact=True), [additive(exact=True)])
+    nw.mechanisms.PerCoordinate(nw.Vector(nw.Box([1]), exact=True), [additive(exact=False)])
 
 
 def test_blocks_are_stretched_as_one():
-    blocks = [nw.NormBlock([0, 1], [STEP, 2 * STEP], Fraction(1, 500))]
-    plain, wide = (nw.NormShaped(nw.Vector(nw.Box([1, 2]), exact=exact), blocks) for exact in (True, False))
+    blocks = [nw.mechanisms.NormBlock([0, 1], [STEP, 2 * STEP], Fraction(1, 500))]
+    plain, wide = (nw.mechanisms.NormShaped(nw.Vector(nw.Box([1, 2]), exact=exact), blocks) for exact in (True, False))
     assert wide.stretch == STRETCH
     answer = [Fraction(10**5), Fraction(-(10**5))]
     for (at, block), x, step in zip(wide.law_given(answer), answer, blocks[0].steps, strict=True):
@@ -128,7 +128,7 @@ def test_blocks_are_stretched_as_one():
 def test_scores_of_a_choice_are_contracted():
     masses = {}
     for exact in (True, False):
-        mechanism = nw.RandomExponential(nw.Choice(["a", "b"], exact=exact), [1], [1])
+        mechanism = nw.mechanisms.RandomExponential(nw.Choice(["a", "b"], exact=exact), [1], [1])
         law = mechanism.law_given({"a": 2**25, "b": 2**25 - 3})
         with precision():
             masses[exact] = float(law.masses(BALLS)[0].mid())
@@ -141,7 +141,7 @@ def test_correlated_noise_counts_one_more_step_unless_answers_are_exact():
     bounds = {}
     for exact in (True, False):
         query = nw.Vector(nw.Points([[1, 0]]), exact=exact)
-        frame = nw.LinearGaussian(query, [[1, 1], [0, 1]], 2, Fraction(1, 8))
+        frame = nw.mechanisms.LinearGaussian(query, [[1, 1], [0, 1]], 2, Fraction(1, 8))
         bounds[exact] = nw.certify(frame, nw.ApproxDP(1, "0.4")).bound
     # With exact answers the frame moves by 8 steps in one coordinate; else by 9, and by none where nothing moves.
     assert float(bounds[True]) == pytest.approx(_gaussian_delta(1, 1 / 2), rel=1e-12)
@@ -161,7 +161,7 @@ def test_computed_answers_in_a_range_stay_within_as_many_steps_as_the_sensitivit
 
     def place(answer: Fraction, *, exact: bool) -> Fraction:
         query = nw.RangedScalar(start, start + 3, 1, exact=exact)
-        mechanism = nw.RangedNoise(query, nw.GeneralizedGaussian(2, 3), "truncated", step)
+        mechanism = nw.RangedNoise(query, nw.laws.GeneralizedGaussian(2, 3), "truncated", step)
         assert mechanism.reach == 4
         return mechanism.law_given(answer).point
 

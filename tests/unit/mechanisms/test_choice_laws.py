@@ -12,15 +12,15 @@ import pytest
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential, points
-from noisewright.mechanisms.lp_sensitivity import (
+from noisewright.mechanisms.ranged import RangedNoise
+from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.sensitivities import (
     exact_lp_sensitivity,
     lemma_ten_bound,
     lp_sensitivity,
     lp_sensitivity_from_bounds,
     minkowski_utility_sensitivity,
 )
-from noisewright.mechanisms.ranged import RangedNoise
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidAnswerError

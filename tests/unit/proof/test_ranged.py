@@ -45,7 +45,7 @@ def truth(kind: str, power: float, high: float, step: float, reach: int) -> tupl
 
 def noise(kind: str, power: str, high: str, sensitivity: str, step: str) -> Any:
     query = nw.RangedScalar(3, 3 + F(high), F(sensitivity))
-    return nw.RangedNoise(query, nw.GeneralizedGaussian(F(power), F(1)), kind, F(step))
+    return nw.RangedNoise(query, nw.laws.GeneralizedGaussian(F(power), F(1)), kind, F(step))
 
 
 SHAPES = [("1", "2", "1/2", "1/8"), ("3/2", "2", "1/2", "1/8"), ("2", "1", "1", "1/5"), ("3", "3", "1/3", "1/3")]
@@ -68,7 +68,7 @@ def test_gathered_noise_costs_the_larger_of_inside_and_ends(power, high, sensiti
     assert float(bound) == pytest.approx(max(inside, ends), rel=1e-9)
     assert (where == "at the ends of the range") == (ends >= inside - 1e-12)
     assert nw.certify(mechanism, nw.PureDP(bound)).rule == "pure/ranged-boundary-inflated"
-    with pytest.raises(nw.UncertifiedError, match=where):
+    with pytest.raises(nw.errors.UncertifiedError, match=where):
         nw.certify(mechanism, nw.PureDP(bound * F(999_999, 1_000_000)))
 
 

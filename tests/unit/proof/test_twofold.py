@@ -27,7 +27,7 @@ def bound_of(fold, alpha):
 
 
 def additive(fold, steps=100):
-    return nw.Additive(nw.Scalar(1), TwoFold(fold), nw.Lattice.cells(Fraction(1, steps)))
+    return nw.mechanisms.Additive(nw.Scalar(1), TwoFold(fold), nw.laws.Lattice.cells(Fraction(1, steps)))
 
 
 @pytest.mark.parametrize("fold", FOLDS.values(), ids=FOLDS)

@@ -169,7 +169,7 @@ def test_divergence_requirements_are_used_up(privacy, integer):
 
 
 def test_losses_of_ones_own_are_refused_with_a_delta():
-    with pytest.raises(nw.InvalidUtilityError, match="PureDP only"):
+    with pytest.raises(nw.errors.InvalidUtilityError, match="PureDP only"):
         nw.design(QUERY, privacy=CLAIM, utility=nw.Expected(abs, growth=1))
 
 
@@ -179,17 +179,17 @@ def test_plans_rank_after_composition():
     assert names[0] == "Gaussian"
     assert "60 equal releases" in report.why
     laplace = next(c for c in report.candidates if c.name == "Laplace").certified
-    assert nw.composed_delta(laplace.mechanism, 60, 1) <= 1e-6 * (1 + 1e-6)
+    assert nw.mechanisms.composed_delta(laplace.mechanism, 60, 1) <= 1e-6 * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("count", [0, -3, 10**7, 2.5, True, "7"])
 def test_plans_of_impossible_length_are_refused(count):
-    with pytest.raises(nw.InvalidNumberError, match="equal releases"):
+    with pytest.raises(nw.errors.InvalidNumberError, match="equal releases"):
         nw.design(QUERY, privacy=CLAIM, utility=LOSS, compose=count)
 
 
 def test_plans_need_a_total_with_a_delta():
-    with pytest.raises(nw.InvalidPrivacyError, match="ApproxDP"):
+    with pytest.raises(nw.errors.InvalidPrivacyError, match="ApproxDP"):
         nw.design(QUERY, privacy=nw.PureDP(1), utility=LOSS, compose=3)
 
 
@@ -197,16 +197,16 @@ def test_the_turning_point_turns():
     privacy = nw.ApproxDP(1, "1e-6")
     count = gaussian_wins_from(QUERY, privacy, LOSS)
     assert count is not None
-    std = float(nw.calibrated(nw.GAUSSIAN, 1, privacy).std)
+    std = float(nw.laws.calibrated(nw.laws.GAUSSIAN, 1, privacy).std)
 
     def laplace_needs(releases: int) -> float:
         """Mean squared error of Laplace noise whose releases compose to the total, by bisection on the scale."""
         low, high = 0.1, 1000.0
         while high / low > 1.001:
             scale = (low * high) ** 0.5
-            law = nw.Laplace(Fraction(scale).limit_denominator(10**6))
-            mechanism = nw.Additive(QUERY, law, nw.Lattice.cells(Fraction(1, 10)))
-            if nw.composed_delta(mechanism, releases, 1) <= 1e-6:
+            law = nw.laws.Laplace(Fraction(scale).limit_denominator(10**6))
+            mechanism = nw.mechanisms.Additive(QUERY, law, nw.laws.Lattice.cells(Fraction(1, 10)))
+            if nw.mechanisms.composed_delta(mechanism, releases, 1) <= 1e-6:
                 high = scale
             else:
                 low = scale
@@ -218,7 +218,7 @@ def test_the_turning_point_turns():
 
 def test_three_values_make_up_the_losses_of_a_staircase():
     split = Fraction(2, 5)
-    law = nw.staircase(epsilon=Fraction(1), sensitivity=Fraction(1), split=split)
-    mechanism = nw.Additive(QUERY, law, nw.Lattice.cells(Fraction(1, 5)))
+    law = nw.laws.staircase(epsilon=Fraction(1), sensitivity=Fraction(1), split=split)
+    mechanism = nw.mechanisms.Additive(QUERY, law, nw.laws.Lattice.cells(Fraction(1, 5)))
     closed = staircase_losses(1.0, float(split)).self_compose(10).get_delta_for_epsilon(3.0)
-    assert nw.composed_delta(mechanism, 10, 3) == pytest.approx(closed, rel=1e-6)
+    assert nw.mechanisms.composed_delta(mechanism, 10, 3) == pytest.approx(closed, rel=1e-6)

@@ -26,21 +26,23 @@ COLUMNS = ((0, 1, 2), (1, 0, 3))
 
 def laplace(steps, scales):
     exact = [[Fraction(step) * v for v in row] for step, row in zip(steps, COLUMNS, strict=True)]
-    return nw.LinearLaplace(nw.Linear(exact), COLUMNS, tuple(map(Fraction, steps)), tuple(map(Fraction, scales)))
+    return nw.mechanisms.LinearLaplace(
+        nw.Linear(exact), COLUMNS, tuple(map(Fraction, steps)), tuple(map(Fraction, scales))
+    )
 
 
 def elliptical(rate):
     block = Block(
         (0, 1), COLUMNS, Fraction(rate), ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))), Fraction(1)
     )
-    return nw.LinearElliptical(IDENTITY, (block,))
+    return nw.mechanisms.LinearElliptical(IDENTITY, (block,))
 
 
 def brute(mechanism, utility, reach):
     """The expected utility summed over the integer noise itself, point by point; these columns have no bias."""
     k = np.arange(-reach, reach + 1, dtype=float)
     first, second = np.meshgrid(k, k, indexing="ij")
-    if isinstance(mechanism, nw.LinearLaplace):
+    if isinstance(mechanism, nw.mechanisms.LinearLaplace):
         rates = [float(r) for r in mechanism.rates]
         steps = [float(s) for s in mechanism.steps]
         mass = np.exp(-rates[0] * np.abs(first) - rates[1] * np.abs(second))
@@ -83,7 +85,7 @@ def test_a_gap_under_metric_privacy_is_an_upper_bound(utility, people):
     points = np.round(np.random.default_rng(3).uniform(0, 100, (12, 2)), 2).tolist()
     matrix = np.random.default_rng(4).uniform(0, 1, (2, 12)).tolist()
     query = nw.Linear(matrix, people=people)
-    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Euclidean(points, "0.02")), utility=utility)
+    report = nw.design(query, privacy=nw.MetricPrivacy(nw.metrics.Euclidean(points, "0.02")), utility=utility)
     assert report.bound is not None
     names = set()
     for candidate in report.candidates:
@@ -101,7 +103,7 @@ def test_a_gap_under_metric_privacy_is_an_upper_bound(utility, people):
 def test_a_wide_ball_shows_in_the_gap():
     points = np.round(np.random.default_rng(3).uniform(0, 100, (12, 2)), 2).tolist()
     query = nw.Linear(np.random.default_rng(4).uniform(0, 1, (2, 12)).tolist())
-    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Euclidean(points, "0.02")), utility=nw.SquaredError())
+    report = nw.design(query, privacy=nw.MetricPrivacy(nw.metrics.Euclidean(points, "0.02")), utility=nw.SquaredError())
     elliptic = next(c for c in report.candidates if c.name == "elliptical")
     assert report.bound is not None
     assert elliptic.gap is not None

@@ -139,21 +139,21 @@ def test_only_the_mallows_distance_of_order_one_has_the_bound_of_the_absolute_er
 
 
 def test_the_exponential_mechanism_spends_half_of_epsilon_on_each_of_two_normalisations():
-    certified = nw.exponential_over([0, 1, 3], [0, 1, 3], nw.PureDP(2), power=2)
+    certified = nw.mechanisms.exponential_over([0, 1, 3], [0, 1, 3], nw.PureDP(2), power=2)
     # From answer 0 to 1 the candidate 3 loses 9 - 4 = 5, more than any other.
     assert certified.mechanism.rate == Fraction(2, 2 * 5)
 
 
 def test_what_falls_outside_is_moved_to_the_nearer_end():
     noise = nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.SquaredError()).best
-    assert nw.release_within(noise, -1000, 0, 1) == 0
-    assert nw.release_within(noise, 1000, 0, 1) == 1
+    assert nw.mechanisms.release_within(noise, -1000, 0, 1) == 0
+    assert nw.mechanisms.release_within(noise, 1000, 0, 1) == 1
 
 
 def test_cutting_planes_go_on_until_no_pair_is_violated(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(11)
     points, matrix = np.round(rng.uniform(0, 9, (40, 2)), 2), np.round(rng.normal(size=(3, 40)), 2)
-    query, privacy = nw.Linear(matrix.tolist()), nw.MetricPrivacy(nw.Euclidean(points.tolist()))
+    query, privacy = nw.Linear(matrix.tolist()), nw.MetricPrivacy(nw.metrics.Euclidean(points.tolist()))
     whole = {c.name: c.value for c in nw.design(query, privacy=privacy, utility=nw.SquaredError()).candidates}
     monkeypatch.setattr("noisewright.search.programmes.pairs.ALL_PAIRS", 10)
     monkeypatch.setattr("noisewright.search.programmes.pairs._ADDED", 2)
@@ -165,7 +165,7 @@ def test_cutting_planes_go_on_until_no_pair_is_violated(monkeypatch: pytest.Monk
 def test_the_standard_error_of_a_local_mean_is_the_spread_over_the_root_of_the_count():
     mechanism = two_point(question(), Fraction(1))
     certified = nw.Certified(mechanism, nw.certify(mechanism, nw.PureDP(1)))
-    found = nw.local_mean(certified, [1.0, 2.0, 4.0, 5.0])
+    found = nw.mechanisms.local_mean(certified, [1.0, 2.0, 4.0, 5.0])
     assert (found.mean, found.count) == (3.0, 4)
     assert found.standard_error == pytest.approx(math.sqrt(10 / 3) / 2)
     assert found.interval(2) == pytest.approx((3 - math.sqrt(10 / 3), 3 + math.sqrt(10 / 3)))

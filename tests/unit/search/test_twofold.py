@@ -91,7 +91,7 @@ def test_no_fold_beats_the_optimum_and_rayleigh_is_shown_as_it_is(utility, epsil
 def test_infinite_errors_are_said():
     query, privacy, utility = nw.Scalar(1), nw.PureDP(1), nw.SquaredError()
     report = nw.design(query, privacy=privacy, utility=utility)
-    fold = calibrated(nw.RayleighFold(Fraction(1)), Fraction(1))
+    fold = calibrated(nw.folds.RayleighFold(Fraction(1)), Fraction(1))
     mechanism = two_fold_mechanism(query, fold, Fraction(1), utility)
     rayleigh = additive_candidate("Rayleigh fold", mechanism, privacy, utility, Fraction(str(report.bound)))
     shown = replace(report, candidates=(*report.candidates, rayleigh))

@@ -162,7 +162,7 @@ def test_closed_forms_of_parts_agree_with_the_general_rule():
     report = nw.design(nw.Vector(nw.Box([1, 7])), privacy=nw.PureDP(1), utility=nw.SquaredError())
     for candidate in report.candidates:
         mechanism = candidate.certified.mechanism
-        if isinstance(mechanism, nw.PerCoordinate):
+        if isinstance(mechanism, nw.mechanisms.PerCoordinate):
             with precision():
                 for utility, power in ((nw.SquaredError(), 2), (nw.AbsoluteError(), 1)):
                     for value, part in zip(coordinate_values(mechanism, utility), mechanism.parts, strict=True):

@@ -49,7 +49,7 @@ GAUSSIAN = Family("Gaussian", Fraction(2), Gaussian, math.sqrt(0.5))
 LOGISTIC = Family("logistic", None, Logistic)
 
 
-def generalized_gaussian(power: Number) -> Family:
+def generalized_gaussians(power: Number) -> Family:
     """Generalized Gaussian laws of one power, which must be at least 1."""
     value = parameter(power, "power")
     if value < 1:

@@ -9,8 +9,8 @@ from typing import Any
 
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.mechanisms.exponential import MinkowskiExponential, points
-from noisewright.mechanisms.lp_sensitivity import minkowski_utility_sensitivity
 from noisewright.mechanisms.ranged import RangedNoise
+from noisewright.mechanisms.sensitivities import minkowski_utility_sensitivity
 from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import InvalidMechanismError, InvalidPrivacyError, InvalidQueryError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter, show

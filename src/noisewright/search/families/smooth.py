@@ -29,7 +29,7 @@ from noisewright.search.families.calibration import (
     LOGISTIC,
     calibrated,
     float_scales,
-    generalized_gaussian,
+    generalized_gaussians,
     pure_power_scale,
     smallest_scale,
 )
@@ -93,7 +93,7 @@ def laplace(query: Scalar, privacy: Target, utility: Utility) -> Additive:
     """Laplace noise with the exact scale; for probabilistic privacy that is the pure one."""
     scale = query.sensitivity / privacy.epsilon
     if isinstance(privacy, ApproxDP):
-        scale = calibrated(generalized_gaussian(1), query.sensitivity, privacy).scale
+        scale = calibrated(generalized_gaussians(1), query.sensitivity, privacy).scale
     return on_cells(query, Laplace(scale), float(scale), utility)
 
 
@@ -106,7 +106,7 @@ def best_generalized_gaussian(query: Scalar, privacy: Target, utility: Utility) 
     if power == 1 and isinstance(privacy, ProbabilisticDP):
         scale = query.sensitivity / privacy.epsilon
     else:
-        scale = calibrated(generalized_gaussian(power), query.sensitivity, privacy).scale
+        scale = calibrated(generalized_gaussians(power), query.sensitivity, privacy).scale
     return on_lattice(query, privacy, utility, lambda b: GeneralizedGaussian(power, b), scale)
 
 

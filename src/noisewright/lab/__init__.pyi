@@ -1,0 +1,2 @@
+from noisewright.proof.named_rules import corollary_nine_delta as corollary_nine_delta
+from noisewright.sample.synthetic import smalldb_by_metropolis as smalldb_by_metropolis
