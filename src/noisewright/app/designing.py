@@ -92,9 +92,7 @@ def design(
         wanted = make_vector_utility(utility, parameters, weights)
     else:
         wanted = make_any_utility(utility, parameters)
-    check_place(save, "--save")
-    check_place(save_report, "--save-report")
-    check_picture(plot)
+    check_files(save, save_report, plot)
     from noisewright.search.design import design as find_best
 
     report = find_best(
@@ -104,13 +102,7 @@ def design(
         say_json(report.to_dict())
     else:
         say(str(report))
-    if save is not None:
-        keep(report.best, save, report.candidates[0].name)
-    if save_report is not None:
-        keep_report(report, save_report)
-    if plot is not None:
-        report.plot(plot)
-        remark(f"The picture is in {plot}.")
+    keep_files(report, save, save_report, plot)
 
 
 def keep(certified: Certified, path: Path, name: str) -> None:
@@ -120,8 +112,21 @@ def keep(certified: Certified, path: Path, name: str) -> None:
     remark(f"The mechanism ({name}) is in {path}.")
 
 
-def keep_report(report: Report, path: Path) -> None:
-    """Write a report to a file and say so."""
-    with writing(path):
-        report.save(path)
-    remark(f"The report is in {path}.")
+def check_files(save: Path | None, save_report: Path | None, plot: Path | None) -> None:
+    """Refuse files that cannot be written, before any work is done."""
+    check_place(save, "--save")
+    check_place(save_report, "--save-report")
+    check_picture(plot)
+
+
+def keep_files(report: Report, save: Path | None, save_report: Path | None, plot: Path | None) -> None:
+    """Write what was asked for of a report, and say so."""
+    if save is not None:
+        keep(report.best, save, report.candidates[0].name)
+    if save_report is not None:
+        with writing(save_report):
+            report.save(save_report)
+        remark(f"The report is in {save_report}.")
+    if plot is not None:
+        report.plot(plot)
+        remark(f"The picture is in {plot}.")

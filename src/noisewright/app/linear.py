@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from noisewright.app.designing import keep, keep_report
+from noisewright.app.designing import check_files, keep_files
 from noisewright.app.options import Json, Plot, Save, SaveReport
-from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json
+from noisewright.app.output import on_a_terminal, say, say_json
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
@@ -63,9 +63,7 @@ def linear(
     counts = None if histogram is None else [v for row in _numbers(histogram, "--histogram") for v in row]
     if counts is not None:
         query.answers(counts)
-    check_place(save, "--save")
-    check_place(save_report, "--save-report")
-    check_picture(plot)
+    check_files(save, save_report, plot)
     from noisewright.search.design import design
 
     report = design(query, privacy=privacy, utility=SquaredError(), progress=on_a_terminal())
@@ -77,13 +75,7 @@ def linear(
         if released is not None:
             say("\nPrivate answers (this spent the budget once):")
             say("\n".join(f"{name}: {value}" for name, value in zip(query.names, released, strict=True)))
-    if save is not None:
-        keep(report.best, save, report.candidates[0].name)
-    if save_report is not None:
-        keep_report(report, save_report)
-    if plot is not None:
-        report.plot(plot)
-        remark(f"The picture is in {plot}.")
+    keep_files(report, save, save_report, plot)
 
 
 def _metric(size: int, points: Path | None, distances: Path | None, epsilon: str | None, scale: str | None) -> Any:

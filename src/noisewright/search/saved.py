@@ -10,11 +10,11 @@ from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.privacy import requirement_from_dict
-from noisewright.problem.queries import QUERIES
+from noisewright.problem.queries import QUERIES, Bounded
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import check_seal, read_file, reading, verified
 from noisewright.search.design import designer_for, utility_for
-from noisewright.search.designers.bounded import BOUNDED_PURE, bounded_designer, checked_size
+from noisewright.search.designers.bounded import bounded_designer, checked_size
 from noisewright.search.report.designer import TIE, Designer, Proposal, restored
 from noisewright.search.report.report import FORMAT, Candidate, Report
 
@@ -54,8 +54,8 @@ def report_from_dict(data: Mapping[str, Any]) -> Report:
 def _utility(data: Mapping[str, Any]) -> Any:
     if data["kind"] not in UTILITIES.kinds:
         raise MechanismFileError(
-            f"the utility of the report is {data['kind']!r}, which files do not hold (a loss of your own is a function);"
-            " design again from Python."
+            f"the utility of the report is {data['kind']!r}, which files do not hold: a loss of your own is a function."
+            " Design again from Python."
         )
     return UTILITIES.from_dict(data)
 
@@ -68,7 +68,7 @@ def _designer(query: Any, privacy: Any, utility: Any, settings: Mapping[str, Any
     found.check(query, privacy, utility)
     if not settings:
         return found
-    if found is not BOUNDED_PURE or set(settings) != {"inputs", "outputs"}:
+    if type(query) is not Bounded or set(settings) != {"inputs", "outputs"}:
         raise InvalidInputError("its settings are none that this version knows.")
     return bounded_designer(checked_size(settings["inputs"], settings["outputs"]))
 
