@@ -122,6 +122,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.mechanisms.RandomExponential: {
         "query": nw.Choice(["a", "b"]), "epsilons": [1, 2], "weights": [THIRD, 1 - THIRD],
     },
+    nw.mechanisms.PermuteAndFlip: {"query": nw.Choice(["a", "b"]), "epsilon": 2},
     Grid: {"points": [0, 1, 3]},
     nw.mechanisms.Rows: {
         "query": BOUNDED, "grid": ROWS.grid, "values": [-1, 2], "weights": [[3, 1], [2, 2], [1, 3]],

@@ -96,7 +96,7 @@ def test_a_saved_mechanism_still_draws_its_noise_or_says_that_it_has_none(path: 
 
 WITHOUT_NOISE = {
     *("rows", "composite", "blend", "truncated"),
-    *("ranged", "minkowski-exponential", "random-exponential"),
+    *("ranged", "minkowski-exponential", "random-exponential", "permute-and-flip"),
     *("metric-exponential", "metric-smalldb", "metric-mwem"),
 }
 """Kinds of mechanism whose law depends on the answer, so that nothing can be drawn without one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def read_truth(text: str, mechanism: Any) -> Any:
     """The text in the form that a mechanism takes: a number, several numbers, or a score for each candidate."""
     query = mechanism.query
     if hasattr(query, "candidates"):
-        return _scores(text.strip())
+        return _scores(text.strip(), query.candidates)
     if hasattr(query, "dimension") or hasattr(mechanism, "candidates"):
         return _numbers(text.strip())
     return text
@@ -70,10 +71,18 @@ def _numbers(text: str) -> list[str]:
     return text.split()
 
 
-def _scores(text: str) -> dict[str, str]:
-    """A JSON object, or name=score with commas or line breaks between."""
+def _scores(text: str, candidates: Sequence[str]) -> dict[str, str]:
+    """A JSON object, name=score with commas or line breaks between, or scores in the order of the candidates."""
     if text.startswith("{"):
         return _json(text, dict)
+    if "=" not in text:
+        scores = _numbers(text)
+        if len(scores) != len(candidates):
+            raise InvalidAnswerError(
+                f"the answer has {len(scores)} scores, the question {len(candidates)} candidates; give one for each, in"
+                " their order or as name=score."
+            )
+        return dict(zip(candidates, scores, strict=True))
     lines = text.splitlines()
     pairs = [item.rpartition("=") for item in (lines if len(lines) > 1 else text.split(",")) if item.strip()]
     return _each_once([(name.strip(), score.strip()) for name, _, score in pairs])

@@ -10,6 +10,7 @@ from noisewright.app.options import (
     AnyEpsilon,
     AnySensitivity,
     Bias,
+    Candidates,
     Compose,
     Confidence,
     Delta,
@@ -42,6 +43,8 @@ from noisewright.app.vectors import (
     make_query,
     make_vector_utility,
 )
+from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.queries import Choice
 from noisewright.problem.vector import Vector
 
 if TYPE_CHECKING:
@@ -62,6 +65,7 @@ def design(
     within: Within = None,
     confidence: Confidence = None,
     integer: Integer = False,
+    candidates: Candidates = None,
     inputs: Inputs = None,
     outputs: Outputs = None,
     unbiased: Unbiased = False,
@@ -83,7 +87,8 @@ def design(
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
     several = Several(sensitivities, sensitivities_file, chosen_set, changes, dimension, weights)
-    query = make_query(sensitivity, several, Limits(inputs, outputs, unbiased, bias), integer=integer)
+    limits = Limits(inputs, outputs, unbiased, bias)
+    query = make_query(sensitivity, several, limits, integer=integer, candidates=candidates)
     privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
     releases = make_count(compose)
     parameters = Parameters(power, within, confidence)
@@ -93,6 +98,8 @@ def design(
     else:
         wanted = make_any_utility(utility, parameters)
     check_files(save, save_report, plot)
+    if plot is not None and isinstance(query, Choice):
+        raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
     from noisewright.search.design import design as find_best
 
     report = find_best(

@@ -41,8 +41,10 @@ AnySensitivity = Annotated[
     ),
 ]
 Integer = Annotated[bool, typer.Option("--integer", help="The answer is a whole number, and so is what is released.")]
-
-
+Candidates = Annotated[
+    str | None,
+    typer.Option(metavar="LIST", help="Choose one of these, each with a score, with commas between: red,green,blue."),
+]
 Inputs = Annotated[
     str | None, typer.Option(metavar="LOW,HIGH", help="Where the true answer lies, for answers that stay in bounds.")
 ]

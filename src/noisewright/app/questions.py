@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.utilities import (
     AbsoluteError,
     AverageVariance,
@@ -124,6 +124,18 @@ def make_scalar(sensitivity: str, limits: Limits, *, integer: bool) -> Scalar:
         unbiased=limits.unbiased,
         bias=limits.bias,
     )
+
+
+def make_choice(candidates: str, sensitivity: str | None, *, others: bool) -> Choice:
+    """One of the candidates typed as A,B,C; `others` says that options of other questions were given too."""
+    if others:
+        raise InvalidInputError(
+            "--candidates takes --sensitivity, the most that one person can change a score, and no option about"
+            " numbers; leave the others out."
+        )
+    if sensitivity is None:
+        raise InvalidInputError("--candidates needs --sensitivity: the most that one person can change a score.")
+    return Choice([name.strip() for name in candidates.split(",")], sensitivity)
 
 
 def _pair(text: str | None, option: str) -> tuple[str, str] | None:

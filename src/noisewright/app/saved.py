@@ -72,8 +72,8 @@ def answer(
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="The true answer: a number; several numbers or a histogram with commas between; or the candidates'"
-            " scores as name=score with commas between. - reads it from standard input.",
+            help="The true answer: a number; several numbers or a histogram with commas between; or the scores of a"
+            " choice, as name=score or in the order of the candidates. - reads it from standard input.",
         ),
     ] = None,
     value_file: Annotated[

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from noisewright.app.questions import Limits, Parameters, make_scalar, make_utility
+from noisewright.app.questions import Limits, Parameters, make_choice, make_scalar, make_utility
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, SensitivitySet, Sparse
 from noisewright.problem.utilities import LargestError
 from noisewright.problem.utility import Utility
@@ -55,8 +55,12 @@ class Several:
         return any(v is not None for v in given)
 
 
-def make_query(sensitivity: str | None, several: Several, limits: Limits, *, integer: bool) -> Scalar | Vector:
-    """One number, or several with the set of differences that one person can make."""
+def make_query(
+    sensitivity: str | None, several: Several, limits: Limits, *, integer: bool, candidates: str | None = None
+) -> Scalar | Vector | Choice:
+    """One number, several with the set of differences that one person can make, or one of the candidates."""
+    if candidates is not None:
+        return make_choice(candidates, sensitivity, others=several.asked or integer or limits != Limits())
     if not several.asked:
         if sensitivity is None:
             raise InvalidInputError(

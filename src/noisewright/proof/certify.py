@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
@@ -40,7 +40,7 @@ from noisewright.proof.additive import (
     renyi_additive,
 )
 from noisewright.proof.bounded import pure_bounded
-from noisewright.proof.choice import pure_choice
+from noisewright.proof.choice import pure_choice, pure_permute_and_flip
 from noisewright.proof.exponential import pure_exponential
 from noisewright.proof.metric import (
     metric_elliptical,
@@ -67,6 +67,7 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (MetricSmallDB, MetricPrivacy): metric_smalldb,
     (MetricMWEM, MetricPrivacy): metric_mwem,
     (RandomExponential, PureDP): pure_choice,
+    (PermuteAndFlip, PureDP): pure_permute_and_flip,
     (Additive, ApproxDP): approximate_additive,
     (Additive, ProbabilisticDP): probabilistic_additive,
     (Additive, RenyiDP): renyi_additive,

@@ -8,10 +8,11 @@ from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, I
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import Bounded, Scalar
+from noisewright.problem.queries import Bounded, Choice, Scalar
 from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
 from noisewright.search.designers.bounded import BOUNDED_PURE
+from noisewright.search.designers.choice import CHOICE_PURE
 from noisewright.search.designers.linear import LINEAR_METRIC
 from noisewright.search.designers.plan import plan_designer
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE
@@ -33,6 +34,7 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Vector, PureDP): VECTOR_PURE,
     (Vector, ApproxDP): VECTOR_APPROXIMATE,
     (Bounded, PureDP): BOUNDED_PURE,
+    (Choice, PureDP): CHOICE_PURE,
     (Linear, MetricPrivacy): LINEAR_METRIC,
 }
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""

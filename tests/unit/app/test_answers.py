@@ -40,15 +40,29 @@ def test_one_number_is_left_to_the_mechanism():
 
 
 @pytest.mark.parametrize(
-    "text", ["a=1\nb, c = 2\n\nd=e=3\n", '{"a": 1, "b, c": 2, "d=e": 3}', ' {"d=e": 3, "a": 1, "b, c": "2"}']
+    "text",
+    [
+        "a=1\nb, c = 2\n\nd=e=3\n",
+        "1,2,3",
+        "1\n2\n3",
+        "[1, 2, 3]",
+        '{"a": 1, "b, c": 2, "d=e": 3}',
+        ' {"d=e": 3, "a": 1, "b, c": "2"}',
+    ],
 )
 def test_scores_go_by_the_names_of_candidates(text: str):
     assert read_truth(text, CHOICE) == {"a": "1", "b, c": "2", "d=e": "3"}
 
 
-@pytest.mark.parametrize("text", ["a=1,a=1", "3,4", "=3", '{"a": 1, "a": 2}'])
+@pytest.mark.parametrize("text", ["a=1,a=1", "a=1,3,4", "=3", '{"a": 1, "a": 2}'])
 def test_scores_without_a_name_or_with_one_twice_are_refused(text: str):
     with pytest.raises(InvalidAnswerError, match="one score for each candidate"):
+        read_truth(text, CHOICE)
+
+
+@pytest.mark.parametrize("text", ["", "3,4", "1,2,3,4"])
+def test_scores_without_names_are_counted(text: str):
+    with pytest.raises(InvalidAnswerError, match="3 candidates"):
         read_truth(text, CHOICE)
 
 

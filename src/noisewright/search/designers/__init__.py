@@ -4,5 +4,6 @@
 - halves, two_fold, plan: half-integers, two-fold noise, many releases
 - vector, vector_notes: several numbers
 - bounded, columns: answers in bounds, one or several
+- choice: one of several candidates
 - linear, meta: linear questions under metric privacy
 """
