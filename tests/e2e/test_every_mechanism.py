@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import noisewright.mechanisms.registry  # noqa: F401  # loads every mechanism, which registers it
-from noisewright.mechanisms.base import MECHANISMS
 from noisewright.problem.errors import InvalidInputError
-from noisewright.proof.certify import certify
 from noisewright.sample.certified import Certified
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
+from tests.saved import KINDS, example
 
-CORPUS = Path(__file__).resolve().parents[1] / "fixtures" / "corpus"
-
-each_kind = pytest.mark.parametrize("kind", sorted(MECHANISMS.kinds))
-
-
-@cache
-def _example(kind: str) -> Certified:
-    """The first saved mechanism of the kind, built and certified anew."""
-    for path in sorted(CORPUS.glob("*.json")):
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["mechanism"]["kind"] == kind:
-            saved = Certified.load(path)
-            mechanism = MECHANISMS.from_dict(saved.mechanism.to_dict())
-            return Certified(mechanism, certify(mechanism, saved.certificate.requirement))
-    pytest.fail(f"save an example of {kind!r} into tests/fixtures/corpus")
-
+each_kind = pytest.mark.parametrize("kind", KINDS)
 
 TRUTHS: dict[str, Callable[[Any], str]] = {
     "scalar": lambda query: "14",
@@ -55,11 +36,11 @@ def _truth(mechanism: Any) -> str:
 
 @each_kind
 def test_what_is_certified_is_drawn_or_needs_an_answer(kind: str):
-    certified = _example(kind)
     try:
-        noise = certified.draw(3)
-    except InvalidInputError as refusal:
-        assert "release" in str(refusal)
+        noise = example(kind).draw(3)
+    except InvalidInputError:
+        with pytest.raises(InvalidInputError, match="release"):
+            example(kind).draw(3)
     else:
         assert len(noise) == 3
         assert np.isfinite(noise.astype(float)).all()
@@ -67,7 +48,7 @@ def test_what_is_certified_is_drawn_or_needs_an_answer(kind: str):
 
 @each_kind
 def test_a_saved_mechanism_is_described_verified_and_answers(kind: str, cli: Cli, tmp_path: Path):
-    certified = _example(kind)
+    certified = example(kind)
     certified.save(tmp_path / "mechanism.json")
     assert Certified.load(tmp_path / "mechanism.json").to_dict() == certified.to_dict()
 
@@ -102,7 +83,7 @@ def _plausible(line: str, mechanism: Any) -> bool:
     ["", "8675309 people", "8675309,x", "north=8675309", "[8675309, ", "[[8675309]]", '{"a": 8675309', "8675309=nan"],
 )
 def test_what_is_no_answer_is_refused_without_being_repeated(kind: str, typed: str, cli: Cli, tmp_path: Path):
-    _example(kind).save(tmp_path / "mechanism.json")
+    example(kind).save(tmp_path / "mechanism.json")
     for refused in (
         cli("answer", "mechanism.json", "--value", typed),
         cli("answer", "mechanism.json", "--value", "-", typed=typed),
