@@ -41,20 +41,17 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from noisewright.search.report.tables import number, percent
+    from noisewright.search.report.report import gap_text
+    from noisewright.search.report.tables import number
     from noisewright.search.saved import report_from_dict
 
     report = report_from_dict(data)
-    candidates = [
-        f"{c.name}, {number(c.value)}" + ("" if c.gap is None else f", at most {percent(c.gap)} from the best possible")
-        for c in report.candidates
-    ]
     return [
         ("Proven", str(report.privacy)),
         ("Query", str(report.query)),
         ("Utility", report.title),
         ("Best", "not known" if report.bound is None else f"no better than {number(report.bound)} is possible"),
-        *(("Noise", candidate) for candidate in candidates),
+        *((f"{i}", f"{c.name}, {number(c.value)}, gap {gap_text(c.gap)}") for i, c in enumerate(report.candidates, 1)),
         ("Digest", data["digest"]),
     ]
 

@@ -216,7 +216,7 @@ class Report:
             value = number(c.value)
             if self.utility.numerical and math.isfinite(c.value):
                 value = f"{value} ± {c.error:.1g}"
-            row = [c.name, value, "unbounded" if math.isinf(c.value) else _gap_text(c.gap)]
+            row = [c.name, value, "unbounded" if math.isinf(c.value) else gap_text(c.gap)]
             rows.append([*row, f"{c.bias:+.4g}" if c.bias else "0"] if biased else row)
         limit = ["best possible", "none known" if self.bound is None else number(self.bound), ""]
         rows.append([*limit, ""] if biased else limit)
@@ -254,7 +254,8 @@ def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
     return f"its error is {top / bottom:.4g} times smaller than that of {usual.name} noise"
 
 
-def _gap_text(gap: float | None) -> str:
+def gap_text(gap: float | None) -> str:
+    """How far from the bound, in words for a table."""
     if gap is None:
         return "not known"
     if math.isinf(gap):
