@@ -46,7 +46,6 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.Choice: {"candidates": ["a", "b"], "sensitivity": 2},
     Bounded: {"sensitivity": 1, "inputs": (0, 2), "outputs": (-1, 4), "bias": TENTH},
     nw.Scalar: {"sensitivity": 2},
-    nw.RangedScalar: {"low": 0, "high": 3, "sensitivity": 2},
     nw.Vector: {"sensitivity": nw.Box([2, 3])},
     nw.Linear: {"matrix": [[1, 2], [0, 3]], "people": 7},
     nw.Universe: {"attributes": ["x", "y"], "elements": [("a", 1), ("b", 2)]},
@@ -133,9 +132,6 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     },
     nw.mechanisms.Truncated: {"query": BOUNDED, "power": 1, "scale": 2, "cells": 4, "points": 8},
     nw.mechanisms.Blend: {"first": COMPOSITE, "second": ROWS, "share": THIRD},
-    nw.RangedNoise: {
-        "query": nw.RangedScalar(0, 2, 1), "law": nw.laws.GeneralizedGaussian(2, 3), "kind": "truncated", "step": HALF,
-    },
     nw.mechanisms.LinearLaplace: {"query": QUERIES, "columns": COLUMNS, "steps": [HALF, HALF], "scales": [2, 3]},
     Block: {"rows": [0, 1], "columns": COLUMNS, "rate": HALF, "decode": [[1, 0], [0, 1]], "share": 1},
     nw.mechanisms.LinearElliptical: {"query": QUERIES, "blocks": [Block([0, 1], COLUMNS, HALF, [[1, 0], [0, 1]], 1)]},

@@ -7,7 +7,6 @@ from noisewright import (
     mechanisms as mechanisms,
     metrics as metrics,
 )
-from noisewright.mechanisms.ranged import RangedNoise as RangedNoise
 from noisewright.problem.divergences import (
     ErrorEntropy as ErrorEntropy,
     HistogramEntropy as HistogramEntropy,
@@ -26,7 +25,6 @@ from noisewright.problem.privacy import (
     ZeroConcentratedDP as ZeroConcentratedDP,
 )
 from noisewright.problem.queries import Choice as Choice, Scalar as Scalar
-from noisewright.problem.ranged import RangedScalar as RangedScalar
 from noisewright.problem.sensitivity import (
     Box as Box,
     Disjoint as Disjoint,
@@ -53,11 +51,6 @@ from noisewright.proof.certify import Certificate as Certificate, certify as cer
 from noisewright.sample.certified import Certified as Certified
 from noisewright.search.budget import Budget as Budget, BudgetRow as BudgetRow, budget_for as budget_for
 from noisewright.search.design import design as design
-from noisewright.search.families.ranged import (
-    exponential_on_range as exponential_on_range,
-    per_coordinate as per_coordinate,
-    ranged_mechanism as ranged_mechanism,
-)
 from noisewright.search.report.report import Candidate as Candidate, Report as Report
 
 __version__: str

@@ -22,10 +22,8 @@ REPLACED = {
     "TotalAbsoluteError": "nw.AbsoluteError(weights=...)",
     "TotalSquaredError": "nw.SquaredError(weights=...)",
     "VectorReport": "nw.Report",
-    "exponential_on_range": "nw.mechanisms.exponential_over",
     "generalized_gaussian": "nw.laws.generalized_gaussians",
-    "per_coordinate": "nw.design of one nw.Scalar(inputs=..., outputs=...) for each number",
-    "ranged_mechanism": "nw.design of a nw.Scalar(inputs=..., outputs=...)",
+    "ranged_mechanism": "nw.lab.range_limited",
 }
 """Names of version 0.1 that did not only move to a namespace."""
 

@@ -20,7 +20,6 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 TRUTHS: dict[str, Callable[[Any], str]] = {
     "scalar": lambda query: "14",
     "bounded": lambda query: str(sum(query.inputs) / 2),
-    "ranged-scalar": lambda query: str(query.low),
     "choice": lambda query: ",".join(f"{name}={i}" for i, name in enumerate(query.candidates)),
     "vector": lambda query: ",".join(str(Fraction(i, 3)) for i in range(query.dimension)),
     "linear": lambda query: ",".join(str(2 + i) for i in range(query.size)),

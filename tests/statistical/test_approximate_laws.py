@@ -6,6 +6,7 @@ table, whose cells are whole) fails. False alarms: 1e-9 per test.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,8 +14,10 @@ import pytest
 from scipy import stats
 
 import noisewright as nw
+from noisewright.lab.ranges import range_limited
 from noisewright.numerics.fields import FLOATS
-from noisewright.sample.selection import release_many
+from noisewright.problem.queries import Bounded
+from noisewright.sample.certified import make_certified
 from tests.replay import Replay
 
 COUNT = 400_000
@@ -67,28 +70,25 @@ def test_draws_have_the_certified_law(name):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("kind", ["truncated", "boundary-inflated"])
-def test_ranged_releases_have_the_law_on_paper(kind):
-    certified = nw.ranged_mechanism(nw.RangedScalar(0, 1), nw.PureDP(2), power=2, kind=kind, steps=10)
-    drawn = release_many(certified, "0.2", 20_000, entropy=Replay(seed=5))
-    mechanism = certified.mechanism
+@pytest.mark.parametrize("ends", ["cut", "inflated"])
+def test_releases_in_a_range_have_the_law_on_paper(ends):
+    certified = range_limited(Bounded(1, (0, 1), (0, 1), None), nw.PureDP(2), power=2, ends=ends)
+    mechanism = replace(certified.mechanism, cells=10, points=16)
+    drawn = make_certified(mechanism, nw.PureDP(2)).release_many(["0.2"] * 20_000, entropy=Replay(seed=5))
 
-    def masses(answer: str) -> np.ndarray:
-        law = mechanism.law_given(answer)
-        cells = range(mechanism.first_cell - 1, mechanism.last_cell + 1)
-        return -np.diff([float(law.sf(k, FLOATS)) for k in cells])
+    def masses(i: int) -> np.ndarray:
+        return -np.diff([float(mechanism.row(i).sf(k, FLOATS)) for k in range(-1, mechanism.last + 1)])
 
-    values = [float(mechanism.value(k)) for k in range(mechanism.first_cell, mechanism.last_cell + 1)]
-    counts = np.array([np.sum(np.isclose(drawn, v)) for v in values])
+    counts = np.array([np.sum(np.isclose(drawn, float(mechanism.value(k)))) for k in range(mechanism.last + 1)])
     assert counts.sum() == len(drawn)
-    assert stats.chisquare(counts, masses("0.2") * len(drawn)).pvalue > THRESHOLD
-    assert stats.chisquare(counts, masses("0.4") * len(drawn)).pvalue < THRESHOLD
+    assert stats.chisquare(counts, masses(2) * len(drawn)).pvalue > THRESHOLD
+    assert stats.chisquare(counts, masses(4) * len(drawn)).pvalue < THRESHOLD
 
 
 @pytest.mark.statistical
 def test_selected_candidates_have_their_weights():
     certified = nw.mechanisms.exponential_over([0, 1, 2, 3], [0, 1, 2, 3], nw.PureDP(2), power=2)
-    drawn = release_many(certified, 2, 20_000, entropy=Replay(seed=8))[:, 0]
+    drawn = certified.release_many([2] * 20_000, entropy=Replay(seed=8))
     rate = float(certified.mechanism.rate)
     counts = np.array([np.sum(drawn == k) for k in range(4)])
     weights = np.exp(-rate * (np.arange(4) - 2.0) ** 2)

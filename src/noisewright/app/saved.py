@@ -36,7 +36,7 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Bound", _exact(certificate.bound)),
         ("Rule", certificate.rule),
         ("Query", str(certified.mechanism.query)),
-        ("Digest", data["digest"]),
+        ("Digest", certified.to_dict()["digest"]),
     ]
 
 

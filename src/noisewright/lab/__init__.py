@@ -1,7 +1,7 @@
 """The papers' tables and figures, side by side with ours; no new mathematics.
 
 - r2dp*: R2DP: two-fold noise
-- generalized_gaussian*, named_rules: the generalized-Gaussian paper
+- generalized_gaussian*, named_rules, ranges: the generalized-Gaussian paper
 - non_identical*: non-identical noise for several numbers
 - composite*: bounded, unbiased answers
 - dx*: metric privacy for linear questions

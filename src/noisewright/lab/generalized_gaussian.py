@@ -23,14 +23,13 @@ from noisewright.lab.pictures import write_table
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.ranged import RangedNoise
+from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP
-from noisewright.problem.queries import Scalar
-from noisewright.problem.ranged import RangedScalar
+from noisewright.problem.queries import Bounded, Scalar
+from noisewright.proof.bounded import bounded_ratio
 from noisewright.proof.certify import certify
 from noisewright.proof.probabilistic import probabilistic_delta
-from noisewright.proof.ranged import ranged_bound
 from noisewright.search.families.calibration import GAUSSIAN, calibrated
 from noisewright.search.report.progress import Advance
 
@@ -94,10 +93,10 @@ def _rule_claims() -> list[Claim]:
     scale = corollary_nine_scale(2, 100, 10, 0.01, printed=True)
     law = GeneralizedGaussian(Fraction(2), Fraction(scale))
     printed = probabilistic_delta(Additive(Scalar(100), law, Lattice.cells(Fraction(1, 10))), Fraction(10))[0]
-    query, step = RangedScalar(0, 1), Fraction(1, 100)
+    query = Bounded(1, (0, 1), (0, 1), None)
     seven = {e: Fraction(truncated_printed_scale(2, [1], [1], e)) for e in (0.1, 1.0)}
-    cut = ranged_bound(RangedNoise(query, GeneralizedGaussian(Fraction(2), seven[1.0]), "truncated", step))[0]
-    ends = ranged_bound(RangedNoise(query, GeneralizedGaussian(Fraction(2), seven[0.1]), "boundary-inflated", step))[0]
+    cut = bounded_ratio(Truncated(query, 2, seven[1.0], 100), Fraction(1))[0]
+    ends = bounded_ratio(Truncated(query, 2, seven[0.1], 100, ends="inflated"), Fraction(1, 10))[0]
     exact = calibrated(GAUSSIAN, 1, ProbabilisticDP(1, "0.01")).std
     rounded = _rounded_delta()
     return [

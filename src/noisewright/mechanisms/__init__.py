@@ -2,7 +2,7 @@
 
 - base, registry, answers: what a mechanism is, names in files, true answers
 - additive, per_coordinate, norm_shaped, linear_gaussian: noise for one number and for several
-- conditional, composite, rows, truncated, ranged, blend: answers in bounds
+- conditional, composite, rows, truncated, blend: answers in bounds
 - linear, selection, choice, exponential: linear questions, synthetic data, choices
 - shortfall: how far a choice lies below the best candidate, in the worst case
 - sensitivities: l_p sensitivities

@@ -1,3 +1,4 @@
+from noisewright.lab.own_shapes import composite_from as composite_from, loss_programme as loss_programme
 from noisewright.mechanisms.additive import Additive as Additive
 from noisewright.mechanisms.blend import Blend as Blend
 from noisewright.mechanisms.choice import PermuteAndFlip as PermuteAndFlip, RandomExponential as RandomExponential
@@ -34,13 +35,12 @@ from noisewright.search.families.composition import (
     composed_delta as composed_delta,
     composed_epsilon as composed_epsilon,
 )
+from noisewright.search.families.exponential import (
+    exponential_over as exponential_over,
+    release_within as release_within,
+)
 from noisewright.search.families.linear import (
     exponential_mechanism as exponential_mechanism,
     mwem_mechanism as mwem_mechanism,
     smalldb_mechanism as smalldb_mechanism,
-)
-from noisewright.search.families.own_shapes import composite_from as composite_from, loss_programme as loss_programme
-from noisewright.search.families.ranged import (
-    exponential_over as exponential_over,
-    release_within as release_within,
 )

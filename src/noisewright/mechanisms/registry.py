@@ -15,20 +15,51 @@ from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.truncated import Truncated
+from noisewright.problem.fields import exact_text
 
 KNOWN = (
-    Additive, Blend, Composite, Rows, Truncated, RangedNoise, MinkowskiExponential, RandomExponential,
+    Additive, Blend, Composite, Rows, Truncated, MinkowskiExponential, RandomExponential,
     PermuteAndFlip, PerCoordinate, NormShaped, LinearGaussian, LinearLaplace, LinearElliptical, MetricExponential,
     MetricSmallDB, MetricMWEM,
 )  # fmt: skip
 """Every mechanism; loading them is what registers them."""
+
+_ENDS = {"truncated": {}, "boundary-inflated": {"ends": "inflated"}}
+"""What older versions called the ends of noise in a range, as fields of truncated noise."""
 
 
 def mechanism_from_dict(data: Mapping[str, Any]) -> Mechanism:
     """The mechanism that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
     found: Mechanism = MECHANISMS.from_dict(data)
     return found
+
+
+def renewed(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Plain data of a kind that only older versions wrote, as the kind that took its place; other data as they are.
+
+    Noise of the kind "ranged" had the density, the grid and the bound of truncated noise; what truncated noise
+    rounds at random, up or down, it rounded to the nearest.
+    """
+    if data["kind"] != "ranged":
+        return data
+    query, law = data["query"], data["law"]
+    if (query["kind"], law["kind"]) != ("ranged-scalar", "generalized-gaussian"):
+        raise ValueError("this is no noise in a range")
+    bounds = [query["low"], query["high"]]
+    cells = (exact_text(bounds[1]) - exact_text(bounds[0])) / exact_text(data["step"])
+    if cells.denominator != 1:
+        raise ValueError("the step does not divide the range")
+    known = {key: query[key] for key in ("sensitivity", "exact") if key in query}
+    return {
+        "kind": "truncated",
+        "query": {"kind": "bounded", "inputs": bounds, "outputs": bounds, "bias": None, **known},
+        "power": law["power"],
+        "scale": law["scale"],
+        "cells": int(cells),
+        "points": max(2, int(cells)),
+        **_ENDS[data["shape"]],
+        "contracted": True,
+    }

@@ -34,6 +34,7 @@ from typing import Any
 
 from noisewright.mechanisms.base import Mechanism
 from noisewright.numerics.balls import Ball, ball, hull, precision
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.numbers import show
 
@@ -124,7 +125,4 @@ def _peak(mean: Callable[[int], Ball]) -> int:
     low, high = 1, _STEPS
     while bool(mean(high + 1) > mean(high)):
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if bool(mean(middle + 1) > mean(middle)) else (low, middle)
-    return high
+    return first_true(lambda place: not bool(mean(place + 1) > mean(place)), low, high)

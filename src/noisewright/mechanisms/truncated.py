@@ -1,29 +1,32 @@
-"""Laplace and generalized Gaussian noise cut off at the output bounds: inside them, and biased."""
+"""Laplace and generalized Gaussian noise kept inside the output bounds, and biased: cut off or gathered at the ends."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
+from noisewright.laws.generalized_gaussian import LARGEST_POWER
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Conditional, Grid, uniform_grid
 from noisewright.numerics.balls import lower_gamma
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.fields import Rational, Whole, only, rational, whole
+from noisewright.problem.fields import Flag, Rational, Text, Whole, flag, only, rational, text, whole
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import record
 
-_LARGEST_CELLS = 512
-_LARGEST_POINTS = 1 << 14
+ENDS = ("cut", "inflated")
+"""What becomes of noise beyond the output bounds, by name."""
+
+_MOST_CELLS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class TruncatedRow:
-    """The cut-off density around one answer, rounded at random to the output lattice."""
+    """The density around one centre, kept inside the bounds and rounded at random to the output lattice."""
 
     mechanism: Truncated
-    answer: Fraction
+    centre: Fraction
 
     def cdf(self, k: int, field: Field) -> Value:
         points = self.mechanism.points
@@ -31,7 +34,7 @@ class TruncatedRow:
             return field.real(0)
         if k >= points:
             return field.real(1)
-        near, far = (self.mechanism.spread(self.answer, self.mechanism.value(k + e), field) for e in (0, 1))
+        near, far = (self.mechanism.spread(self.centre, self.mechanism.value(k + e), field) for e in (0, 1))
         step = self.mechanism.value(1) - self.mechanism.value(0)
         return (far - near) / field.real(step)
 
@@ -43,15 +46,20 @@ class TruncatedRow:
 class Truncated(Conditional):
     """Density proportional to e^(-(|y - answer| / scale)^power) on the output bounds.
 
-    Valid for: power >= 1 (1 is Laplace, 2 Gaussian). Biased wherever one bound is nearer than the
-    other, so it is offered for comparison and for questions that allow a bias.
+    Valid for: power >= 1 (1 is Laplace, 2 Gaussian). With ends "cut" the density is normalised again for each
+    answer; with "inflated" what would fall outside is released as the nearer bound. Biased wherever one
+    bound is nearer than the other, so it is offered for comparison and for questions that allow a bias.
+    `contracted` draws answers that floats computed together, by a hair, so that neighbours stay as many cells
+    apart as the sensitivity has; the mean is off by as much.
     """
 
     query: Bounded = only(Bounded)
-    power: Rational = rational(at_least=1, at_most=16)
+    power: Rational = rational(at_least=1, at_most=LARGEST_POWER)
     scale: Rational = rational(above=0)
-    cells: Whole = whole(at_least=1, at_most=_LARGEST_CELLS, default=48)
-    points: Whole = whole(at_least=2, at_most=_LARGEST_POINTS, default=1024)
+    cells: Whole = whole(at_least=1, at_most=_MOST_CELLS, default=48)
+    points: Whole = whole(at_least=2, at_most=_MOST_CELLS, default=1024)
+    ends: Text = text(among=ENDS, default="cut", absent="cut")
+    contracted: Flag = flag(default=False, absent=False)
 
     def __post_init__(self) -> None:
         if self.query.outputs[0] > self.query.inputs[0] or self.query.outputs[1] < self.query.inputs[1]:
@@ -60,7 +68,7 @@ class Truncated(Conditional):
     @property
     def grid(self) -> Grid:
         """The inputs that have a law of their own."""
-        return uniform_grid(*self.query.inputs, self.cells)
+        return uniform_grid(*(self.query.covered if self.contracted else self.query.inputs), self.cells)
 
     @property
     def last(self) -> int:
@@ -72,37 +80,54 @@ class Truncated(Conditional):
         low, high = self.query.outputs
         return low + (high - low) * Fraction(k, self.points)
 
+    def centre(self, i: int) -> Fraction:
+        """Where the density of the i-th row has its peak: the grid input, or what it is drawn together to."""
+        return self.query.inputs[0] + self.query.width * Fraction(i, self.cells)
+
     def row(self, i: int) -> TruncatedRow:
         """The law of the output index at the i-th grid input."""
-        return TruncatedRow(self, self.grid.points[i])
+        return TruncatedRow(self, self.centre(i))
 
-    def total(self, answer: Fraction, field: Field) -> Value:
-        """The normalising constant Z(answer)."""
+    def total(self, centre: Fraction, field: Field) -> Value:
+        """The normalising constant Z(centre)."""
+        if self.ends == "inflated":
+            return field.real(2 * self.scale / self.power) * field.gamma(1 / self.power)
         low, high = self.query.outputs
-        return self._part(0, answer - low, field) + self._part(0, high - answer, field)
+        return self._part(0, centre - low, field) + self._part(0, high - centre, field)
 
-    def density(self, answer: Fraction, y: Point, field: Field) -> Value:
-        """Density of the output before it is rounded."""
-        distance = field.power(field.real((y - answer if y >= answer else answer - y) / self.scale), self.power)
-        return field.exp(-distance) / self.total(answer, field)
+    def density(self, centre: Fraction, y: Point, field: Field) -> Value:
+        """Density of the output between the bounds before it is rounded."""
+        distance = field.power(field.real((y - centre if y >= centre else centre - y) / self.scale), self.power)
+        return field.exp(-distance) / self.total(centre, field)
 
-    def spread(self, answer: Fraction, y: Fraction, field: Field) -> Value:
-        """Second antiderivative of the density, from the lower bound."""
-        left = answer - self.query.outputs[0]
-        below, first = self._part(0, left, field), -self._part(1, left, field)
-        distance = abs(y - answer)
-        sign = 1 if y >= answer else -1
+    def gathered(self, distance: Fraction, field: Field) -> Value:
+        """Probability of the bound at this distance from the centre itself."""
+        if self.ends == "cut":
+            return field.real(0)
+        return field.gamma_tail(1 / self.power, field.power(field.real(distance / self.scale), self.power)) / 2
+
+    def spread(self, centre: Fraction, y: Fraction, field: Field) -> Value:
+        """Second antiderivative of the density."""
+        left = centre - self.query.outputs[0]
+        total = self.total(centre, field)
+        below = total / 2 if self.ends == "inflated" else self._part(0, left, field)
+        distance = abs(y - centre)
+        sign = 1 if y >= centre else -1
         mass = below + sign * self._part(0, distance, field)
-        moment = first + self._part(1, distance, field)
-        return (field.real(y - answer) * mass - moment) / self.total(answer, field)
+        moment = self._part(1, distance, field) - self._part(1, left, field)
+        return (field.real(y - centre) * mass - moment) / total
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         """Bias and mean squared error of the i-th row; rounding adds at most a quarter of a squared lattice step."""
-        answer = self.grid.points[i]
-        sides = [answer - self.query.outputs[0], self.query.outputs[1] - answer]
-        total = self.total(answer, field)
-        bias = (self._part(1, sides[1], field) - self._part(1, sides[0], field)) / total
-        error = (self._part(2, sides[0], field) + self._part(2, sides[1], field)) / total
+        centre = self.centre(i)
+        sides = [centre - self.query.outputs[0], self.query.outputs[1] - centre]
+        total = self.total(centre, field)
+        atoms = [self.gathered(side, field) for side in sides]
+        left, right = (self._part(1, x, field) / total + field.real(x) * m for x, m in zip(sides, atoms, strict=True))
+        squares = (self._part(2, x, field) / total + field.real(x**2) * m for x, m in zip(sides, atoms, strict=True))
+        moved = field.real(centre - self.grid.points[i])
+        bias = right - left + moved
+        error = sum(squares) + moved * (2 * bias - moved)
         if field is not BALLS:
             return bias, error
         step = self.value(1) - self.value(0)

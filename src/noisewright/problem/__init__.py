@@ -1,6 +1,6 @@
 """The vocabulary, exact at birth: what is asked, what must be protected, what counts as good.
 
-- queries, vector, linear, ranged: questions: one number, several, linear ones over a universe, choices
+- queries, vector, linear: questions: one number, several, linear ones over a universe, choices
 - sensitivity: every difference that one person can make, as a set
 - privacy, metric_privacy: requirements
 - metrics, geometry, graphs: budgets for pairs of elements

@@ -4,7 +4,7 @@
 - additive, pure, approximate, probabilistic, renyi: one number, by kind of requirement
 - twofold, integrals, losses: what those rules need of some laws
 - vectors, vector_sets, vector_gaussian: several numbers
-- bounded, ranged: answers in bounds
+- bounded: answers in bounds
 - metric, choice, exponential: metric privacy; choices
 - conversions, named_rules: what one requirement implies about another; rules of a paper
 

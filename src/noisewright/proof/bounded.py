@@ -8,7 +8,7 @@ pairs of rows is a bound for the release, answers between grid inputs and the en
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -19,7 +19,7 @@ from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.truncated import Truncated
-from noisewright.numerics.balls import ball, certainly_at_most, lower, precision, upper
+from noisewright.numerics.balls import Ball, ball, certainly_at_most, lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
@@ -92,8 +92,9 @@ def _(mechanism: Composite) -> Iterator[Fraction]:
 @_biases.register
 def _(mechanism: Truncated) -> Iterator[Fraction]:
     low, high = mechanism.query.outputs
-    for answer in mechanism.grid.points:
-        area = mechanism.spread(answer, high, BALLS) - mechanism.spread(answer, low, BALLS)
+    for i, answer in enumerate(mechanism.grid.points):
+        centre = mechanism.centre(i)
+        area = mechanism.spread(centre, high, BALLS) - mechanism.spread(centre, low, BALLS)
         yield upper(abs(ball(high - answer) - area))
 
 
@@ -122,16 +123,27 @@ def _(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
 
 
 def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:
-    """Largest ratio between two entries i <= j <= reach[i]: the extremes of a sliding window decide."""
+    """Largest ratio between two entries i <= j <= reach[i]."""
+    top, bottom = 1, 1
+    for high, low in _extremes(column, column, reach):
+        if not low and high:
+            raise UncertifiedError("refused: an output is possible for one answer and impossible for its neighbour.")
+        if low and high * bottom > top * low:
+            top, bottom = high, low
+    return Fraction(top, bottom)
+
+
+def _extremes(highs: Sequence[Any], lows: Sequence[Any], reach: list[int]) -> Iterator[tuple[Any, Any]]:
+    """The largest of `highs` and the smallest of `lows` in each window from i to reach[i], by sliding it along."""
     highest: deque[int] = deque()
     lowest: deque[int] = deque()
-    added, top, bottom = 0, 1, 1
+    added = 0
     for i, last in enumerate(reach):
         while added <= last:
-            while highest and column[highest[-1]] <= column[added]:
+            while highest and highs[highest[-1]] <= highs[added]:
                 highest.pop()
             highest.append(added)
-            while lowest and column[lowest[-1]] >= column[added]:
+            while lowest and lows[lowest[-1]] >= lows[added]:
                 lowest.pop()
             lowest.append(added)
             added += 1
@@ -139,12 +151,7 @@ def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:
             highest.popleft()
         while lowest[0] < i:
             lowest.popleft()
-        high, low = column[highest[0]], column[lowest[0]]
-        if not low and high:
-            raise UncertifiedError("refused: an output is possible for one answer and impossible for its neighbour.")
-        if low and high * bottom > top * low:
-            top, bottom = high, low
-    return Fraction(top, bottom)
+        yield highs[highest[0]], lows[lowest[0]]
 
 
 @bounded_ratio.register
@@ -194,19 +201,29 @@ def _nested_ratio(mechanism: Composite, steps: Steps, epsilon: Fraction) -> tupl
 
 @bounded_ratio.register
 def _(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
-    """For power >= 1 the difference of two exponents is largest at an end of the outputs, for every pair of rows."""
-    x, low, high = mechanism.grid.points, *mechanism.query.outputs
+    """The ratio of two rows is largest at an end of the outputs, for every pair of rows.
+
+    Rule: for power >= 1 the ratio of two densities rises or falls throughout. Where noise is gathered at an end,
+    the ratio of both masses there is a mean of the densities' ratios beyond it, so it is no less than any inside.
+    """
+    reach = mechanism.grid.reach(mechanism.query.reach)
+    worst = Fraction(0)
     with precision(_BITS):
-        logs = [mechanism.total(answer, BALLS).log() for answer in x]
-        left = [BALLS.power(ball((a - low) / mechanism.scale), mechanism.power) for a in x]
-        right = [BALLS.power(ball((high - a) / mechanism.scale), mechanism.power) for a in x]
-        worst = Fraction(0)
-        for i, last in enumerate(mechanism.grid.reach(mechanism.query.reach)):
-            for j in range(i + 1, last + 1):
-                at_low = left[j] - left[i] + logs[j] - logs[i]
-                at_high = right[i] - right[j] + logs[i] - logs[j]
-                worst = max(worst, upper(at_low), upper(at_high))
-    return _rounded_up(worst), "pure/truncated-at-ends"
+        for end in mechanism.query.outputs:
+            logs = [_log_at_end(mechanism, mechanism.centre(i), end) for i in range(mechanism.grid.last + 1)]
+            windows = _extremes([upper(v) for v in logs], [lower(v) for v in logs], reach)
+            worst = max(worst, *(high - low for high, low in windows))
+    rule = "pure/truncated-at-ends" if mechanism.ends == "cut" else "pure/inflated-at-ends"
+    bound = _rounded_up(worst)
+    return min(bound, epsilon) if worst <= epsilon else bound, rule
+
+
+def _log_at_end(mechanism: Truncated, centre: Fraction, end: Fraction) -> Ball:
+    """Logarithm of the mass gathered at an end of the outputs, or of the density there."""
+    if mechanism.ends == "inflated":
+        return mechanism.gathered(abs(end - centre), BALLS).log()
+    fall = BALLS.power(ball(abs(end - centre) / mechanism.scale), mechanism.power)
+    return -fall - mechanism.total(centre, BALLS).log()
 
 
 @bounded_ratio.register

@@ -17,7 +17,6 @@ from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.truncated import Truncated
@@ -49,7 +48,6 @@ from noisewright.proof.metric import (
     metric_mwem,
     metric_smalldb,
 )
-from noisewright.proof.ranged import pure_ranged
 from noisewright.proof.vector_gaussian import (
     approximate_linear_gaussian,
     approximate_norm_shaped,
@@ -72,7 +70,6 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (Additive, ProbabilisticDP): probabilistic_additive,
     (Additive, RenyiDP): renyi_additive,
     (Additive, ZeroConcentratedDP): concentrated_additive,
-    (RangedNoise, PureDP): pure_ranged,
     (MinkowskiExponential, PureDP): pure_exponential,
     (PerCoordinate, PureDP): pure_per_coordinate,
     (NormShaped, PureDP): pure_norm_shaped,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 import noisewright.sample.everything  # noqa: F401  # loads every sampler, which registers it
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
-from noisewright.mechanisms.registry import mechanism_from_dict
+from noisewright.mechanisms.registry import mechanism_from_dict, renewed
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import (
     InvalidInputError,
@@ -23,6 +24,7 @@ from noisewright.problem.errors import (
     NoisewrightError,
     UncertifiedError,
 )
+from noisewright.problem.fields import exact_text
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import Requirement, requirement_from_dict
 from noisewright.problem.records import digest
@@ -33,6 +35,7 @@ from noisewright.sample.entropy import Entropy, SystemEntropy
 FORMAT = "noisewright mechanism, version 1"
 _MOST_DRAWS = 10**9
 _LARGEST_FILE = 64 * 2**20
+_LAST_PLACE = Fraction(1, 2**80)
 
 
 _DRAWERS: Remembered[Drawer] = Remembered()
@@ -200,9 +203,23 @@ def verified(data: Mapping[str, Any]) -> Certified:
     """The certified mechanism in plain data, if its digest fits and every claim can be proven again."""
     check_seal(data, "mechanism", FORMAT, {"mechanism", "certificate"})
     with reading("mechanism"):
-        mechanism = mechanism_from_dict(data["mechanism"])
+        described = renewed(data["mechanism"])
+        mechanism = mechanism_from_dict(described)
         requirement = requirement_from_dict(data["certificate"]["requirement"])
     certificate = certify(mechanism, requirement)
-    if mechanism.to_dict() != data["mechanism"] or not certificate_matches(certificate, data["certificate"]):
+    claim = data["certificate"] if described is data["mechanism"] else _renewed_claim(certificate, data)
+    if mechanism.to_dict() != described or not certificate_matches(certificate, claim):
         raise MechanismFileError("the certificate in the file is not what the verifier proves for this mechanism.")
     return Certified(mechanism, certificate)
+
+
+def _renewed_claim(certificate: Certificate, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The claim of a file of an older kind: in today's words if its seal fits and its bound is met, else as it is."""
+    claim: Mapping[str, Any] = data["certificate"]
+    try:
+        met = certificate.bound <= exact_text(claim["bound"]) + _LAST_PLACE
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        return claim
+    if not met or claim.get("mechanism") != digest(data["mechanism"]):
+        return claim
+    return {**claim, **certificate.to_dict(), "requirement": claim["requirement"]}

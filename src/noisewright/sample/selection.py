@@ -1,20 +1,16 @@
-"""Exact draws of mechanisms whose law depends on the answer: one inversion per release."""
+"""Exact draws of the exponential mechanism over enumerated candidates: one inversion per release."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.exponential import MinkowskiExponential
-from noisewright.mechanisms.ranged import RangedNoise
-from noisewright.numerics.balls import precision
-from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import show
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
-from noisewright.sample.entropy import Entropy, WordStream
+from noisewright.sample.entropy import Entropy
 from noisewright.sample.refine import Inverter
 
 _BITS = 64
@@ -23,63 +19,25 @@ _BITS = 64
 class AnswerDrawer:
     """Draws the index of what is released from its own law, given the answer."""
 
-    def __init__(self, mechanism: RangedNoise | MinkowskiExponential) -> None:
+    def __init__(self, mechanism: MinkowskiExponential) -> None:
         self._mechanism = mechanism
 
     def release(self, answer: Any, entropy: Entropy) -> Any:
-        law = self._mechanism.law_given(answer)
-        index = _index(Inverter(law), entropy.stream())
-        if isinstance(self._mechanism, RangedNoise):
-            return float(self._mechanism.value(index))
+        inverter, stream = Inverter(self._mechanism.law_given(answer)), entropy.stream()
+        index = inverter.invert(int(stream.words(1)[0]), _BITS, stream)
         point = tuple(float(x) for x in self._mechanism.candidates[index])
         return point[0] if len(point) == 1 else point
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         raise InvalidAnswerError(
-            "this noise depends on the answer, so it cannot be drawn by itself; use release(answer), or"
-            " release_many(certified, answer, n)."
+            "this noise depends on the answer, so it cannot be drawn by itself; use release(answer) or"
+            " release_many(answers)."
         )
 
 
-def _index(inverter: Inverter, stream: WordStream) -> int:
-    return inverter.invert(int(stream.words(1)[0]), _BITS, stream)
-
-
-def release_many(certified: Any, answer: Any, count: int, *, entropy: Entropy) -> NDArray[np.float64]:
-    """`count` independent releases of the same answer, for experiments: together they cost `count` times as much."""
-    mechanism = certified.mechanism
-    inverter, stream = Inverter(mechanism.law_given(answer)), entropy.stream()
-    if isinstance(mechanism, RangedNoise):
-        return np.array([float(mechanism.value(_index(inverter, stream))) for _ in range(count)])
-    return np.array([[float(x) for x in mechanism.candidates[_index(inverter, stream)]] for _ in range(count)])
-
-
-@drawer_for.register(RangedNoise)
-@drawer_for.register(MinkowskiExponential)
-def _(mechanism: RangedNoise | MinkowskiExponential) -> Drawer:
+@drawer_for.register
+def _(mechanism: MinkowskiExponential) -> Drawer:
     return AnswerDrawer(mechanism)
-
-
-@describe_error.register
-def _(mechanism: RangedNoise) -> list[str]:
-    with precision():
-        low, high = mechanism.query.low, mechanism.query.high
-        roots = [root_mean_square(mechanism, s) for s in (low, (low + high) / 2)]
-    return [
-        f"Error: root mean square {roots[0]:.6g} for answers at an end of the range, {roots[1]:.6g} in its middle.",
-        f"Released values lie between {show(low)} and {show(high)}, on cells of {show(mechanism.step)}.",
-    ]
-
-
-def root_mean_square(mechanism: RangedNoise, answer: Any) -> float:
-    """Root mean square error at one answer, in floats."""
-    law = mechanism.law_given(answer)
-    total, before = 0.0, 1.0
-    for k in range(mechanism.first_cell, mechanism.last_cell + 1):
-        after = float(law.sf(k, FLOATS))
-        total += (before - after) * float(mechanism.value(k) - law.point) ** 2
-        before = after
-    return float(total**0.5)
 
 
 @describe_error.register

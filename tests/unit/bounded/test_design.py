@@ -17,12 +17,13 @@ from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.problem.utilities import SquaredError
 from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.designers.bounded import closed_forms
 from noisewright.search.families.bounded_optimum import solved, variance_floor
 from noisewright.search.families.shapes import two_point
 from noisewright.search.programmes.bounded import Multipliers, Programme, solve
 from noisewright.search.programmes.feasible import check_feasible, smallest_epsilon, smallest_margin
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme, output_values
-from noisewright.search.programmes.memory import Memory, Stored
+from noisewright.search.tools.cache import Cache
 from tests.bounded import question
 
 SMALL: dict[str, Any] = {"inputs": 10, "outputs": 60}
@@ -164,7 +165,7 @@ def test_the_bound_holds_at_any_multipliers():
     """Whatever multipliers are given, a certified mechanism is not below the bound: random ones are tried."""
     for sensitivity in ("1", "1/4"):
         asked = question(sensitivity, "2")
-        known = solved(asked, Fraction(1), nw.WorstVariance(), Size(8, 30), lambda _: None, Memory(None)).mechanism
+        known = solved(asked, Fraction(1), nw.WorstVariance(), Size(8, 30), lambda _: None, Cache(None)).mechanism
         assert known is not None
         best = float(profile_of(known).worst(1))
         programme, _ = bound_programme(design_programme(asked, Fraction(1), None, Size(8, 30)), nw.WorstVariance())
@@ -192,22 +193,22 @@ def _random_multipliers(programme: Programme, seed: int) -> Multipliers:
 def test_solutions_are_remembered_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     query, size = question(margin="2"), Size(8, 40)
     told: list[str] = []
-    first = solved(query, Fraction(1), nw.WorstVariance(), size, told.append, Memory(tmp_path))
+    first = solved(query, Fraction(1), nw.WorstVariance(), size, told.append, Cache(tmp_path))
     assert first.mechanism is not None
     assert told == ["solving the linear programme", "proving the bound"]
     told.clear()
     monkeypatch.setattr("noisewright.search.families.bounded_optimum.solve", lambda *_: pytest.fail("solved again"))
-    again = solved(query, Fraction(1), nw.WorstVariance(), size, told.append, Memory(tmp_path))
+    again = solved(query, Fraction(1), nw.WorstVariance(), size, told.append, Cache(tmp_path))
     assert again == first
     assert told[0] == "reading the stored solution"
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-20])
-    assert Memory(tmp_path).get(file.name.removesuffix(".json.gz")) is None
-    broken = Memory(tmp_path / "a file" / "below")
+    assert Cache(tmp_path).get(file.name.removesuffix(".json.gz"), lambda data: data) is None
+    broken = Cache(tmp_path / "a file" / "below")
     (tmp_path / "a file").write_text("in the way")
-    nothing = Stored(None, None)
-    broken.put("key", nothing)
-    assert broken.get("key") is nothing
+    nothing = object()
+    broken.put("key", nothing, dict)
+    assert broken.get("key", lambda data: data) is nothing
 
 
 def test_the_second_design_is_the_first_one():
@@ -327,3 +328,14 @@ def test_grids_locate_answers_exactly():
     assert grid.locate("3/8") == (1, Fraction(1, 2))
     assert grid.locate(1) == (3, Fraction(1))
     assert grid.locate(0.25) == (1, Fraction(0))
+
+
+def test_noise_gathered_at_the_ends_is_proposed_where_any_bias_is_allowed():
+    free = nw.Scalar("1/5", inputs=(0, 1), outputs=(0, 1)).bounded
+    assert free is not None
+    names, goal = ("inflated Laplace", "inflated Gaussian"), nw.WorstVariance()
+    found: dict[str, Any] = dict(closed_forms(free, Fraction(1), goal))
+    assert [found[name].ends for name in names] == ["inflated", "inflated"]
+    worst = {name: mechanism.profile.worst(1) for name, mechanism in found.items()}
+    assert min(worst, key=worst.__getitem__) == "inflated Laplace"
+    assert not set(names) & set(closed_forms(replace(free, bias=Fraction(0)), Fraction(1), goal))

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
+from noisewright.lab.composite_errors import quartic_for
 from noisewright.laws.bumps import FLAT, Plateau, Quartic, Steps
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.rows import Rows
 from noisewright.proof.bounded import bounded_ratio, largest_bias
 from noisewright.search.families.central import central, nested_steps, tuned_core
-from noisewright.search.families.shapes import ACTIVATIONS, composite, hybrid, quartic_for, truncated, two_point
+from noisewright.search.families.shapes import ACTIVATIONS, composite, hybrid, truncated, two_point
 from tests.bounded import question
 
 ONE = Fraction(1)

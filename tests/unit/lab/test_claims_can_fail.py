@@ -184,7 +184,7 @@ def test_rules_of_the_generalized_gaussian_are_judged_by_the_verifier(monkeypatc
     expected = ["fails", "fails", "holds", "fails", "holds", "fails"]
     assert _verdicts(gaussian_paper._rule_claims()) == expected
     monkeypatch.setattr(gaussian_paper, "probabilistic_delta", lambda *_: (Fraction(1, 200), "rule"))
-    monkeypatch.setattr(gaussian_paper, "ranged_bound", lambda *_: (Fraction(1, 20), "rule"))
+    monkeypatch.setattr(gaussian_paper, "bounded_ratio", lambda *_: (Fraction(1, 20), "rule"))
     monkeypatch.setattr(gaussian_paper, "gaussian_printed_std", lambda *_: 2.0)
     monkeypatch.setattr(gaussian_paper, "_rounded_delta", lambda: 0.01)
     assert _verdicts(gaussian_paper._rule_claims()) == ["fails", "holds", "holds", "holds", "fails", "holds"]

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.special import gammaincc
 
 from noisewright.laws.bumps import Part, Plateau, Quartic, Steps
 from noisewright.mechanisms.blend import Blend
@@ -154,8 +155,8 @@ def test_values_are_checked_against_both_bounds():
 
 
 # Bounds much nearer on the left than on the right.
-def truncated(power: str, points: int = 10) -> Truncated:
-    return Truncated(bounded((0, 2), (-HALF, 5)), Fraction(power), Fraction(6, 5), 4, points)
+def truncated(power: str, points: int = 10, ends: str = "cut", *, contracted: bool = False) -> Truncated:
+    return Truncated(bounded((0, 2), (-HALF, 5)), Fraction(power), Fraction(6, 5), 4, points, ends, contracted)
 
 
 @pytest.mark.parametrize("i", [0, 1, 4])
@@ -189,6 +190,39 @@ def test_the_error_of_truncated_noise_includes_the_rounding(power: str, points: 
         assert error > mechanism.moments(i, FLOATS)[1] * (1 + (1e-2 if points == 4 else 0))
     # The nearer bound pushes away: upward at the low end, and upward still in the middle of the inputs.
     assert errors(mechanism, 0)[0] > 0.3
+
+
+@pytest.mark.parametrize("i", [0, 1, 4])
+@pytest.mark.parametrize("power", ["1", "3/2", "2"])
+def test_what_falls_outside_is_gathered_at_the_nearer_end(power: str, i: int):
+    mechanism, answer, exponent = truncated(power, ends="inflated"), i / 2, float(Fraction(power))
+
+    def density(y: np.ndarray) -> np.ndarray:
+        return np.exp(-((np.abs(y - answer) / 1.2) ** exponent)) / (2.4 * math.gamma(1 + 1 / exponent))
+
+    left, right = (float(gammaincc(1 / exponent, (x / 1.2) ** exponent)) / 2 for x in (answer + 0.5, 5 - answer))
+    wanted = (1 - left - right) * rounded_masses(density, -0.5, 5, 10)
+    wanted[[0, -1]] += left, right
+    assert masses(mechanism, i) == pytest.approx(wanted, abs=1e-5)
+    for y in (-0.4, 0.7, 3.0):
+        assert mechanism.density(Fraction(answer), y, FLOATS) == pytest.approx(float(density(np.array(y))), rel=1e-6)
+    with precision():
+        assert float(mechanism.gathered(Fraction(answer) + HALF, BALLS).mid()) == pytest.approx(left, rel=1e-12)
+
+
+@pytest.mark.parametrize("ends", ["cut", "inflated"])
+@pytest.mark.parametrize("power", ["1", "3/2", "2"])
+def test_the_error_of_noise_around_drawn_together_answers_is_that_of_the_answers(power: str, ends: str):
+    """The grid reaches 2^-24 beyond the inputs, which is seen in the bias."""
+    mechanism = truncated(power, 30, ends, contracted=True)
+    assert mechanism.grid.points[0] < mechanism.centre(0) == 0
+    for i in (0, 1, 4):
+        bias, error = errors(mechanism, i)
+        with precision():
+            stated_bias, stated = mechanism.moments(i, BALLS)
+            assert float(stated_bias.mid()) == pytest.approx(bias, abs=1e-12)
+            assert float(lower(stated)) * (1 - 1e-9) <= error <= float(upper(stated)) * (1 + 1e-9)
+        assert mechanism.moments(i, FLOATS) == pytest.approx((bias, error), abs=1e-2)
 
 
 ROWS = Rows(

@@ -1,4 +1,4 @@
-"""Weights of choices, small databases and numbers in a range, written a second time by hand."""
+"""Weights of choices and small databases, written a second time by hand."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.lab.named_rules import lemma_ten_bound
 from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential, points
-from noisewright.mechanisms.ranged import RangedNoise
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.sensitivities import (
     exact_lp_sensitivity,
-    lemma_ten_bound,
     lp_sensitivity,
     lp_sensitivity_from_bounds,
     minkowski_utility_sensitivity,
@@ -26,7 +24,6 @@ from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.linear import Linear
 from noisewright.problem.queries import Choice
-from noisewright.problem.ranged import RangedScalar
 
 ONE, HALF, QUARTER = Fraction(1), Fraction(1, 2), Fraction(1, 4)
 STEP, SCALE = Fraction(1, 4), Fraction(3)
@@ -135,44 +132,6 @@ def test_other_answers_are_refused(answer):
 def test_points_are_numbers_or_lists_of_numbers():
     assert points([1, "1/2", 0.1], "x") == ((ONE,), (HALF,), (Fraction(1, 10),))
     assert points([(1, 2), [3, "4"]], "x") == ((ONE, Fraction(2)), (Fraction(3), Fraction(4)))
-
-
-def tail(power: float, x: float) -> float:
-    """P(X > x) for density proportional to e^(-|x|^power), powers 1 and 2."""
-    if power == 1:
-        return math.exp(-x) / 2 if x >= 0 else 1 - math.exp(x) / 2
-    return math.erfc(x) / 2
-
-
-@pytest.mark.parametrize("power", [1, 2])
-@pytest.mark.parametrize("kind", ["truncated", "boundary-inflated"])
-@pytest.mark.parametrize(
-    ("answer", "point"), [("-1", -1.0), ("-0.1", 0.0), ("0.25", 0.5), ("0.7", 0.5), ("1.9", 2.0), ("2", 2.0)]
-)
-def test_noise_in_a_range_is_cut_or_gathered_at_its_ends(kind: str, power: int, answer: str, point: float):
-    """Cells of a half between -1 and 2, scale 1; the answer is rounded to the nearest multiple, halves upward."""
-    mechanism = RangedNoise(RangedScalar(-1, 2, 1, exact=True), GeneralizedGaussian(Fraction(power), ONE), kind, HALF)
-    edges = [-1 + k / 2 for k in range(7)]
-    inner = np.array([tail(power, low - point) - tail(power, low + 0.5 - point) for low in edges[:-1]])
-    law = mechanism.law_given(answer)
-    if kind == "truncated":
-        assert law_masses(law, 0, 5) == pytest.approx(inner / inner.sum())
-        values = [mechanism.value(k) for k in range(6)]
-        assert values == [Fraction(2 * k + 1, 4) - 1 for k in range(6)]
-    else:
-        wanted = [1 - tail(power, -1 - point), *inner, tail(power, 2 - point)]
-        assert law_masses(law, -1, 6) == pytest.approx(wanted)
-        assert [mechanism.value(k) for k in (-1, 0, 5, 6)] == [-1, Fraction(-3, 4), Fraction(7, 4), 2]
-    assert mechanism.cells == 6
-    assert mechanism.inside(Fraction(point), FLOATS) == pytest.approx(inner.sum())
-
-
-@pytest.mark.parametrize("answer", [-1.5, 2.0001, "3", 31.5])
-def test_answers_outside_a_range_are_refused_and_not_repeated(answer):
-    mechanism = RangedNoise(RangedScalar(-1, 2, 1, exact=True), GeneralizedGaussian(ONE, ONE), "truncated", HALF)
-    with pytest.raises(InvalidAnswerError, match="outside") as caught:
-        mechanism.law_given(answer)
-    assert str(answer) not in f"{caught.value.message} {caught.value.fields}"
 
 
 @pytest.mark.parametrize("power", ["1", "2", "3", "3/2", "1/2"])

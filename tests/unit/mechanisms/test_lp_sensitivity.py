@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.sensitivities import lemma_ten_bound, minkowski_utility_sensitivity
-from noisewright.search.families.ranged import grid_step
+from noisewright.lab.named_rules import lemma_ten_bound
+from noisewright.lab.ranges import exponential_on_range, per_coordinate, range_limited
+from noisewright.mechanisms.sensitivities import minkowski_utility_sensitivity
+from noisewright.problem.queries import Bounded
+
+
+def within(low: Any, high: Any, sensitivity: Any) -> Bounded:
+    """A number that is released in the range in which it lies."""
+    return Bounded(sensitivity, (low, high), (low, high), None)
 
 
 def test_lemma_two_and_claim_three():
@@ -47,8 +55,8 @@ def test_the_minkowski_utility_changes_by_no_more_than_the_bound(power):
 
 
 def test_the_exponential_mechanism_is_more_private_than_its_nominal_epsilon():
-    ranged = nw.exponential_on_range(nw.RangedScalar(0, 1), nw.PureDP(1), power=2)
-    assert 0 < ranged.certificate.bound <= Fraction(1, 2) + Fraction(1, 10**6)
+    nominal = exponential_on_range(within(0, 1, 1), nw.PureDP(1), power=2)
+    assert 0 < nominal.certificate.bound <= Fraction(1, 2) + Fraction(1, 10**6)
     chosen = nw.mechanisms.exponential_over([(0, 0), (0, 1), (1, 1)], [(0, 0), (1, 1)], nw.PureDP(1), power=3)
     assert 0 < chosen.certificate.bound <= 1
     assert chosen.release((0, 1)) in {(0.0, 0.0), (1.0, 1.0)}
@@ -60,8 +68,8 @@ def test_the_exponential_mechanism_is_more_private_than_its_nominal_epsilon():
         chosen.draw(3)
 
 
-def test_ranged_mechanisms_are_saved_and_proven_again():
-    certified = nw.ranged_mechanism(nw.RangedScalar(-1, 2, "1/2"), nw.PureDP(1), kind="boundary-inflated")
+def test_noise_in_a_range_is_saved_and_proven_again():
+    certified = range_limited(within(-1, 2, "1/2"), nw.PureDP(1), ends="inflated")
     again = nw.Certified.from_dict(certified.to_dict())
     assert again.mechanism == certified.mechanism
     assert -1 <= again.release("0.25") <= 2
@@ -71,11 +79,11 @@ def test_ranged_mechanisms_are_saved_and_proven_again():
 
 
 def test_coordinates_share_epsilon():
-    queries = [nw.RangedScalar(0, 1), nw.RangedScalar(0, 10, 2)]
-    made = nw.per_coordinate(queries, nw.PureDP(1), shares=[1, 3])
+    queries = [within(0, 1, 1), within(0, 10, 2)]
+    made = per_coordinate(queries, nw.PureDP(1), shares=[1, 3])
     assert sum(Fraction(c.certificate.requirement.to_dict()["epsilon"]) for c in made) == 1
     with pytest.raises(nw.errors.InvalidPrivacyError):
-        nw.per_coordinate(queries, nw.PureDP(1), shares=[1])
+        per_coordinate(queries, nw.PureDP(1), shares=[1])
 
 
 def test_bounding_afterwards_is_post_processing_but_not_for_probabilistic_privacy():
@@ -96,18 +104,18 @@ def test_bounding_afterwards_is_post_processing_but_not_for_probabilistic_privac
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: nw.RangedScalar(1, 1),
-        lambda: nw.RangedScalar(0, 1, 2),
-        lambda: nw.RangedScalar(0, 1, 0),
+        lambda: within(1, 1, 1),
+        lambda: within(0, 1, 2),
+        lambda: within(0, 1, 0),
         lambda: nw.mechanisms.lp_sensitivity([], 2),
         lambda: nw.mechanisms.lp_sensitivity([1, -1], 2),
         lambda: nw.mechanisms.lp_sensitivity([1], 0),
         lambda: nw.mechanisms.lp_sensitivity_from_bounds([(1, 0)], 2),
         lambda: nw.mechanisms.exact_lp_sensitivity(lambda x: [0], [(1, 2)], 2),
         lambda: lemma_ten_bound([(0, 1)], [1], 0),
-        lambda: nw.ranged_mechanism(nw.RangedScalar(0, 1), nw.PureDP(1), power="0.5"),
-        lambda: nw.ranged_mechanism(nw.RangedScalar(0, 1), nw.PureDP(1), kind="other"),
-        lambda: grid_step(nw.RangedScalar(0, "1.5"), 0),
+        lambda: range_limited(within(0, 1, 1), nw.PureDP(1), power="0.5"),
+        lambda: range_limited(within(0, 1, 1), nw.PureDP(1), ends="other"),
+        lambda: per_coordinate([], nw.PureDP(1)),
         lambda: nw.mechanisms.exponential_over([0, 5], [0, 5], nw.PureDP(1)),
         lambda: nw.laws.Tabulated(Fraction(1), (), Fraction(0)),
         lambda: nw.laws.Tabulated(Fraction(1), (1, -1), Fraction(0)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,9 @@ from scipy import integrate
 
 import noisewright as nw
 from noisewright.lab.named_rules import corollary_nine_scale, truncated_printed_scale
+from noisewright.lab.ranges import range_limited
 from noisewright.numerics.fields import FLOATS
+from noisewright.problem.queries import Bounded
 from noisewright.proof.conversions import concentrated_to_approximate
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi
 
@@ -104,52 +107,45 @@ def test_corollary_nine_as_printed_is_refused_and_corrected_is_certified():
 
 
 def test_boundary_inflated_noise_needs_more_than_equation_seven():
-    query, claim = nw.RangedScalar(0, 1), nw.PureDP("0.1")
+    query, claim = Bounded(1, (0, 1), (0, 1), None), nw.PureDP("0.1")
     printed = Fraction(truncated_printed_scale(2, [1], [1], 0.1))
-    step = Fraction(1, 100)
-    mechanism = nw.RangedNoise(query, nw.laws.GeneralizedGaussian(Fraction(2), printed), "boundary-inflated", step)
-    with pytest.raises(nw.errors.UncertifiedError, match="ends of the range") as refusal:
+    mechanism = nw.mechanisms.Truncated(query, 2, printed, 100, ends="inflated")
+    with pytest.raises(nw.errors.UncertifiedError, match="inflated-at-ends") as refusal:
         nw.certify(mechanism, claim)
     assert float(refusal.value.bound) == pytest.approx(0.1565, abs=1e-4)
-    ours = nw.ranged_mechanism(query, claim, power=2, kind="boundary-inflated")
-    scale = ours.mechanism.law.scale
+    ours = range_limited(query, claim, power=2, ends="inflated")
     assert ours.certificate.bound <= claim.epsilon
-    smaller = nw.RangedNoise(
-        query,
-        nw.laws.GeneralizedGaussian(Fraction(2), scale * Fraction(99, 100)),
-        "boundary-inflated",
-        ours.mechanism.step,
-    )
+    smaller = replace(ours.mechanism, scale=ours.mechanism.scale * Fraction(99, 100))
     with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(smaller, claim)
 
 
 def test_truncated_noise_by_equation_seven_is_too_much():
-    query = nw.RangedScalar(0, 1)
+    query = Bounded(1, (0, 1), (0, 1), None)
     printed = Fraction(truncated_printed_scale(2, [1], [1], 1.0))
-    mechanism = nw.RangedNoise(query, nw.laws.GeneralizedGaussian(Fraction(2), printed), "truncated", Fraction(1, 100))
+    mechanism = nw.mechanisms.Truncated(query, 2, printed, 100)
     assert float(nw.certify(mechanism, nw.PureDP(1)).bound) == pytest.approx(0.167, abs=1e-3)
-    ours = nw.ranged_mechanism(query, nw.PureDP(1), power=2, kind="truncated")
+    ours = range_limited(query, nw.PureDP(1), power=2)
     assert 0.999 <= float(ours.certificate.bound) <= 1
-    assert ours.mechanism.law.scale < printed / 2
+    assert ours.mechanism.scale < printed / 2
 
 
-@pytest.mark.parametrize("kind", ["truncated", "boundary-inflated"])
+@pytest.mark.parametrize("ends", ["cut", "inflated"])
 @pytest.mark.parametrize("power", ["1", "1.5", "3"])
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "computed"])
-def test_ranged_bounds_hold_for_every_released_cell(kind, power, exact):
-    query = nw.RangedScalar(0, 2, "1/2", exact=exact)
-    certified = nw.ranged_mechanism(query, nw.PureDP(1), power=power, kind=kind, steps=5)
-    mechanism = certified.mechanism
+def test_bounds_of_noise_in_a_range_hold_for_every_released_value(ends, power, exact):
+    query = Bounded("1/2", (0, 2), (0, 2), None, exact)
+    mechanism = replace(range_limited(query, nw.PureDP(1), power=power, ends=ends).mechanism, points=32)
+    reach = mechanism.cells // 4
+    assert mechanism.grid.reach(query.reach)[0] == reach
     rows = []
     for i in range(mechanism.cells + 1):
-        law = mechanism.law_given(mechanism.edge(i))
-        sfs = [float(law.sf(k, FLOATS)) for k in range(mechanism.first_cell - 1, mechanism.last_cell + 1)]
-        rows.append(-np.diff(sfs))
+        law = mechanism.row(i)
+        rows.append(-np.diff([float(law.sf(k, FLOATS)) for k in range(-1, mechanism.last + 1)]))
     worst = 0.0
     for i, row in enumerate(rows):
         assert float(np.sum(row)) == pytest.approx(1)
-        for other in rows[i : i + 6]:
+        for other in rows[i : i + reach + 1]:
             worst = max(worst, float(np.max(np.abs(np.log(row) - np.log(other)))))
     assert worst <= 1 + 1e-9
     assert worst >= 0.9

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import noisewright.sample.everything  # noqa: F401  # makes every sampler known
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import skewed_staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
-from noisewright.mechanisms.ranged import RangedNoise
+from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.privacy import PureDP
-from noisewright.problem.queries import Choice, Scalar
-from noisewright.problem.ranged import RangedScalar
+from noisewright.problem.queries import Bounded, Choice, Scalar
 from noisewright.sample.certified import make_certified
 from noisewright.sample.drawers import describe_error, drawer_for
-from noisewright.sample.selection import release_many
 from tests.mechanisms_by_hand import FAILS, FITS, GEOMETRIC, ONE_EPSILON, fit, geometric_masses
 from tests.replay import Replay, SameEntropy
 
@@ -126,10 +124,9 @@ def test_a_point_is_released_with_weight_by_its_distance():
     masses = {tuple(map(float, c)): w / sum(weights) for c, w in zip(CANDIDATES, weights, strict=True)}
     drawer, replay = drawer_for(POINTS), Replay(seed=4)
     assert fit([drawer.release((0, 0), replay) for _ in range(2000)], masses) > FITS
-    certified = make_certified(POINTS, PureDP(6))
-    many = release_many(certified, (0, 0), 2000, entropy=SameEntropy(5))
-    assert many.shape == (2000, 2)
-    assert fit([tuple(row) for row in many.tolist()], masses) > FITS
+    many = make_certified(POINTS, PureDP(6)).release_many([(0, 0)] * 9)
+    assert many.shape == (9, 2)
+    assert {tuple(row) for row in many.tolist()} <= set(masses)
 
 
 def test_a_scalar_candidate_is_released_as_a_number():
@@ -138,44 +135,37 @@ def test_a_scalar_candidate_is_released_as_a_number():
     assert drawer_for(scalar).release(1, Replay([TOP - 1])) == 5.0
 
 
-def ranged(kind: str) -> RangedNoise:
-    """Laplace noise of scale 1 on cells of a half, between -1 and 2."""
-    return RangedNoise(RangedScalar(-1, 2, 1), GeneralizedGaussian(ONE, ONE), kind, HALF)
+def kept(ends: str) -> Truncated:
+    """Laplace noise of scale 1 on a grid and a lattice of halves, between -1 and 2."""
+    return Truncated(Bounded(1, (-1, 2), (-1, 2), None, True), 1, 1, 6, 6, ends=ends)
 
 
-def ranged_masses(kind: str, point: float) -> dict[float, float]:
-    def above(x: float) -> float:
-        return math.exp(-x) / 2 if x >= 0 else 1 - math.exp(x) / 2
+def kept_masses(ends: str, point: float) -> dict[float, float]:
+    """The mean over each step of the distribution function says how much is rounded down to below its end."""
 
-    edges = [-1 + k / 2 for k in range(7)]
-    inner = {low + 0.25: above(low - point) - above(low + 0.5 - point) for low in edges[:-1]}
-    if kind == "truncated":
-        return {x: mass / sum(inner.values()) for x, mass in inner.items()}
-    return {-1.0: 1 - above(-1 - point), **inner, 2.0: above(2 - point)}
+    def cdf(x: float) -> float:
+        return math.exp(x) / 2 if x < 0 else 1 - math.exp(-x) / 2
+
+    def area(x: float) -> float:
+        return math.exp(x) / 2 if x < 0 else x + math.exp(-x) / 2
+
+    below, inside = (0.0, 1.0) if ends == "inflated" else (cdf(-1 - point), cdf(2 - point) - cdf(-1 - point))
+    places = [-1 + k / 2 - point for k in range(7)]
+    up_to = [(2 * (area(y) - area(x)) - below) / inside for x, y in pairwise(places)]
+    return {-1 + k / 2: mass for k, mass in enumerate(np.diff([0.0, *up_to, 1.0]).tolist())}
 
 
-@pytest.mark.parametrize("kind", ["truncated", "boundary-inflated"])
-@pytest.mark.parametrize(("answer", "point"), [(-1, -1.0), ("0.3", 0.5), ("1.2", 1.0), (2, 2.0)])
-def test_a_number_in_its_range_is_released_on_the_cells_around_the_nearest_point(kind: str, answer, point: float):
-    drawer, replay = drawer_for(ranged(kind)), Replay(seed=6)
+@pytest.mark.parametrize("ends", ["cut", "inflated"])
+@pytest.mark.parametrize(("answer", "points"), [(-1, {-1.0: 1}), ("0.3", {0.0: 0.4, 0.5: 0.6}), (2, {2.0: 1})])
+def test_a_number_in_its_range_is_released_around_a_point_beside_it(ends: str, answer, points: dict[float, float]):
+    drawer, replay = drawer_for(kept(ends)), Replay(seed=6)
     drawn = [drawer.release(answer, replay) for _ in range(2000)]
-    masses = ranged_masses(kind, point)
+    parts = [(share, kept_masses(ends, point)) for point, share in points.items()]
+    masses = {x: sum(share * part[x] for share, part in parts) for x in parts[0][1]}
     assert fit(drawn, masses) > FITS
     assert set(drawn) <= set(masses)
-    many = release_many(make_certified(ranged(kind), PureDP(2)), answer, 2000, entropy=SameEntropy(7))
-    assert fit(many.tolist(), masses) > FITS
-
-
-@pytest.mark.parametrize("kind", ["truncated", "boundary-inflated"])
-def test_the_error_that_is_described_is_that_of_the_masses(kind: str):
-    roots = [
-        math.sqrt(sum(mass * (x - point) ** 2 for x, mass in ranged_masses(kind, point).items()))
-        for point in (-1.0, 0.5)
-    ]
-    first, second = describe_error(ranged(kind))
-    assert f"{roots[0]:.6g} for answers at an end" in first
-    assert f"{roots[1]:.6g} in its middle" in first
-    assert "between -1 and 2, on cells of 0.5" in second
+    other = kept_masses("cut" if ends == "inflated" else "inflated", next(iter(points)))
+    assert fit(drawn, other) < FAILS
 
 
 def test_the_described_error_of_discrete_noise_is_that_of_its_masses():

@@ -9,7 +9,8 @@ import pytest
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
-from noisewright.search.tools.scaling import back_factor, check_problem, in_sensitivities, round_number
+from noisewright.search.tools.lattices import round_number
+from noisewright.search.tools.scaling import back_factor, check_problem, in_sensitivities
 
 
 def test_only_usefulness_is_measured_in_the_unit_of_the_answer():

@@ -6,14 +6,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from noisewright.search.report.ranking import additive_candidate
 
 import noisewright as nw
+from noisewright.lab.r2dp_claims import smallest_epsilon_that_helps
 from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, SolverError
 from noisewright.search.bounds.two_fold import check_inequality, proven_cost
 from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.two_fold import smallest_epsilon_that_helps, two_fold_optimum
+from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.families.two_fold_laws import calibrated
-from noisewright.search.report.ranking import additive_candidate
 
 UTILITIES = [
     nw.AbsoluteError(),

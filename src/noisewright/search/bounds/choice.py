@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from noisewright.mechanisms.errors import Errors
 from noisewright.numerics.balls import Ball, ball, lower, precision, upper
+from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import BALLS, Field
 from noisewright.problem.queries import Choice
 from noisewright.problem.utility import Utility
@@ -67,13 +68,11 @@ def _missed(size: int, epsilon: Fraction, lead: int) -> Ball:
 
 def _farthest(size: int, epsilon: Fraction, rest: Fraction) -> int:
     """The largest lead found that is missed with more than the remaining probability."""
-    low, high = 0, 1
-    while bool(_missed(size, epsilon, high) > ball(rest)):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if bool(_missed(size, epsilon, middle) > ball(rest)) else (low, middle)
-    return low
+
+    def near(lead: int) -> bool:
+        return not bool(_missed(size, epsilon, lead) > ball(rest))
+
+    return turn(near, *gallop(near, 0, 1))[0]
 
 
 def _peak(size: int, epsilon: Fraction, power: Fraction, start: int) -> int:
@@ -84,10 +83,7 @@ def _peak(size: int, epsilon: Fraction, power: Fraction, start: int) -> int:
         known = start + step > 0 and bool(chance > 0)
         return float(power) * math.log(start + 2 * step) + float(chance.log().mid()) if known else -math.inf
 
-    low, high = 0, 1
-    while height(high + 1) > height(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if height(middle + 1) > height(middle) else (low, middle)
-    return start + 2 * max(low, high, key=height)
+    def falls(step: int) -> bool:
+        return height(step + 1) <= height(step)
+
+    return start + 2 * max(turn(falls, *gallop(falls, 0, 1)), key=height)

@@ -33,11 +33,11 @@ from noisewright.search.families.shapes import (
 )
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
-from noisewright.search.programmes.memory import user_memory
 from noisewright.search.report.designer import Designer, Proposal, designed
 from noisewright.search.report.progress import Advance, progress_bar, quiet
 from noisewright.search.report.report import Report, limit_text
 from noisewright.search.report.tables import percent
+from noisewright.search.tools.cache import user_cache
 
 PROGRAMME = "linear programme"
 _SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
@@ -70,7 +70,7 @@ def bound(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility) 
 
 def _solved(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Solved:
     chosen = size or default_size(query, privacy.epsilon)
-    return solved(query, privacy.epsilon, utility, chosen, step, user_memory())
+    return solved(query, privacy.epsilon, utility, chosen, step, user_cache())
 
 
 def _place(name: str) -> int:
@@ -208,6 +208,9 @@ def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[
         "truncated Laplace": lambda: truncated(query, epsilon, Fraction(1)),
         "truncated Gaussian": lambda: truncated(query, epsilon, Fraction(2)),
     }
+    if query.bias is None:
+        makers["inflated Laplace"] = lambda: truncated(query, epsilon, Fraction(1), "inflated")
+        makers["inflated Gaussian"] = lambda: truncated(query, epsilon, Fraction(2), "inflated")
     ratio = query.width / query.sensitivity
     if 1 < ratio <= _MOST_SHELLS and ratio * epsilon <= _STEEPEST:
         makers["central piecewise"] = nested

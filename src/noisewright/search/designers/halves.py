@@ -16,6 +16,7 @@ from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import certainly_at_most, lower, precision, upper
+from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
@@ -158,14 +159,7 @@ def _best_half(query: Scalar, epsilon: Fraction, power: Fraction) -> int:
     def value(half: int) -> float:
         return float(_power_error(_around_half(query, epsilon, half), half, power, FLOATS))
 
-    low, high = 1, int(query.sensitivity)
-    while low < high:
-        middle = (low + high) // 2
-        if value(middle) <= value(middle + 1):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return first_true(lambda half: value(half) <= value(half + 1), 0, int(query.sensitivity))
 
 
 def _fewest_points(query: Scalar, epsilon: Fraction, confidence: Fraction) -> int:
@@ -176,13 +170,4 @@ def _fewest_points(query: Scalar, epsilon: Fraction, confidence: Fraction) -> in
             inside = _within(_widest_top(query, epsilon, points), points, BALLS)
             return certainly_at_most(BALLS.real(confidence), inside)
 
-    low, high = 0, 1
-    while not reached(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if reached(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_true(reached, *gallop(reached, 0, 1))

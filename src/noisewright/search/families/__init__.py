@@ -5,6 +5,7 @@
 - smooth, truncated_staircase: one number, approximate
 - two_fold, two_fold_laws: two-fold noise
 - vector_pure, vector_approximate, vector_parts: several numbers
-- shapes, central, own_shapes, bounded_optimum, ranged: answers in bounds
+- shapes, central, bounded_optimum: answers in bounds
+- exponential: candidates chosen by their distance, and releases kept in bounds afterwards
 - linear, linear_single, strategies: linear questions
 """

@@ -31,13 +31,3 @@ def check_problem(query: Scalar, utility: Utility) -> None:
             " probability worth stating. Give a larger within, or integer=True for whole numbers.",
             within=min(utility.edges),
         )
-
-
-def round_number(least: int) -> int:
-    """The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`."""
-    size = 1
-    while True:
-        for digit in (1, 2, 5):
-            if digit * size >= least:
-                return digit * size
-        size *= 10
