@@ -8,41 +8,37 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from noisewright.app.output import read_text
 from noisewright.problem.errors import InvalidAnswerError, InvalidInputError, InvalidNumberError
 
-_LONGEST_INPUT = 16 * 2**20
+_LARGEST = 16
 
 
 def truth_of(value: str | None, file: Path | None) -> str:
     """What was typed after --value, what --value-file holds, or all of standard input."""
     if (value is None) == (file is None):
         raise InvalidInputError("give the true answer either as --value (- for standard input) or as --value-file.")
-    if file is None and value != "-":
+    if value not in (None, "-"):
         return str(value)
     place = "standard input" if file is None else str(file)
-    try:
-        text = _all_of_input() if file is None else _all_of(file)
-    except UnicodeDecodeError:
-        raise InvalidNumberError(f"{place} holds no number; give one, such as 42.") from None
-    except OSError as error:
-        raise InvalidInputError(f"cannot read {place}: {error.strerror or 'it is no file'}.") from None
-    # What is too long is refused, never cut: a part of a number is another number.
-    if len(text) > _LONGEST_INPUT:
-        raise InvalidNumberError(
-            f"{place} holds more than {_LONGEST_INPUT:,} characters; give one number, or several with commas between."
-        )
+    text = _from_input() if file is None else read_text(file, "--value-file", _LARGEST)
     if not text.strip():
         raise InvalidNumberError(f"{place} is empty; give one number, such as 42.")
     return text
 
 
-def _all_of_input() -> str:
-    return "" if sys.stdin is None else sys.stdin.read(_LONGEST_INPUT + 1)
-
-
-def _all_of(file: Path) -> str:
-    with file.open(encoding="utf-8") as opened:
-        return opened.read(_LONGEST_INPUT + 1)
+def _from_input() -> str:
+    """All of standard input; what is too long is refused, never cut: a part of a number is another number."""
+    try:
+        text = "" if sys.stdin is None else sys.stdin.read(_LARGEST * 2**20 + 1)
+    except UnicodeDecodeError:
+        raise InvalidNumberError("standard input holds no number; give one, such as 42.") from None
+    if len(text) > _LARGEST * 2**20:
+        raise InvalidNumberError(
+            f"standard input holds more than {_LARGEST * 2**20:,} characters; give one number, or several with commas"
+            " between."
+        )
+    return text
 
 
 def read_truth(text: str, mechanism: Any) -> Any:
@@ -62,7 +58,7 @@ def shown(released: Any) -> str:
     return ",".join(repr(float(number)) for number in released)
 
 
-def _numbers(text: str) -> list[str]:
+def _numbers(text: str) -> Any:
     """A JSON list, or numbers with commas or white space between."""
     if text.startswith("["):
         return _json(text, list)
@@ -71,7 +67,7 @@ def _numbers(text: str) -> list[str]:
     return text.split()
 
 
-def _scores(text: str, candidates: Sequence[str]) -> dict[str, str]:
+def _scores(text: str, candidates: Sequence[str]) -> Any:
     """A JSON object, name=score with commas or line breaks between, or scores in the order of the candidates."""
     if text.startswith("{"):
         return _json(text, dict)

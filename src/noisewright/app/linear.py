@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from noisewright.app.designing import check_files, keep_files
-from noisewright.app.options import Json, Plot, Save, SaveReport
-from noisewright.app.output import on_a_terminal, say, say_json
+from noisewright.app.options import Json, Plot, Save, SaveReport, number
+from noisewright.app.output import check_picture, check_place, draw, keep, on_a_terminal, read_text, say, say_json
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
@@ -18,7 +18,7 @@ from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming, Matrix
 from noisewright.problem.utilities import SquaredError
 
-_LARGEST_FILE = 256 * 2**20
+_LARGEST_FILE = 256
 
 Queries = Annotated[
     Path,
@@ -28,12 +28,8 @@ Points = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Coordinates, one line for each element: Euclidean distances.")
 ]
 Distances = Annotated[Path | None, typer.Option(metavar="FILE", help="Any distances: a square of numbers.")]
-Scale = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="Budget of one unit of length, with --points; 1 unless given.")
-]
-Same = Annotated[
-    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The same budget for every pair: ordinary privacy.")
-]
+Scale = Annotated[str | None, number("Budget of one unit of length, with --points; 1 unless given.")]
+Same = Annotated[str | None, number("The same budget for every pair: ordinary privacy.", "--epsilon")]
 People = Annotated[int | None, typer.Option(metavar="COUNT", help="How many people there are, if that is public.")]
 Histogram = Annotated[
     Path | None,
@@ -63,7 +59,9 @@ def linear(
     counts = None if histogram is None else [v for row in _numbers(histogram, "--histogram") for v in row]
     if counts is not None:
         query.answers(counts)
-    check_files(save, save_report, plot)
+    check_place(save, "--save")
+    check_place(save_report, "--save-report")
+    check_picture(plot)
     from noisewright.search.design import design
 
     report = design(query, privacy=privacy, utility=SquaredError(), progress=on_a_terminal())
@@ -75,7 +73,9 @@ def linear(
         if released is not None:
             say("\nPrivate answers (this spent the budget once):")
             say("\n".join(f"{name}: {value}" for name, value in zip(query.names, released, strict=True)))
-    keep_files(report, save, save_report, plot)
+    keep(report.best, save, f"mechanism ({report.candidates[0].name})")
+    keep(report, save_report, "report")
+    draw(report.plot, plot)
 
 
 def _metric(size: int, points: Path | None, distances: Path | None, epsilon: str | None, scale: str | None) -> Any:
@@ -93,10 +93,7 @@ def _metric(size: int, points: Path | None, distances: Path | None, epsilon: str
 
 def _numbers(path: Path, option: str) -> list[list[str]]:
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise InvalidInputError(f"{option} is {path}, which is larger than 256 MiB.")
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        lines = io.StringIO(read_text(path, option, _LARGEST_FILE), newline="")
+        return [[cell.strip() for cell in row] for row in csv.reader(lines) if row]
+    except csv.Error as error:
         raise InvalidInputError(f"{option} is {path}, which cannot be read: {error}.") from None
-    return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from noisewright.problem.errors import InvalidInputError
@@ -53,8 +53,7 @@ class Parameters:
 
     def given(self) -> dict[str, str]:
         """Those that were typed, by name."""
-        values = {"power": self.power, "within": self.within, "confidence": self.confidence}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

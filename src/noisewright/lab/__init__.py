@@ -2,6 +2,7 @@
 
 - r2dp*: R2DP: two-fold noise
 - generalized_gaussian*, named_rules, ranges: the generalized-Gaussian paper
+- paper_bounds, metropolis: bounds and walks of papers, which no proof uses
 - non_identical*: non-identical noise for several numbers
 - composite*: bounded, unbiased answers
 - dx*: metric privacy for linear questions

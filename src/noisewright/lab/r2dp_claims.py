@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from noisewright.lab.claims import Claim
+from noisewright.lab.paper_bounds import paper_bound
 from noisewright.lab.r2dp_curves import (
     FIRST,
     LAPLACE,
@@ -27,7 +28,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
 from noisewright.proof.pure import pure_bound
-from noisewright.proof.twofold import paper_bound, renyi_ball
+from noisewright.proof.twofold import renyi_ball
 from noisewright.search.design import design
 from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.families.two_fold_laws import calibrated

@@ -15,6 +15,7 @@ from noisewright.laws.shells import shifted_sum
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.errors import Errors
 from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.mechanisms.several import Floats, Several
 from noisewright.numerics.balls import Ball, ball
@@ -57,6 +58,11 @@ class PerCoordinate(Several):
         """The law of each released number when `answer` is the truth (the number itself where none is added)."""
         values = read_answers(answer, self.query)
         return [part.law_given(x) if part else x for part, x in zip(self.parts, values, strict=True)]
+
+    @property
+    def errors(self) -> Errors:
+        """What is known of released minus true answers; of a single number all is known."""
+        return self if len(self.parts) > 1 or self.parts[0] is None else self.parts[0].errors
 
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
         """Mean of |error|^power of each number."""

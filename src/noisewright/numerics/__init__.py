@@ -2,6 +2,7 @@
 
 - fields, balls: the two systems behind one face; the only door to python-flint
 - series, special, roots: sums, special functions, powers and roots
+- bisection: where a property turns, by ends that were checked
 - distances, pairs: metrics and every pair of a universe, floats first, exact where they do not decide
 - lp, weights: linear programmes; multiplicative weights
 - remembered: what was computed about immutable things

@@ -107,6 +107,7 @@ class ErrorEntropy(Utility):
     """Differential entropy of the error, in nats: how uncertain the truth stays, given the answer."""
 
     numerical: ClassVar[bool] = True
+    unit: ClassVar[str] = "nats"
 
     def __str__(self) -> str:
         return "entropy of the error"

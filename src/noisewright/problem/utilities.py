@@ -112,6 +112,8 @@ class Usefulness(Utility):
         check_weights(self.weights)
         if self.within == ():
             raise InvalidUtilityError("within is empty; give one limit, or one for each number.", within=())
+        if isinstance(self.within, tuple) and len(self.within) == 1:
+            keep(self, within=self.within[0])
 
     def __str__(self) -> str:
         return self.several() if isinstance(self.within, tuple) else f"P(|error| <= {show(self.within)})"

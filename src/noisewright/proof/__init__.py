@@ -6,7 +6,7 @@
 - vectors, vector_sets, vector_gaussian: several numbers
 - bounded: answers in bounds
 - metric, choice, exponential: metric privacy; choices
-- conversions, named_rules: what one requirement implies about another; rules of a paper
+- conversions: what one requirement implies about another
 
 In the words of the literature: *reach* is the sensitivity, rounding included; the *profile*, the least delta at each
 epsilon, is the hockey-stick divergence; a *log-ratio* is a privacy loss.

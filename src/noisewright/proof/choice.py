@@ -5,8 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 
 
@@ -16,15 +14,7 @@ def pure_choice(mechanism: RandomExponential, requirement: PureDP) -> tuple[Frac
     Rule: for each epsilon the exponential mechanism is epsilon-DP, and a mixture over a choice that does not
     depend on the data is as private as its worst part. Nothing better is proven for a random epsilon.
     """
-    bound = max(mechanism.epsilons)
-    if bound > requirement.epsilon:
-        raise UncertifiedError(
-            f"refused: this mechanism may draw epsilon = {show(bound)}, but {show(requirement.epsilon)} was claimed;"
-            " a mixture is as private as its worst part.",
-            bound=bound,
-            requirement=requirement,
-        )
-    return bound, "pure/exponential-largest-epsilon"
+    return max(mechanism.epsilons), "pure/exponential-largest-epsilon"
 
 
 def pure_permute_and_flip(mechanism: PermuteAndFlip, requirement: PureDP) -> tuple[Fraction, str]:
@@ -39,11 +29,4 @@ def pure_permute_and_flip(mechanism: PermuteAndFlip, requirement: PureDP) -> tup
     One person changes T by at most 2 sensitivities, and P(Z > T + 2 sensitivity) >= e^-epsilon P(Z > T) for every T.
     Scores read from floats may be apart by the stretch besides, by which `rate_of` lessens c.
     """
-    bound = mechanism.epsilon
-    if bound > requirement.epsilon:
-        raise UncertifiedError(
-            f"refused: this mechanism spends epsilon = {show(bound)}, but {show(requirement.epsilon)} was claimed.",
-            bound=bound,
-            requirement=requirement,
-        )
-    return bound, "pure/permute-and-flip"
+    return mechanism.epsilon, "pure/permute-and-flip"

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from numpy.typing import NDArray
-
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.numerics.balls import ball, precision, upper
-from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import show
 from noisewright.problem.utilities import ErrorQuantile
 from noisewright.proof.additive import above
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.refine import Inverter
 from noisewright.sample.two_sided import flip
@@ -22,7 +19,9 @@ from noisewright.sample.uniform import whole_below
 _BITS = 64
 
 
-class ChoiceDrawer:
+@drawer_for.register(RandomExponential)
+@drawer_for.register(PermuteAndFlip)
+class ChoiceDrawer(Releasing):
     """Chooses a candidate from the scores of all."""
 
     def __init__(self, mechanism: RandomExponential | PermuteAndFlip) -> None:
@@ -37,9 +36,6 @@ class ChoiceDrawer:
             index = inverter.invert(int(stream.words(1)[0]), _BITS, stream, above=-1, at_most=last)
         return self._mechanism.query.candidates[index]
 
-    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
-        raise InvalidAnswerError("a choice has no noise of its own; call release with the scores.")
-
 
 def _flipped(mechanism: PermuteAndFlip, answer: Mapping[str, Any], stream: WordStream) -> int:
     """The first index in a uniform order whose coin of probability e^-x accepts, both exactly."""
@@ -52,12 +48,6 @@ def _flipped(mechanism: PermuteAndFlip, answer: Mapping[str, Any], stream: WordS
         x = refusals[index]
         if not x or flip(lambda x=x: (-ball(x)).exp(), int(stream.words(1)[0]), _BITS, stream):  # type: ignore[misc]
             return index
-
-
-@drawer_for.register(RandomExponential)
-@drawer_for.register(PermuteAndFlip)
-def _(mechanism: RandomExponential | PermuteAndFlip) -> Drawer:
-    return ChoiceDrawer(mechanism)
 
 
 @describe_error.register(RandomExponential)

@@ -28,7 +28,7 @@ from noisewright.search.families.staircase import from_grid, laplace, laplace_na
 from noisewright.search.report.progress import progress_bar
 from noisewright.search.report.report import over
 from noisewright.search.report.tables import html_table, number, text_table
-from noisewright.search.tools.scaling import check_problem
+from noisewright.search.tools.scaling import check_problem, for_one
 
 _RELATIVE = Fraction(1, 1000)
 _NOTCH = Fraction(1, 10_000)
@@ -134,7 +134,7 @@ def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: boo
     if type(utility) not in (*SCALAR, Expected):
         served = ", ".join(u.__name__ for u in (*SCALAR, Expected))
         raise InvalidUtilityError(f"utility is {utility!r}; budget_for serves {served}.", utility=utility)
-    check_problem(query, utility)
+    check_problem(query, for_one(utility))
     goal = parameter(target, "target")
     _check_target(goal, utility)
     names = [laplace_name(query), "staircase", "tailored"]

@@ -24,6 +24,7 @@ from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed
 from noisewright.search.report.progress import progress_bar
 from noisewright.search.report.report import Report
+from noisewright.search.tools.scaling import for_one
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): SCALAR_PURE,
@@ -87,10 +88,7 @@ def utility_for(query: Any, utility: Utility) -> Utility:
     if hasattr(query, "dimension"):
         utility.check_count(query.dimension)
         return utility
-    if utility.weights is not None:
-        raise InvalidUtilityError("weights are for several numbers; leave them out for one.", weights=utility.weights)
-    utility.check_count(1)
-    return utility.alone(0)
+    return for_one(utility)
 
 
 def explorer_for(explore: str, query: Any, privacy: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.bounded_values import profile_of, value_of
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.search.bounds.bounded import certified_lower
@@ -33,7 +33,7 @@ def _reached(sensitivity: str, margin: str, utility: Any) -> float:
     found = solved(question(sensitivity, margin), ONE, utility, Size(12, 160), lambda _: None, Cache(None))
     assert found.mechanism is not None
     assert nw.certify(found.mechanism, nw.PureDP(1)).bound <= 1
-    return float(value_of(profile_of(found.mechanism), utility).mid())
+    return float(found.mechanism.expected(utility).mid())
 
 
 @pytest.mark.parametrize("outputs", [6, 8, 11])
@@ -66,7 +66,7 @@ def test_multipliers_of_a_stronger_promise_do_not_raise_the_bound(sensitivity: s
     query = question(sensitivity, "5")
     fine = solved(query, ONE, WORST, Size(8, 60), lambda _: None, Cache(None)).mechanism
     assert fine is not None
-    programme, _ = bound_programme(design_programme(query, ONE, None, Size(8, 40)), WORST)
+    programme, _ = bound_programme(design_programme(query, ONE, WORST, Size(8, 40)), WORST)
     stronger = solve(replace(programme, epsilon=Fraction(epsilon)), programme.distances**2).multipliers
     assert certified_lower(programme, stronger) <= profile_of(fine).worst(1)
 

@@ -26,7 +26,8 @@ def test_rationals_stay_exact_and_the_true_end_is_returned() -> None:
     low, high = turn(holds, Fraction(1), Fraction(2), within=Fraction(1, 1000))
     assert isinstance(high, Fraction)
     assert 0 < high - low <= Fraction(1, 1000)
-    assert seen[high] and not seen[low]
+    assert seen[high]
+    assert not seen[low]
     assert first_true(holds, Fraction(1), Fraction(2), within=Fraction(1, 1000)) == high
 
 

@@ -118,7 +118,7 @@ def test_impossible_weights_are_refused(utility, weights):
 @pytest.mark.parametrize("within", [0, -1, [], [1, 0], math.nan])
 def test_impossible_limits_are_refused(within):
     with pytest.raises(nw.errors.InvalidInputError):
-        nw.Usefulness(within)
+        nw.Usefulness(within).check_count(2)
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_impossible_limits_are_refused(within):
         (nw.SquaredError([1, 2]), "2 weights for 3 numbers"),
         (nw.AbsoluteError([1, 2, 3, 4]), "4 weights for 3 numbers"),
         (nw.Usefulness([1, 2]), "2 limits for 3 numbers"),
-        (nw.PowerError(3), "for several numbers"),
-        ("squared", "for several numbers"),
+        (nw.PowerError(3), "for a Vector question"),
+        ("squared", "for a Vector question"),
     ],
 )
 @pytest.mark.parametrize("privacy", [nw.PureDP(1), nw.ApproxDP(1, 1e-6)])

@@ -9,13 +9,14 @@ import mpmath
 import pytest
 
 import noisewright as nw
+from noisewright.lab.paper_bounds import paper_bound
 from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.piecewise import staircase
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import precision, upper
 from noisewright.proof.integrals import _tails as tails_beyond
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
-from noisewright.proof.twofold import paper_bound, renyi_ball
+from noisewright.proof.twofold import renyi_ball
 
 F = Fraction
 

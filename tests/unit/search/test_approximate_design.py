@@ -197,7 +197,7 @@ def test_divergence_requirements_are_used_up(privacy, integer):
 
 
 def test_losses_of_ones_own_are_refused_with_a_delta():
-    with pytest.raises(nw.errors.InvalidUtilityError, match="PureDP only"):
+    with pytest.raises(nw.errors.InvalidUtilityError, match=r"under ApproxDP give one of nw.AbsoluteError"):
         nw.design(QUERY, privacy=CLAIM, utility=nw.Expected(abs, growth=1))
 
 

@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 import pytest
-from noisewright.search.report.ranking import outward
 
 import noisewright as nw
 from noisewright.numerics.balls import lower, precision
@@ -16,6 +15,7 @@ from noisewright.search.bounds.pure import best_possible, power_bound
 from noisewright.search.bounds.two_fold import check_inequality
 from noisewright.search.families.calibration import GAUSSIAN, _checked
 from noisewright.search.families.staircase import smallest_integer_width
+from noisewright.search.report.designer import outward
 
 
 @pytest.mark.parametrize("split", [0.02, 0.2, 0.6, 0.95])

@@ -12,6 +12,7 @@ from typing import Any
 from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.truncated import Truncated
+from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
@@ -46,6 +47,7 @@ _LARGEST_RATIO = 2000
 _MOST_SHELLS = 400
 _STEEPEST = 600
 _PLACES = 40
+_SOLVED: Remembered[Solved] = Remembered()
 
 
 def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -69,8 +71,13 @@ def bound(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility) 
 
 
 def _solved(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Solved:
-    chosen = size or default_size(query, privacy.epsilon)
-    return solved(query, privacy.epsilon, utility, chosen, step, user_cache())
+    """The programme's answer, proven once in a design."""
+    kept, key = _SOLVED.of(query), (size, privacy, utility)
+    if key not in kept:
+        chosen = size or default_size(query, privacy.epsilon)
+        kept.clear()
+        kept[key] = solved(query, privacy.epsilon, utility, chosen, step, user_cache())
+    return kept[key]
 
 
 def _place(name: str) -> int:

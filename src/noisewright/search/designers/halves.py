@@ -27,7 +27,7 @@ from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.report.designer import outward
 from noisewright.search.report.tables import number
-from noisewright.search.tools.scaling import check_problem
+from noisewright.search.tools.scaling import check_problem, for_one
 
 _MOST_POINTS = 100
 _LARGEST_FLOAT = 2**52
@@ -64,17 +64,17 @@ def half_integers(query: Scalar, *, privacy: PureDP, utility: Utility) -> HalfIn
     usefulness or error quantiles; raises an InvalidInputError otherwise. For absolute errors and powers below 1 no
     numbers do better than whole ones.
     """
-    check_problem(query, utility)
-    if not isinstance(query, Scalar) or not query.integer:
+    if not isinstance(query, Scalar) or not query.integer or query.bounded is not None:
         raise InvalidQueryError("half-integers are for whole-number answers: Scalar(sensitivity, integer=True).")
     if not isinstance(privacy, PureDP):
         raise InvalidPrivacyError(f"privacy is {privacy!r}; half-integers are designed for nw.PureDP(epsilon).")
-    if not _covers(query, utility):
+    if not isinstance(utility, Utility) or not _covers(query, for_one(utility)):
         raise InvalidUtilityError(
             "half-integers are designed for Usefulness, ErrorQuantile and power errors above 1 with a sensitivity of at"
             f" most {_MOST_POINTS}; use design for whole numbers.",
             utility=utility,
         )
+    check_problem(query, utility)
     mechanism, value = _best(query, privacy.epsilon, utility)
     worst = lower(value) if utility.larger_is_better else upper(value)
     return HalfIntegers(

@@ -31,3 +31,11 @@ def check_problem(query: Scalar, utility: Utility) -> None:
             " probability worth stating. Give a larger within, or integer=True for whole numbers.",
             within=min(utility.edges),
         )
+
+
+def for_one(utility: Utility) -> Utility:
+    """What counts as good for a single number; weights and limits of several are refused."""
+    if utility.weights is not None:
+        raise InvalidUtilityError("weights are for several numbers; leave them out for one.", weights=utility.weights)
+    utility.check_count(1)
+    return utility.alone(0)
