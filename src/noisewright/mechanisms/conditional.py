@@ -17,7 +17,7 @@ from noisewright.mechanisms.answers import within_range
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.bounded_values import Profile, profile_of
 from noisewright.numerics.fields import Field, Value
-from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.fields import Rationals, rationals
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.queries import Bounded
@@ -74,6 +74,8 @@ class Conditional(Mechanism):
         profile = self.profile
         if prior is None:
             return profile.between(profile.average)
+        if not all(profile.inputs[0] <= x <= profile.inputs[-1] for x, _ in prior):
+            raise InvalidUtilityError("the prior has answers outside the inputs of the question; leave them out.")
         return profile.between(lambda side: sum((w * profile.at(x, side) for x, w in prior), Fraction(0)))
 
     def bias(self, field: Field) -> Value:
