@@ -12,10 +12,11 @@ from fractions import Fraction
 import numpy as np
 
 from noisewright.laws.tabulated import HALF, Tabulated
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
+from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta, scaled_factor
+from noisewright.search.families.calibration import Target
 from noisewright.search.programmes.approximate import (
     MOST_CELLS,
     Floats,
@@ -28,8 +29,6 @@ from noisewright.search.programmes.approximate import (
 _BOTTOM_WEIGHT = 2**64
 _LONGEST_WEIGHT_BITS = 500
 _FACTOR_BITS = 128
-
-Target = ApproxDP | ProbabilisticDP
 
 
 def truncated_staircase(query: Scalar, privacy: Target, utility: Utility) -> Tabulated | None:
