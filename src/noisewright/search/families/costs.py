@@ -57,12 +57,7 @@ def _power_sums(power: float) -> Primitive:
 
 def _tabulated(grid: LossGrid) -> Primitive:
     right, left = grid.cell_losses("middle")
-    width = 1.0 if grid.query.integer else float(grid.width)
+    width, offset = (1.0, 0.5) if grid.query.integer else (float(grid.width), 0.0)
     running = np.concatenate([-np.cumsum(left)[::-1], [0.0], np.cumsum(right)]) * width
-    offset = 0.5 if grid.query.integer else 0.0
-    edges = (np.arange(-grid.count, grid.count + 1) - offset) * (1.0 if grid.query.integer else float(grid.width))
-
-    def total(x: Floats) -> Floats:
-        return np.asarray(np.interp(x, edges, running))
-
-    return total
+    edges = (np.arange(-grid.count, grid.count + 1) - offset) * width
+    return lambda x: np.asarray(np.interp(x, edges, running))

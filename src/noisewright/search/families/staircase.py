@@ -40,8 +40,11 @@ def laplace(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
 def with_split(query: Scalar, epsilon: Fraction, split: float) -> Additive:
     """The staircase with about this split, on a lattice fine enough for its top step."""
     steps = round_number(max(100, float(STEPS_PER_SCALE * epsilon), _STEPS_PER_SPLIT / split))
-    top = Fraction(min(max(1, round(split * steps)), steps), steps)
-    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=top)
+    return _on_steps(query, epsilon, Fraction(min(max(1, round(split * steps)), steps), steps), steps)
+
+
+def _on_steps(query: Scalar, epsilon: Fraction, split: Fraction, steps: int) -> Additive:
+    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=split)
     return Additive(query, law, Lattice.cells(query.sensitivity / steps))
 
 
@@ -51,9 +54,7 @@ def tuned_staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Addit
         return from_grid(loss_grid(query, epsilon, utility), symmetric=True)
     if query.integer:
         return integer_staircase(query, epsilon, best_half(query, epsilon, utility))
-    split, steps = aligned_split(utility.scaled(query.sensitivity), epsilon)
-    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=split)
-    return Additive(query, law, Lattice.cells(query.sensitivity / steps))
+    return _on_steps(query, epsilon, *aligned_split(utility.scaled(query.sensitivity), epsilon))
 
 
 def from_grid(grid: LossGrid, *, symmetric: bool) -> Additive:

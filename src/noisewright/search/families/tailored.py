@@ -21,7 +21,7 @@ from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.lp import Solution, minimise
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.search.families.costs import Floats, Primitive, primitive
+from noisewright.search.families.costs import Primitive, primitive
 
 _PERIODS = 2
 _EXTRA_CELLS = 6
@@ -62,7 +62,8 @@ def tailored(query: Scalar, epsilon: Fraction, utility: Utility, start: Additive
     solution = solve(programme, cost_of if utility.tabulated else _leaning_to_zero(cost_of, start))
     levels = repaired_levels(programme, read_levels(programme, solution))
     law = _law(programme, levels)
-    if not utility.tabulated and not _symmetric(law):
+    symmetric = law.levels == law.levels[::-1] and law.breaks == tuple(-b for b in reversed(law.breaks))
+    if not utility.tabulated and not symmetric:
         # Among equally good vertices the solver may pick a lopsided one; a symmetric loss asks for no bias.
         return start
     return Additive(query, law, start.lattice)
@@ -134,26 +135,18 @@ def repaired_levels(programme: Programme, levels: list[Fraction]) -> list[Fracti
     pairs = neighbours(programme)
     fixed = list(levels)
     for _ in range(4 * len(fixed)):
-        changed = False
+        before = list(fixed)
         for i, j, shift in pairs:
-            if fixed[j] > fixed[i] + 1 - shift:
-                fixed[j] = fixed[i] + 1 - shift
-                changed = True
-        if not changed:
+            fixed[j] = min(fixed[j], fixed[i] + 1 - shift)
+        if fixed == before:
             break
     return fixed
 
 
 def _law(programme: Programme, levels: list[Fraction]) -> Piecewise:
     """The law with equal neighbours merged; each tail period starts where the level changes."""
-    law = Piecewise(
-        rate=programme.epsilon,
-        period=programme.period,
-        breaks=programme.edges,
-        levels=tuple(levels),
-        left_cells=programme.per_period,
-        right_cells=programme.per_period,
-    )
+    per, period = programme.per_period, programme.period
+    law = Piecewise(programme.epsilon, period, programme.edges, tuple(levels), per, per)
     merged: list[tuple[Fraction, Fraction, Fraction]] = []
     for start, end, level in law.unrolled(Fraction(0)):
         if merged and merged[-1][2] == level:
@@ -162,22 +155,16 @@ def _law(programme: Programme, levels: list[Fraction]) -> Piecewise:
             merged.append((start, end, level))
     right = max(start for start, _, _ in merged if start <= law.breaks[-1])
     left = min(end for _, end, _ in merged if end >= law.breaks[0])
-    low, high = left - programme.period, right + programme.period
+    low, high = left - period, right + period
     kept = [(max(a, low), min(b, high), level) for a, b, level in merged if a < high and b > low]
     left_cells = sum(1 for _, end, _ in kept if end <= left)
     right_cells = sum(1 for start, _, _ in kept if start >= right)
-    while _repeats(kept, right_cells, programme.period):
+    while _repeats(kept, right_cells, period):
         kept = kept[:-right_cells]
-    while _repeats([(-b, -a, level) for a, b, level in reversed(kept)], left_cells, programme.period):
+    while _repeats([(-b, -a, level) for a, b, level in reversed(kept)], left_cells, period):
         kept = kept[left_cells:]
-    return Piecewise(
-        rate=programme.epsilon,
-        period=programme.period,
-        breaks=(kept[0][0], *(end for _, end, _ in kept)),
-        levels=tuple(level for _, _, level in kept),
-        left_cells=left_cells,
-        right_cells=right_cells,
-    )
+    breaks, heights = (kept[0][0], *(end for _, end, _ in kept)), tuple(level for _, _, level in kept)
+    return Piecewise(programme.epsilon, period, breaks, heights, left_cells, right_cells)
 
 
 def _repeats(cells: list[tuple[Fraction, Fraction, Fraction]], count: int, period: Fraction) -> bool:
@@ -193,15 +180,7 @@ def _leaning_to_zero(cost_of: Primitive, start: Additive) -> Primitive:
     spread = float(start.error_density.moment(2, FLOATS))
     usual = float(np.sum(np.diff(cost_of(np.array([-1.0, 1.0]) * 4 * spread**0.5)))) / (8 * spread**0.5)
     share = _TIE_BREAK * usual / spread
-
-    def total(x: Floats) -> Floats:
-        return np.asarray(cost_of(x) + share * x**3 / 3)
-
-    return total
-
-
-def _symmetric(law: Piecewise) -> bool:
-    return law.levels == law.levels[::-1] and law.breaks == tuple(-b for b in reversed(law.breaks))
+    return lambda x: np.asarray(cost_of(x) + share * x**3 / 3)
 
 
 def _cells(query: Scalar, epsilon: Fraction, start: Additive) -> Programme:

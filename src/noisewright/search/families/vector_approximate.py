@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.laplace import Laplace
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.problem.errors import SolverError, UncertifiedError
-from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
@@ -27,16 +28,13 @@ from noisewright.search.families.vector_parts import (
     Floats,
     Shares,
     active,
-    assembled,
     ball_gaussian,
     fitted,
-    gaussian_parts,
-    laplace_parts,
+    shared_noise,
     sizes,
 )
 from noisewright.search.families.vector_pure import Mechanisms, pure_mechanisms
 from noisewright.search.programmes.linear import best_ellipse, best_rates
-from noisewright.search.tools.lattices import on_cells
 from noisewright.search.tools.shares import exact_shares, power_shares
 
 _BITS = 49
@@ -85,7 +83,7 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
 
 def _together(query: Vector) -> int:
     chosen: Any = query.sensitivity
-    return min(chosen.together, len(active(query)))
+    return min(int(chosen.together), len(active(query)))
 
 
 def gaussian_mechanisms(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
@@ -101,20 +99,17 @@ def gaussian_mechanisms(query: Vector, length: Fraction, utility: Utility) -> Me
     squares = power_shares(weights * extents**power, power / 2, together)
     shares = exact_shares(np.sqrt(squares), length, together, power=2)
     return {
-        "identical Gaussian": gaussian_parts(query, {i: query.extents[i] / std for i in places}),
-        "non-identical Gaussian": gaussian_parts(query, dict(zip(places, shares, strict=True))),
+        "identical Gaussian": shared_noise(query, Gaussian, {i: query.extents[i] / std for i in places}),
+        "non-identical Gaussian": shared_noise(query, Gaussian, dict(zip(places, shares, strict=True))),
     }
 
 
 def _truncated(query: Vector, epsilon: Fraction, delta: Fraction) -> PerCoordinate:
     """Laplace noise cut where the mass beyond, for one number that moves alone, just meets delta."""
-    parts = {}
-    for extent in {query.extents[i] for i in active(query)}:
-        scale = extent / epsilon
-        reach = math.log1p(math.expm1(float(epsilon)) / (2 * float(delta)))
-        law = TruncatedLaplace(scale, scale * Fraction(reach).limit_denominator(10**9) * _HAIR)
-        parts[extent] = on_cells(Scalar(extent), law, scale, None, _STEPS_PER_SCALE)
-    return assembled(query, {i: parts[query.extents[i]] for i in active(query)})
+    reach = math.log1p(math.expm1(float(epsilon)) / (2 * float(delta)))
+    scales = Fraction(reach).limit_denominator(10**9) * _HAIR
+    shares = dict.fromkeys(active(query), epsilon)
+    return shared_noise(query, lambda b: TruncatedLaplace(b, b * scales), shares, steps=_STEPS_PER_SCALE)
 
 
 def _composed_laplace(query: Vector, epsilon: Fraction, delta: Fraction, utility: Utility) -> PerCoordinate | None:
@@ -124,26 +119,22 @@ def _composed_laplace(query: Vector, epsilon: Fraction, delta: Fraction, utility
     power = int(utility.power or 2)
     ratios = power_shares(weights * extents**power, power, together)
     worst = np.sort(ratios)[::-1][:together]
-    budget = Fraction(_float_size(worst, float(epsilon), float(delta))).limit_denominator(2**40)
+
+    def too_large(size: float) -> bool:
+        return _float_delta(worst * size, float(epsilon)) > delta
+
+    low, high = gallop(too_large, float(epsilon), float(epsilon))
+    size = turn(too_large, low, high, within=(high - low) / 2**16)[0]
+    budget = Fraction(size).limit_denominator(2**40)
     for _ in range(20):
         shares = exact_shares(ratios, budget, together)
         try:
             if composed_delta(sorted(shares, reverse=True)[:together], epsilon) <= delta:
-                return laplace_parts(query, dict(zip(active(query), shares, strict=True)), utility)
+                return shared_noise(query, Laplace, dict(zip(active(query), shares, strict=True)), utility)
         except UncertifiedError:
             return None
         budget /= _NOTCH
     return None
-
-
-def _float_size(worst: Floats, epsilon: float, delta: float) -> float:
-    """The sum of shifts (in scales) whose composed loss just meets delta, by bisection in floats."""
-
-    def too_large(size: float) -> bool:
-        return _float_delta(worst * size, epsilon) > delta
-
-    low, high = gallop(too_large, epsilon, epsilon)
-    return turn(too_large, low, high, within=(high - low) / 2**16)[0]
 
 
 def _float_delta(shifts: Floats, epsilon: float) -> float:
@@ -192,7 +183,7 @@ def _for_points(query: Vector, length: Fraction, utility: Utility) -> Mechanisms
 
 def _fitted(query: Vector, shares: Shares, length: Fraction) -> PerCoordinate:
     """Deviations widened until the longest listed difference, rounding included, is at most `length`."""
-    return fitted(partial(gaussian_parts, query), shares, lambda m: gaussian_reach(m) / length**2, power=2)
+    return fitted(partial(shared_noise, query, Gaussian), shares, lambda m: gaussian_reach(m) / length**2, power=2)
 
 
 def _correlated(query: Vector, scaled: Floats, costs: Floats, length: Fraction) -> LinearGaussian:

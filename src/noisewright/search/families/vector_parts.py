@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -57,21 +58,21 @@ def sizes(query: Vector, utility: Utility) -> tuple[Floats, Floats]:
     return np.array([float(extents[i] / top) for i in places]), np.array([float(weights[i] / heaviest) for i in places])
 
 
-def laplace_parts(query: Vector, shares: Shares, utility: Utility | None = None) -> PerCoordinate:
-    """Laplace noise of scale extent / share for each number, on lattices that suit the utility."""
-    parts = {}
-    for i, share in shares.items():
-        extent, own = query.extents[i], utility.alone(i) if utility else None
-        parts[i] = on_cells(Scalar(extent), Laplace(extent / share), extent / share, own, _COARSE_STEPS)
-    return assembled(query, parts)
+def shared_noise(
+    query: Vector,
+    law: Callable[[Fraction], Any],
+    shares: Shares,
+    utility: Utility | None = None,
+    steps: int = _COARSE_STEPS,
+) -> PerCoordinate:
+    """The law of scale extent / share for each number, on lattices of so many steps to a scale."""
 
+    @cache
+    def part(extent: Fraction, scale: Fraction, own: Utility | None) -> Additive:
+        return on_cells(Scalar(extent), law(scale), scale, own, steps)
 
-def gaussian_parts(query: Vector, shares: Shares) -> PerCoordinate:
-    """Gaussian noise of deviation extent / share for each number, on lattices whose steps divide the extents."""
-    parts = {}
-    for i, share in shares.items():
-        extent = query.extents[i]
-        parts[i] = on_cells(Scalar(extent), Gaussian(extent / share), extent / share, None, _COARSE_STEPS)
+    extents = query.extents
+    parts = {i: part(extents[i], extents[i] / s, utility.alone(i) if utility else None) for i, s in shares.items()}
     return assembled(query, parts)
 
 

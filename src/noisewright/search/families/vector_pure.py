@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.sensitivity import Box, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
@@ -23,8 +25,8 @@ from noisewright.search.families.vector_parts import (
     blocks_from,
     cube_block,
     fitted,
-    laplace_parts,
     round_blocks,
+    shared_noise,
     sizes,
     tailored_parts,
 )
@@ -64,15 +66,14 @@ def _for_points(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanism
     widest = max(sum(map(abs, row), Fraction(0)) for row in given)
     # The shares are those of whole extents; the exact worst row, rounding included, decides their size.
     split = {i: Fraction(float(s)).limit_denominator(2**40) * epsilon for i, s in zip(places, shares, strict=True)}
-    own = fitted(
-        lambda split: laplace_parts(query, split, utility), split, lambda m: per_coordinate_bound(m)[0] / epsilon
-    )
+    build = partial(shared_noise, query, Laplace, utility=utility)
+    own = fitted(build, split, lambda m: per_coordinate_bound(m)[0] / epsilon)
     return {"identical Laplace": _identical(query, widest, epsilon), "non-identical Laplace": own}
 
 
 def _identical(query: Vector, widest: Fraction, epsilon: Fraction) -> PerCoordinate:
     """Laplace noise of one scale for differences that add up to at most `widest`."""
-    return laplace_parts(query, {i: query.extents[i] * epsilon / widest for i in active(query)})
+    return shared_noise(query, Laplace, {i: query.extents[i] * epsilon / widest for i in active(query)})
 
 
 def _for_counted(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
@@ -96,10 +97,10 @@ def _for_counted(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
     else:
         # The largest error has no closed form: the best of a few exponents.
         tried = [exact(power_shares(extents**q, q, together)) for q in _EXPONENTS]
-        plain = own = min(tried, key=lambda split: mid(laplace_parts(query, split, utility), utility))
+        plain = own = min(tried, key=lambda split: mid(shared_noise(query, Laplace, split, utility), utility))
     found: Mechanisms = {
         "identical Laplace": _identical(query, largest_sum(chosen.each, chosen.together), epsilon),
-        "non-identical Laplace": laplace_parts(query, plain, utility),
+        "non-identical Laplace": shared_noise(query, Laplace, plain, utility),
         "tailored for each": tailored_parts(query, own, utility),
     }
     if isinstance(chosen, Box) and len(places) > 1:
