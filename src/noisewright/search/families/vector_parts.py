@@ -23,8 +23,7 @@ from noisewright.problem.utilities import AbsoluteError, PowerError
 from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
 from noisewright.proof.vector_sets import root_above
-from noisewright.search.families.split import best_split
-from noisewright.search.families.staircase import tuned_staircase, with_split
+from noisewright.search.families.staircase import best_split, tuned_staircase, with_split
 from noisewright.search.tools.lattices import STEPS_PER_SCALE, on_cells, round_number
 from noisewright.search.tools.partition import Partition
 
