@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.logistic import Logistic
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import BALLS
@@ -26,8 +26,6 @@ from noisewright.problem.errors import InvalidPrivacyError, SolverError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.proof.approximate import BITS, approximate_delta
-
-Floats = NDArray[np.float64]
 
 _ROUNDS = 54
 _MARGIN = 2.0**-37

@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
@@ -26,6 +25,7 @@ from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import (
     InvalidMechanismError,
@@ -36,8 +36,6 @@ from noisewright.problem.errors import (
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.proof.approximate import line_of
 from noisewright.proof.pure import pure_bound
-
-Floats = NDArray[np.float64]
 
 LARGEST_COUNT = 1_000_000
 _FINEST = 1e-3

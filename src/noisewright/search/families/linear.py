@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.pairs import Cost, largest_ratio
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.linear import Linear
@@ -20,7 +21,6 @@ from noisewright.problem.metrics import Scaled
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.programmes.pairs import at_distance_zero
 
-Floats = NDArray[np.float64]
 _FINE = 40
 """Steps are 2^-40 of a noise scale: a billion people move an answer by less than a thousandth of it."""
 _COLUMN_BITS = 50
@@ -60,18 +60,12 @@ def elliptical_mechanism(
         columns = tuple(tuple(int(v) for v in row) for row in np.rint(seen / step))
         decode = np.linalg.inv(shape) * step
         back = tuple(tuple(Fraction(float(v)) for v in row) for row in decode)
-        blocks.append(Block(tuple(rows), columns, Fraction(step), back, share))
-    parts = []
-    for block in blocks:
-        metric = privacy.metric if block.share == 1 else Scaled(privacy.metric, block.share)
-        parts.append(_factor(metric, [Cost.l2(block.columns, block.rate)]))
+        metric = privacy.metric if share == 1 else Scaled(privacy.metric, share)
+        rate = Fraction(step) / _factor(metric, [Cost.l2(columns, Fraction(step))])
+        blocks.append(Block(tuple(rows), columns, rate, back, share))
 
     def build(factor: Fraction) -> LinearElliptical:
-        scaled = (
-            Block(b.rows, b.columns, b.rate / (f * factor), b.decode, b.share)
-            for b, f in zip(blocks, parts, strict=True)
-        )
-        return LinearElliptical(query, tuple(scaled))
+        return LinearElliptical(query, tuple(replace(b, rate=b.rate / factor) for b in blocks))
 
     return _repaired(build, privacy, Fraction(1))
 

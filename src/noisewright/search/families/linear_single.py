@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.distances import FloatView
 from noisewright.search.programmes.pairs import PairTable
 
-Floats = NDArray[np.float64]
 _BLOCK = 1 << 20
 _ROUNDS = 60
 

@@ -14,11 +14,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.lp import Solution, minimise
 from noisewright.problem.queries import Scalar
@@ -27,7 +27,6 @@ from noisewright.problem.utility import Utility
 from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.families.staircase import best_quantile, smallest_integer_width
 
-Floats = NDArray[np.float64]
 Primitive = Callable[[Floats], Floats]
 
 _PERIODS = 2

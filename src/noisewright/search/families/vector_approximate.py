@@ -16,16 +16,18 @@ from noisewright.laws.laplace import Laplace
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.numerics.bisection import first_true, gallop, turn
+from noisewright.numerics.arrays import Floats
+from noisewright.numerics.bisection import gallop, turn
 from noisewright.problem.errors import SolverError, UncertifiedError
+from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.sensitivity import L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
 from noisewright.proof.losses import composed_delta
-from noisewright.proof.vector_gaussian import frame_reach, gaussian_delta, gaussian_reach
+from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
 from noisewright.proof.vector_sets import largest_sum, root_above, rows
+from noisewright.search.families.calibration import GAUSSIAN, calibrated_many
 from noisewright.search.families.vector_parts import (
-    Floats,
     Shares,
     active,
     ball_gaussian,
@@ -37,7 +39,6 @@ from noisewright.search.families.vector_pure import Mechanisms, pure_mechanisms
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.tools.shares import exact_shares, power_shares
 
-_BITS = 49
 _MOST_COMPOSED = 32
 _NOTCH = Fraction(1001, 1000)
 _FRAME_STEPS = 1024
@@ -50,18 +51,9 @@ _HAIR = 1 + Fraction(1, 10**8)
 def largest_length(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The longest difference, in deviations of Gaussian noise, that is (epsilon, delta)-private.
 
-    Guarantees: the returned end of the bracket was checked in balls; 1 + 2^-40 times it was not found private.
+    Guarantees: checked in balls; 1 + 1e-9 times it is not private.
     """
-
-    def private(length: Fraction) -> bool:
-        return gaussian_delta(epsilon, length * length) <= delta
-
-    high = Fraction(1)
-    while private(high):
-        high *= 2
-    while not private(high / 2):
-        high /= 2
-    return first_true(private, high, high / 2, within=high / 2**_BITS)
+    return 1 / calibrated_many(GAUSSIAN, 1, [ApproxDP(epsilon, delta)])[0]
 
 
 def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, utility: Utility) -> Mechanisms:

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
@@ -18,6 +17,7 @@ from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.numerics.arrays import Floats
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError
 from noisewright.problem.utility import Utility
@@ -27,7 +27,6 @@ from noisewright.search.families.staircase import best_split, tuned_staircase, w
 from noisewright.search.tools.lattices import STEPS_PER_SCALE, on_cells, round_number
 from noisewright.search.tools.partition import Partition
 
-Floats = NDArray[np.float64]
 Shares = dict[int, Fraction]
 
 _COARSE_STEPS = 160

@@ -11,13 +11,13 @@ import numpy as np
 
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.numerics.arrays import Floats
 from noisewright.problem.sensitivity import Box, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
 from noisewright.proof.vector_sets import largest_sum, rows
 from noisewright.proof.vectors import per_coordinate_bound
 from noisewright.search.families.vector_parts import (
-    Floats,
     Shares,
     active,
     ball_laplace,

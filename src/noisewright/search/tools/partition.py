@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from noisewright.numerics.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true, geometric, turn
 from noisewright.search.tools.golden import golden
-
-Floats = NDArray[np.float64]
 
 _LEVELS = 18
 _GRID_LEVELS = 9
