@@ -14,8 +14,8 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import angle, ball, lower, pi, precision, upper
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.geometry import (
@@ -28,6 +28,7 @@ from noisewright.problem.geometry import (
 )
 from noisewright.problem.metrics import Attributes, Hamming, Matrix, Scaled, Sum, WithAbsent, triangle_error
 
+Floats = NDArray[np.float64]
 Rows = Callable[[int, int], Floats]
 
 MARGIN = 2.0**-44
