@@ -12,10 +12,15 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from noisewright.numerics.fields import Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Rationals, derived, rational, rationals
 from noisewright.problem.records import Family, Record, keep, record
+
+Floats = NDArray[np.float64]
 
 _LARGEST_STEPS = 4096
 
@@ -34,6 +39,14 @@ class Part(Protocol):
     def centre(self) -> Fraction: ...
     def density(self, z: Point, field: Field) -> Value: ...
     def spread(self, z: Point, field: Field) -> Value: ...
+    def spreads(self, z: Floats) -> Floats:
+        """`spread` at many places in [-3, 3] in floats, within 2^-46 of the truth.
+
+        Rule: `spread` rises by at most the change of its argument, and each formula takes a dozen operations, each
+        right to a unit in the last place, on numbers below 4.
+        """
+        ...
+
     def second_moment(self, field: Field) -> Value:
         """E z^2."""
         ...
@@ -70,6 +83,15 @@ class Symmetric(Record):
         """The mean."""
         return Fraction(0)
 
+    def spreads(self, z: Floats) -> Floats:
+        """Integral of (z - t) f(t) over t up to each z."""
+        half = float(self.half)
+        return np.asarray(half * self._inside(np.clip(z / half, -1.0, 1.0)) + np.maximum(z - half, 0.0))
+
+    def _inside(self, z: Floats) -> Floats:
+        """The same between the ends, for half = 1."""
+        raise NotImplementedError
+
 
 @record("box", PARTS, error=InvalidLawError)
 class Plateau(Symmetric):
@@ -86,6 +108,9 @@ class Plateau(Symmetric):
         if z >= self.half:
             return field.real(z)
         return field.real((z + self.half) * (z + self.half) / (4 * self.half))
+
+    def _inside(self, z: Floats) -> Floats:
+        return np.asarray((z + 1.0) ** 2 / 4.0)
 
     def second_moment(self, field: Field) -> Value:
         """E z^2."""
@@ -114,6 +139,10 @@ class Sine(Symmetric):
             return field.real(z)
         u = field.real((z + self.half) / (2 * self.half))
         return field.real(self.half) * (u - field.sin_pi(u) / field.pi())
+
+    def _inside(self, z: Floats) -> Floats:
+        u = (z + 1.0) / 2.0
+        return np.asarray(u - np.sin(np.pi * u) / np.pi)
 
     def second_moment(self, field: Field) -> Value:
         """E z^2."""
@@ -145,6 +174,9 @@ class Tent(Symmetric):
         rest = self.half - _size(z)
         cubic = rest * rest * rest / (6 * self.half * self.half)
         return field.real(cubic if z <= 0 else z + cubic)
+
+    def _inside(self, z: Floats) -> Floats:
+        return np.asarray((1.0 - np.abs(z)) ** 3 / 6.0 + np.maximum(z, 0.0))
 
     def second_moment(self, field: Field) -> Value:
         """E z^2."""
@@ -195,6 +227,13 @@ class Quartic(Record):
         x = field.real(z)
         bend = x**6 / 30 + x / 5 + field.real(Fraction(1, 6))
         return field.real(top / 2) * (x + 1) ** 2 - field.real(top * (1 - self.ratio)) * bend
+
+    def spreads(self, z: Floats) -> Floats:
+        """Integral of (z - t) f(t) over t up to each z."""
+        x = np.clip(z, -1.0, 1.0)
+        bend = x**6 / 30 + x / 5 + 1 / 6
+        inside = float(self.top / 2) * (x + 1) ** 2 - float(self.top * (1 - self.ratio)) * bend
+        return np.asarray(inside + np.maximum(z - 1.0, 0.0))
 
     def second_moment(self, field: Field) -> Value:
         """E z^2."""
@@ -272,6 +311,15 @@ class Steps(Record):
         rest = z - self.edges[place]
         height = self.heights[place] if place < len(self.heights) else Fraction(0)
         return field.real((spread + mass * rest + height * rest * rest / 2) / self.total)
+
+    def spreads(self, z: Floats) -> Floats:
+        """Integral of (z - t) f(t) over t up to each z."""
+        edges = np.array([float(e) for e in self.edges])
+        mass, spread = (np.array([float(pair[k] / self.total) for pair in self._sums]) for k in (0, 1))
+        heights = np.array([*(float(h / self.total) for h in self.heights), 0.0])
+        place = np.maximum(np.searchsorted(edges, z, side="right") - 1, 0)
+        rest = np.maximum(z - edges[place], 0.0)
+        return np.asarray(spread[place] + mass[place] * rest + heights[place] * rest**2 / 2)
 
     def second_moment(self, field: Field) -> Value:
         """E z^2."""
