@@ -86,7 +86,7 @@ class Blend(Conditional):
             padded = [np.pad(table.levels(first, end), ((0, 0), (1, 0))) for table in tables]
             return np.asarray(sum(s * p[:, k] for s, p, k in zip(shares, padded, places, strict=True)))
 
-        return Table(outputs, levels)
+        return Table(outputs, levels, 2.0**-50 + max(table.slack for table in tables))
 
     def row(self, i: int) -> BlendedRow:
         """The law of the output index at the i-th grid input."""

@@ -118,7 +118,8 @@ class Composite(Conditional):
             moving = float(self.share) * self.activation.spreads(z - moves[first:end])
             return quotients(moving + base, 2 / self.points)
 
-        return Table(self.lattice(), levels)
+        # Each `spreads` is within 2^-46, and two of them are divided by 2 / points.
+        return Table(self.lattice(), levels, self.points * 2.0**-45)
 
     def spread(self, shift: Fraction, z: Point, field: Field) -> Value:
         """Second antiderivative of the density at z."""

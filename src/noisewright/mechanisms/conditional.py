@@ -57,7 +57,7 @@ class Conditional(Mechanism):
         raise NotImplementedError
 
     def table(self) -> Table:
-        """Every output and the distribution function of every row in floats, within 2^-26 of the truth."""
+        """Every output and the distribution function of every row in floats, with what they may be off by."""
         raise NotImplementedError
 
     def lattice(self) -> tuple[Fraction, ...]:

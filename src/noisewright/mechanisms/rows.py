@@ -82,7 +82,7 @@ class Rows(Conditional):
     def table(self) -> Table:
         """Every output and the distribution function of every row in floats."""
         shares = np.array([[s / self.total for s in accumulate(row)] for row in self.weights])
-        return Table(self.values, lambda first, end: shares[first:end])
+        return Table(self.values, lambda first, end: shares[first:end], 2.0**-52)
 
     def exact_moments(self, i: int) -> tuple[Fraction, Fraction]:
         """Bias and mean squared error of the i-th row at its own input, as rationals."""

@@ -115,7 +115,7 @@ class Truncated(Conditional):
             moment = part(1, np.abs(away)) - part(1, centre)
             return quotients((away * mass - moment) / total, lattice[-1] / self.points)
 
-        return Table(outputs, levels)
+        return Table(outputs, levels, self.points * 2.0**-38)
 
     def total(self, centre: Fraction, field: Field) -> Value:
         """The normalising constant Z(centre)."""

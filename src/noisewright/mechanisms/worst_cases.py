@@ -1,7 +1,7 @@
 """Worst cases over all true answers of what a bounded mechanism's errors cost, between two ends that are proven.
 
 An answer between two grid inputs is rounded at random to one of them, so what it costs is the average of two
-rows, by its share. Rows are read as distribution functions in floats, each within `SLACK` of the truth; the
+rows, by its share. Rows are read as distribution functions in floats, each within a known slack of the truth; the
 ends allow for that, and for the rounding of every sum.
 """
 
@@ -14,16 +14,14 @@ from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import lcm
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ends = tuple[Fraction, Fraction]
-
-SLACK = 2.0**-26
-"""How far a distribution function in floats may be from the truth."""
+Number = TypeVar("Number", float, Fraction)
 
 _BLOCK = 1 << 19
 _BLOCKS = 32
@@ -37,12 +35,14 @@ _FEW = 64
 class Table:
     """Every output in order, and P(Y <= output) for them with a 0 before them, row by row.
 
-    `levels(first, end)` gives the probabilities of a block of rows; blocks asked for lately are remembered.
+    `levels(first, end)` gives the probabilities of a block of rows, each within `slack` of the truth; blocks asked
+    for lately are remembered.
     """
 
-    def __init__(self, outputs: tuple[Fraction, ...], levels: Callable[[int, int], Floats]) -> None:
+    def __init__(self, outputs: tuple[Fraction, ...], levels: Callable[[int, int], Floats], slack: float) -> None:
         self.outputs = outputs
         self.levels = levels
+        self.slack = slack
         self._each = max(1, _BLOCK // len(outputs))
         self._block = lru_cache(maxsize=_BLOCKS)(self._padded)
 
@@ -70,8 +70,10 @@ class _Means:
         self.inputs = [float((p - x[0]) / self.span) for p in x]
         self._outputs = np.array([float((v - x[0]) / self.span) for v in y])
         self._power = float(power)
-        # Sums by parts turn SLACK into at most twice itself; a distance is off by at most a few roundings.
-        self.margin = 4 * SLACK + max(self._power, 1.0) * _ROUNDING ** min(self._power, 1.0)
+        # Sums by parts at most double the slack; each product is right to a few units in the last place, and a
+        # distance is off by at most a few roundings.
+        rounded = len(y) * _ROUNDING + max(self._power, 1.0) * _ROUNDING ** min(self._power, 1.0)
+        self.margin = 4 * self._table.slack + rounded
 
     def piece(self, i: int, start: float, end: float) -> tuple[float, float, int, float, float]:
         """For answers from start to end inside the i-th cell: minus the highest mean, and one that is reached.
@@ -114,7 +116,7 @@ def worst_mean(mechanism: Any, power: Fraction) -> tuple[Fraction, Ends]:
     return means.span, (max(Fraction(0), Fraction(low)), Fraction(high))
 
 
-def highest(a: Any, c: Any, bend: Any) -> Any:
+def highest(a: Number, c: Number, bend: Number) -> Number:
     """Maximum over share in [0, 1] of (1 - share) a + share c + share (1 - share) bend."""
     if bend <= abs(c - a):
         return max(a, c)
@@ -128,6 +130,7 @@ class _Chances:
         self._table = mechanism.table()
         x, y = mechanism.grid.points, self._table.outputs
         self.per_unit = lcm(limit.denominator, *(p.denominator for p in (*x, *y))) << places
+        self.margin = 4 * self._table.slack + _ROUNDING
         self.inputs, self.outputs = ([int(p * self.per_unit) for p in points] for points in (x, y))
 
     def least(self, limit: int, cells: Iterable[int]) -> tuple[float, int]:
@@ -156,7 +159,7 @@ def worst_chance(mechanism: Any, limit: Fraction) -> Ends:
     """Both ends of the least chance, over all answers, of an error of at most the limit."""
     chances = _Chances(mechanism, limit)
     found, _ = chances.least(int(limit * chances.per_unit), range(mechanism.grid.last))
-    return max(Fraction(0), Fraction(found - 4 * SLACK)), min(Fraction(1), Fraction(found + 4 * SLACK))
+    return max(Fraction(0), Fraction(found - chances.margin)), min(Fraction(1), Fraction(found + chances.margin))
 
 
 def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
@@ -165,7 +168,7 @@ def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
     A few cells decide the search; what they find is tried on all of them, and the worst cell joins the few.
     """
     chances = _Chances(mechanism, Fraction(1), _PLACES)
-    sure, wanted = float(confidence) + 5 * SLACK, float(confidence) - 5 * SLACK
+    sure, wanted = (float(confidence) + side * chances.margin for side in (2, -2))
     last = mechanism.grid.last
     cells = set(range(0, last, max(1, last // _FEW))) | {last - 1}
     low, top = 0, max(chances.outputs[-1] - chances.inputs[0], chances.inputs[-1] - chances.outputs[0])
