@@ -33,7 +33,7 @@ def main() -> None:
             if size is None:
                 report = nw.design(query, privacy=nw.PureDP(epsilon), utility=nw.WorstVariance())
             else:
-                report = nw.design_bounded(
+                report = nw.mechanisms.design_bounded(
                     query, privacy=nw.PureDP(epsilon), utility=nw.WorstVariance(), inputs=size[0], outputs=size[1]
                 )
             times.append(time.perf_counter() - start)

@@ -25,10 +25,15 @@ def main() -> None:
         )
         for _ in range(COUNT)
     ]
-    nw.calibrated(nw.generalized_gaussian(3), 1, wanted[0])  # loads what is loaded once
-    for family in (nw.GAUSSIAN, nw.generalized_gaussian("1.5"), nw.generalized_gaussian(3), nw.LOGISTIC):
+    nw.laws.calibrated(nw.laws.generalized_gaussians(3), 1, wanted[0])  # loads what is loaded once
+    for family in (
+        nw.laws.GAUSSIAN,
+        nw.laws.generalized_gaussians("1.5"),
+        nw.laws.generalized_gaussians(3),
+        nw.laws.LOGISTIC,
+    ):
         start = time.perf_counter()
-        scales = nw.calibrated_many(family, 1, wanted)
+        scales = nw.laws.calibrated_many(family, 1, wanted)
         seconds = time.perf_counter() - start
         verdict = "within" if seconds <= LIMIT_SECONDS else "above"
         print(f"{family.name}: {len(scales):,} checked scales in {seconds:.2f} s ({verdict} {LIMIT_SECONDS:g} s)")

@@ -18,7 +18,9 @@ OURS, THEIRS = 5_000_000, 100_000
 
 def main() -> None:
     """Print draws per second of both, and their ratio."""
-    mechanism = nw.Additive(nw.Scalar(1, integer=True), nw.DiscreteGaussian(Fraction(STD)), nw.Lattice.integers())
+    mechanism = nw.mechanisms.Additive(
+        nw.Scalar(1, integer=True), nw.laws.DiscreteGaussian(Fraction(STD)), nw.laws.Lattice.integers()
+    )
     certified = nw.Certified(mechanism, nw.certify(mechanism, nw.ZeroConcentratedDP("0.005")))
     start = time.perf_counter()
     drawn = certified.draw(OURS)

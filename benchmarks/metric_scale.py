@@ -18,7 +18,7 @@ def main() -> None:
     """Design, certify and release once, and say what it took."""
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     rng = np.random.default_rng(1)
-    metric = nw.Euclidean(rng.uniform(0, 100, (size, 2)).tolist())
+    metric = nw.metrics.Euclidean(rng.uniform(0, 100, (size, 2)).tolist())
     query = nw.Linear([rng.uniform(0, 1, size).tolist()])
     started = time.perf_counter()
     report = nw.design(query, privacy=nw.MetricPrivacy(metric), utility=nw.SquaredError())

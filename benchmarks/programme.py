@@ -11,6 +11,7 @@ import time
 
 import noisewright as nw
 from noisewright.search.families import solved
+from noisewright.search.tools import cache
 
 LIMIT_SECONDS = 5.0
 
@@ -26,7 +27,7 @@ def main() -> None:
                 start = time.perf_counter()
                 solved.solve_approximate(query, privacy, utility)
                 anew = time.perf_counter() - start
-                solved.forget()
+                cache.forget()
                 start = time.perf_counter()
                 solved.solve_approximate(query, privacy, utility)
                 cached = time.perf_counter() - start

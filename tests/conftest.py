@@ -25,12 +25,11 @@ settings.register_profile(
 )
 settings.load_profile("noisewright")
 
-_REMEMBERING = ("noisewright.search.families.solved", "noisewright.search.programmes.memory")
+_REMEMBERING = "noisewright.search.tools.cache"
 
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> None:
     """Every test starts with empty memories: a wrong key must not depend on the order of tests to be noticed."""
-    for name in _REMEMBERING:
-        if name in sys.modules:
-            sys.modules[name].forget()
+    if _REMEMBERING in sys.modules:
+        sys.modules[_REMEMBERING].forget()

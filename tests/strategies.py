@@ -22,9 +22,20 @@ from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
-from noisewright.problem.divergences import ErrorEntropy, HistogramMetric, Mallows
+from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness
+from noisewright.problem.utilities import (
+    AbsoluteError,
+    AverageVariance,
+    ErrorQuantile,
+    Expected,
+    Growth,
+    LargestError,
+    PowerError,
+    SquaredError,
+    Usefulness,
+    WorstVariance,
+)
 from tests.brute import privacy_loss
 
 
@@ -182,5 +193,9 @@ def fitted(utility: Any, query: Scalar) -> Any:
     return Usefulness(utility.within * query.sensitivity) if isinstance(utility, Usefulness) else utility
 
 
-UTILITIES_TESTED_BY_HAND = {ErrorEntropy, HistogramMetric, Mallows}
-"""Utilities of histograms and sequences, which tests/unit/mechanisms/test_numerical.py covers with their own inputs."""
+UTILITIES_TESTED_BY_HAND: set[type] = {
+    *(AbsoluteError, SquaredError, LargestError, WorstVariance, AverageVariance),
+    *(ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi),
+}
+"""Special powers, utilities of several numbers and of answers in bounds, and those of histograms and sequences, which
+tests/unit/mechanisms covers with their own inputs."""

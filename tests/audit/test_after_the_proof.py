@@ -22,15 +22,15 @@ HALF = Fraction(1, 2)
 
 
 def test_lists_given_to_a_mechanism_are_not_what_it_holds():
-    parts = [nw.Additive(nw.Scalar(2), nw.Laplace(9), nw.Lattice.cells(HALF)), None]
+    parts = [nw.mechanisms.Additive(nw.Scalar(2), nw.laws.Laplace(9), nw.laws.Lattice.cells(HALF)), None]
     query = nw.Vector(nw.Box([2, 0]))
-    given = nw.PerCoordinate(query, parts)
+    given = nw.mechanisms.PerCoordinate(query, parts)
     certified = make_certified(given, nw.PureDP(1))
     parts[0] = None
     assert given.parts[0] is not None
     assert type(given.parts) is tuple
     weights = [[3, 1], [1, 3]]
-    rows = nw.Rows(BOUNDED, Grid([0, 1]), [-1, 2], weights)
+    rows = nw.mechanisms.Rows(BOUNDED, Grid([0, 1]), [-1, 2], weights)
     weights[0][0] = 10**6
     assert rows.weights == ((3, 1), (1, 3))
     assert certified.certificate.mechanism == given.digest
@@ -45,7 +45,7 @@ class Lookalike:
 
 
 def test_only_what_certify_made_can_be_drawn():
-    mechanism = nw.Additive(nw.Scalar(1), nw.Laplace(1), nw.Lattice.cells(HALF))
+    mechanism = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells(HALF))
     certificate = nw.certify(mechanism, nw.PureDP(1))
     for pair in ((mechanism, Lookalike(mechanism)), (Lookalike(mechanism), certificate), (mechanism, None)):
         with pytest.raises(UncertifiedError):
@@ -57,7 +57,9 @@ def test_only_what_certify_made_can_be_drawn():
 
 
 def test_a_certificate_and_what_it_certifies_do_not_change():
-    certified = make_certified(nw.Additive(nw.Scalar(1), nw.Laplace(1), nw.Lattice.cells(HALF)), nw.PureDP(1))
+    certified = make_certified(
+        nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells(HALF)), nw.PureDP(1)
+    )
     for thing in (certified, certified.certificate):
         for name in ("mechanism", "certificate", "bound", "rule", "requirement", "other"):
             with pytest.raises((AttributeError, TypeError)):
@@ -69,7 +71,9 @@ def test_a_certificate_and_what_it_certifies_do_not_change():
 
 
 def test_a_pickled_mechanism_is_proven_again():
-    certified = make_certified(nw.Additive(nw.Scalar("0.3"), nw.Laplace(1), nw.Lattice.cells("0.01")), nw.PureDP(1))
+    certified = make_certified(
+        nw.mechanisms.Additive(nw.Scalar("0.3"), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.01")), nw.PureDP(1)
+    )
     again = pickle.loads(pickle.dumps(certified))  # noqa: S301  # its own bytes
     assert again.mechanism == certified.mechanism
     assert again.certificate.to_dict() == certified.certificate.to_dict()
@@ -80,16 +84,16 @@ def test_a_pickled_mechanism_is_proven_again():
 
 
 def test_a_mechanism_forced_to_change_is_not_drawn():
-    law = nw.Laplace(1)
-    certified = make_certified(nw.Additive(nw.Scalar(1), law, nw.Lattice.cells(HALF)), nw.PureDP(1))
+    law = nw.laws.Laplace(1)
+    certified = make_certified(nw.mechanisms.Additive(nw.Scalar(1), law, nw.laws.Lattice.cells(HALF)), nw.PureDP(1))
     object.__setattr__(law, "scale", Fraction(1, 100))
     with pytest.raises(UncertifiedError, match="not the one that was certified"):
         certified.release(0)
 
 
 def test_no_second_birth_makes_or_changes_a_certificate():
-    mechanism = nw.Additive(nw.Scalar(1), nw.Laplace(1), nw.Lattice.cells(HALF))
-    other = nw.Additive(nw.Scalar(1), nw.Laplace(2), nw.Lattice.cells(HALF))
+    mechanism = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells(HALF))
+    other = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(2), nw.laws.Lattice.cells(HALF))
     certificate, of_other = nw.certify(mechanism, nw.PureDP(1)), nw.certify(other, nw.PureDP(1))
     certified = nw.Certified(mechanism, certificate)
     before = certificate.to_dict()
@@ -108,9 +112,9 @@ def test_no_second_birth_makes_or_changes_a_certificate():
 
 
 def test_a_record_that_was_refused_holds_nothing():
-    born = nw.Additive.__new__(nw.Additive)
+    born = nw.mechanisms.Additive.__new__(nw.mechanisms.Additive)
     with pytest.raises(NoisewrightError):
-        born.born(query=nw.Scalar(1), law=nw.Laplace(1), lattice=nw.Lattice.cells(50))
+        born.born(query=nw.Scalar(1), law=nw.laws.Laplace(1), lattice=nw.laws.Lattice.cells(50))
     assert not hasattr(born, "law")
     with pytest.raises(AttributeError):
         nw.certify(born, nw.PureDP(1))
@@ -123,7 +127,7 @@ def test_checks_called_again_change_nothing():
 
 
 def test_a_matrix_is_born_once_from_as_many_whole_numbers_as_it_has_places():
-    matrix = nw.LinearLaplace(QUERIES, COLUMNS, [HALF, HALF], [2, 3]).columns
+    matrix = nw.mechanisms.LinearLaplace(QUERIES, COLUMNS, [HALF, HALF], [2, 3]).columns
     with pytest.raises(TypeError):
         matrix.__init__([10**9] * 6, 2, 3)  # type: ignore[misc]  # on purpose
     for entries, rows, columns in (([0.5, math.nan], 1, 2), ([1, 2, 3], 2, 2), ([True], 1, 1)):
@@ -132,7 +136,7 @@ def test_a_matrix_is_born_once_from_as_many_whole_numbers_as_it_has_places():
 
 
 def test_rows_that_are_handed_out_are_not_the_ones_that_are_drawn():
-    rows = nw.Rows(BOUNDED, Grid([0, 1]), [-1, 2], [[3, 1], [1, 3]])
+    rows = nw.mechanisms.Rows(BOUNDED, Grid([0, 1]), [-1, 2], [[3, 1], [1, 3]])
     rows.row(0).__init__((4, 4))  # type: ignore[misc]  # on purpose
     assert rows.row(0).cumulative == (3, 4)
 
@@ -145,9 +149,9 @@ class Shifting(str):
 
 
 def test_text_is_copied_from_what_only_looks_like_it():
-    block = nw.NormBlock([0, 1], [HALF, HALF], HALF, Shifting("max"))
+    block = nw.mechanisms.NormBlock([0, 1], [HALF, HALF], HALF, Shifting("max"))
     assert type(block.norm) is str
-    assert type(nw.FormulaFold(Shifting("(1 + x)**-3")).formula) is str
+    assert type(nw.folds.FormulaFold(Shifting("(1 + x)**-3")).formula) is str
 
 
 class FoldInName:
@@ -164,7 +168,7 @@ class FoldInName:
     slope = inverse_moment = scaled = transform
 
 
-class Subclass(nw.GammaFold):
+class Subclass(nw.folds.GammaFold):
     """A registered kind that was given other formulas."""
 
     def slope(self, x: Any, field: Any) -> Any:
@@ -172,19 +176,19 @@ class Subclass(nw.GammaFold):
 
 
 @pytest.mark.parametrize(
-    "other", [FoldInName(), Subclass(1, 1), nw.Laplace(1), None, "gamma"], ids=lambda x: type(x).__name__
+    "other", [FoldInName(), Subclass(1, 1), nw.laws.Laplace(1), None, "gamma"], ids=lambda x: type(x).__name__
 )
 def test_only_registered_kinds_are_taken_for_folds_parts_metrics_and_mechanisms(other):
     for build in (
-        lambda: nw.TwoFold(other),
-        lambda: nw.Ensemble([1], [other]),
-        lambda: nw.Composite(BOUNDED, other, nw.Plateau(1), HALF, (0, 1), 2, 8),
+        lambda: nw.laws.TwoFold(other),
+        lambda: nw.folds.Ensemble([1], [other]),
+        lambda: nw.mechanisms.Composite(BOUNDED, other, nw.laws.Plateau(1), HALF, (0, 1), 2, 8),
         lambda: nw.MetricPrivacy(other),
-        lambda: nw.WithAbsent(other, 1),
+        lambda: nw.metrics.WithAbsent(other, 1),
         lambda: nw.Vector(other),
     ):
         with pytest.raises(NoisewrightError):
             build()
-    if not isinstance(other, nw.Laplace):
+    if not isinstance(other, nw.laws.Laplace):
         with pytest.raises(NoisewrightError):
-            nw.Additive(nw.Scalar(1), other, nw.Lattice.cells(HALF))
+            nw.mechanisms.Additive(nw.Scalar(1), other, nw.laws.Lattice.cells(HALF))

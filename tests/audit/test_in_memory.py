@@ -24,13 +24,13 @@ HALF = Fraction(1, 2)
 SENSITIVITIES = [k / 100 for k in range(1, 100)]
 
 
-def staircase_for(sensitivity: Any) -> nw.Additive:
+def staircase_for(sensitivity: Any) -> nw.mechanisms.Additive:
     query = nw.Scalar(sensitivity)
-    law = nw.staircase(epsilon=1, sensitivity=query.sensitivity, split=Fraction(2, 5))
-    return nw.Additive(query, law, nw.Lattice.cells(query.sensitivity / 1000))
+    law = nw.laws.staircase(epsilon=1, sensitivity=query.sensitivity, split=Fraction(2, 5))
+    return nw.mechanisms.Additive(query, law, nw.laws.Lattice.cells(query.sensitivity / 1000))
 
 
-def steps_between(mechanism: nw.Additive, x: Any, y: Any) -> int:
+def steps_between(mechanism: nw.mechanisms.Additive, x: Any, y: Any) -> int:
     return abs(mechanism.law_given(x).answer_index - mechanism.law_given(y).answer_index)
 
 
@@ -70,7 +70,7 @@ def test_a_float_too_large_to_be_precise_is_refused_and_its_exact_value_is_not()
     with pytest.raises(InvalidAnswerError, match="too large for a float"):
         mechanism.law_given(1e8)
     assert steps_between(mechanism, 10**8, Fraction(10**8) - Fraction(1, 10)) <= 1000
-    exact = nw.Additive(nw.Scalar(0.1, exact=True), mechanism.law, mechanism.lattice)
+    exact = nw.mechanisms.Additive(nw.Scalar(0.1, exact=True), mechanism.law, mechanism.lattice)
     assert exact.law_given(1e8).answer_index == 10**12
 
 
@@ -90,13 +90,13 @@ def test_a_computed_sensitivity_is_never_below_the_true_one(kind):
 
 def test_arrays_of_single_precision_are_read_as_their_own_decimals():
     answers = np.array([0.1, 0.2, 0.3], dtype=np.float32)
-    mechanism = nw.PerCoordinate(
+    mechanism = nw.mechanisms.PerCoordinate(
         nw.Vector(nw.Box([1, 1, 1]), exact=True),
-        [nw.Additive(nw.Scalar(1, exact=True), nw.Laplace(3), nw.Lattice.cells("0.1"))] * 3,
+        [nw.mechanisms.Additive(nw.Scalar(1, exact=True), nw.laws.Laplace(3), nw.laws.Lattice.cells("0.1"))] * 3,
     )
     assert [law.answer_index for law in mechanism.law_given(answers)] == [1, 2, 3]
     local = make_certified(
-        nw.Truncated(nw.Scalar(1, inputs=(0, 1), outputs=(-1, 2)).bounded, 1, 4, 10, 16), nw.PureDP(2)
+        nw.mechanisms.Truncated(nw.Scalar(1, inputs=(0, 1), outputs=(-1, 2)).bounded, 1, 4, 10, 16), nw.PureDP(2)
     )
     assert len(local.release_many(answers)) == 3
 
@@ -110,8 +110,10 @@ def test_an_answer_clamped_to_a_float_bound_is_inside(bound, kind):
     clamped = kind(min(5.0, bound))
     inside = nw.Scalar(bound, inputs=(0, bound), outputs=(-bound, 2 * bound)).bounded
     for mechanism in (
-        nw.Truncated(inside, 1, bound, 4, 8),
-        nw.Truncated(nw.Scalar(bound, inputs=(0, bound), outputs=(0, bound)).bounded, 2, 1, 1, 2, ends="inflated"),
+        nw.mechanisms.Truncated(inside, 1, bound, 4, 8),
+        nw.mechanisms.Truncated(
+            nw.Scalar(bound, inputs=(0, bound), outputs=(0, bound)).bounded, 2, 1, 1, 2, ends="inflated"
+        ),
     ):
         epsilon = nw.PureDP(30)
         certified = make_certified(mechanism, epsilon)
@@ -124,7 +126,7 @@ def test_an_answer_clamped_to_a_float_bound_is_inside(bound, kind):
 @pytest.mark.parametrize("places", [5, 17, 19])
 def test_reals_of_other_precisions_are_put_on_the_lattice_exactly(places):
     mpmath = pytest.importorskip("mpmath")
-    mechanism = nw.Additive(nw.Scalar(1, exact=True), nw.Laplace(1), nw.Lattice.cells("0.001"))
+    mechanism = nw.mechanisms.Additive(nw.Scalar(1, exact=True), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.001"))
     with mpmath.workdps(40):
         just_below = mpmath.mpf(1) - mpmath.mpf(10) ** -places
         assert mechanism.law_given(just_below).answer_index == 999
@@ -140,8 +142,8 @@ def test_reals_of_other_precisions_are_put_on_the_lattice_exactly(places):
     "build",
     [
         lambda columns: Block([0, 1], columns, HALF, [[1, 0], [0, 1]], 1),
-        lambda columns: nw.LinearLaplace(QUERIES, columns, [HALF, HALF], [2, 3]),
-        lambda columns: nw.MetricExponential(QUERIES, columns, HALF, 2),
+        lambda columns: nw.mechanisms.LinearLaplace(QUERIES, columns, [HALF, HALF], [2, 3]),
+        lambda columns: nw.mechanisms.MetricExponential(QUERIES, columns, HALF, 2),
     ],
     ids=["block", "laplace", "exponential"],
 )
@@ -157,17 +159,17 @@ def test_columns_are_whole_numbers_or_refused(build):
 
 def test_sums_of_machine_integers_do_not_overflow():
     columns = np.array([[2**51, 0, 1], [0, 1, 2**51]], dtype=np.int64)
-    mechanism = nw.LinearLaplace(QUERIES, columns, [HALF, HALF], [2, 3])
+    mechanism = nw.mechanisms.LinearLaplace(QUERIES, columns, [HALF, HALF], [2, 3])
     people = 2**40
     assert mechanism.sums([people, 0, 0]) == [2**51 * people, 0]
 
 
 def test_the_steps_of_a_block_are_exact_at_any_size():
-    block = nw.NormBlock([0, 1], np.array([0.1, 0.2]), 0.25)
+    block = nw.mechanisms.NormBlock([0, 1], np.array([0.1, 0.2]), 0.25)
     assert block.steps == (Fraction(1, 10), Fraction(1, 5))
     assert block.rate == Fraction(1, 4)
     query = nw.Vector(nw.Box([1, 1]), exact=True)
-    fine = nw.NormShaped(query, [nw.NormBlock([0, 1], [0.5, 0.5], 0.25)])
+    fine = nw.mechanisms.NormShaped(query, [nw.mechanisms.NormBlock([0, 1], [0.5, 0.5], 0.25)])
     odd = 2**52 + 1
     placed = fine.law_given([Fraction(odd, 4), Fraction(0)])
     assert placed[0][0] == Fraction(math.floor(Fraction(odd, 2) + HALF), 2)
@@ -176,16 +178,16 @@ def test_the_steps_of_a_block_are_exact_at_any_size():
 def test_a_frame_given_in_floats_is_certified_and_drawn_as_the_same_matrix():
     matrix = [[0.1, 0.2], [0.0, 0.3]]
     query = nw.Vector(nw.Points([[1, 0], [0, 1]]))
-    given = nw.LinearGaussian(query, np.array(matrix), np.float64(3), 0.001)
-    typed = nw.LinearGaussian(query, [["1/10", "1/5"], [0, "3/10"]], 3, "1/1000")
+    given = nw.mechanisms.LinearGaussian(query, np.array(matrix), np.float64(3), 0.001)
+    typed = nw.mechanisms.LinearGaussian(query, [["1/10", "1/5"], [0, "3/10"]], 3, "1/1000")
     assert given == typed
     assert given.digest == typed.digest
     assert all(type(v) is Fraction for row in (*given.matrix, *given.inverse) for v in row)
 
 
 def test_float_answers_of_a_selection_have_the_true_bound_and_are_found_again():
-    typed = nw.MinkowskiExponential([["0.1"], ["0.4"]], [["0.1"], ["0.4"]], 1, 5, "0.3")
-    given = nw.MinkowskiExponential(np.array([[0.1], [0.4]]), [[0.1], [0.4]], 1.0, 5.0, 0.3)
+    typed = nw.mechanisms.MinkowskiExponential([["0.1"], ["0.4"]], [["0.1"], ["0.4"]], 1, 5, "0.3")
+    given = nw.mechanisms.MinkowskiExponential(np.array([[0.1], [0.4]]), [[0.1], [0.4]], 1.0, 5.0, 0.3)
     assert given == typed
     bound = nw.certify(given, nw.PureDP(2)).bound
     masses = [1 / (1 + math.exp(-1.5)), 1 / (1 + math.exp(1.5))]
@@ -196,9 +198,9 @@ def test_float_answers_of_a_selection_have_the_true_bound_and_are_found_again():
 @pytest.mark.parametrize("weights", [[0.1, 0.2, 0.7], [1 / 3, 1 / 3, 1 / 3], [0.1 + 0.2, 0.3, 0.4], [0.5, 0.5, 1e-17]])
 def test_weights_sum_to_exactly_one_or_are_refused(weights):
     for build in (
-        lambda: nw.Atoms([1, 2, 3], weights),
-        lambda: nw.RandomExponential(nw.Choice(["a", "b"]), [1, 2, 3], weights),
-        lambda: nw.GaussianMixture([1, 2, 3], weights),
+        lambda: nw.folds.Atoms([1, 2, 3], weights),
+        lambda: nw.mechanisms.RandomExponential(nw.Choice(["a", "b"]), [1, 2, 3], weights),
+        lambda: nw.laws.GaussianMixture([1, 2, 3], weights),
     ):
         try:
             made = build()
@@ -206,12 +208,12 @@ def test_weights_sum_to_exactly_one_or_are_refused(weights):
             continue
         assert sum(made.weights) == 1
         assert min(made.weights) > 0
-    assert nw.Atoms([1, 2, 3], [0.1, 0.2, 0.7]).weights == (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10))
+    assert nw.folds.Atoms([1, 2, 3], [0.1, 0.2, 0.7]).weights == (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10))
 
 
 def test_machine_integers_as_weights_have_the_true_ratio():
     weights = np.array([[4 * 10**18, 8 * 10**16], [8 * 10**16, 4 * 10**18]], dtype=np.int64)
-    rows = nw.Rows(BOUNDED, Grid([0, 1]), [-1, 2], weights)
+    rows = nw.mechanisms.Rows(BOUNDED, Grid([0, 1]), [-1, 2], weights)
     assert nw.certify(rows, nw.PureDP(5)).bound >= Fraction("3.91")
     with pytest.raises(UncertifiedError):
         nw.certify(rows, nw.PureDP("3.9"))
@@ -221,7 +223,7 @@ def test_fractions_of_machine_integers_do_not_overflow():
     mechanism = staircase_for(1)
     x = Fraction(np.int64(549755813))  # type: ignore[call-overload]  # on purpose
     assert steps_between(mechanism, x, x + 1) <= 1000
-    assert type(nw.Laplace(Fraction(np.int64(1), np.int64(3))).scale.denominator) is int  # type: ignore[call-overload]
+    assert type(nw.laws.Laplace(Fraction(np.int64(1), np.int64(3))).scale.denominator) is int  # type: ignore[call-overload]
 
 
 # Answers that only just differ, or only just do not.
@@ -229,21 +231,21 @@ def test_fractions_of_machine_integers_do_not_overflow():
 
 def test_neighbours_of_a_selection_are_found_in_spite_of_rounding():
     for answers in ([[0.2], [0.1 * 3]], np.linspace(0, 1, 11).reshape(-1, 1)):
-        mechanism = nw.MinkowskiExponential(answers, [[0.2], [0.3]], 1, 50, 0.1)
+        mechanism = nw.mechanisms.MinkowskiExponential(answers, [[0.2], [0.3]], 1, 50, 0.1)
         assert len(list(mechanism.neighbours())) == 2 * (len(answers) - 1)
         with pytest.raises(UncertifiedError):
             nw.certify(mechanism, nw.PureDP(1))
     with pytest.raises(UncertifiedError, match="nobody would be protected"):
-        nw.certify(nw.MinkowskiExponential([[0], [5]], [[0], [5]], 1, 9, 1), nw.PureDP("0.001"))
+        nw.certify(nw.mechanisms.MinkowskiExponential([[0], [5]], [[0], [5]], 1, 9, 1), nw.PureDP("0.001"))
     with pytest.raises(NoisewrightError, match="close"):
-        nw.MinkowskiExponential([[2**53], [2**53 + 1]], [[0]], 1, 1, 1)
+        nw.mechanisms.MinkowskiExponential([[2**53], [2**53 + 1]], [[0]], 1, 1, 1)
 
 
 def test_a_frame_that_magnifies_rounding_errors_is_certified_for_them():
-    frame = nw.LinearGaussian(nw.Vector(nw.Points([[1, 1]])), [[2**36, -(2**36)], [1, 1]], 12, 1)
+    frame = nw.mechanisms.LinearGaussian(nw.Vector(nw.Points([[1, 1]])), [[2**36, -(2**36)], [1, 1]], 12, 1)
     with pytest.raises(UncertifiedError):
         nw.certify(frame, nw.ApproxDP(1, "0.001"))
-    exact = nw.LinearGaussian(nw.Vector(nw.Points([[1, 1]]), exact=True), frame.matrix, 12, 1)
+    exact = nw.mechanisms.LinearGaussian(nw.Vector(nw.Points([[1, 1]]), exact=True), frame.matrix, 12, 1)
     assert nw.certify(exact, nw.ApproxDP(1, "0.001")).bound < Fraction(1, 1000)
 
 
@@ -255,7 +257,7 @@ def test_ranges_in_which_floats_are_too_coarse_are_refused():
 
 @pytest.mark.parametrize(("kind", "bits"), [(np.float16, 11), (np.float32, 24), (float, 53)])
 def test_counts_in_floats_are_whole_numbers_that_the_type_can_tell_apart(kind, bits):
-    counts = nw.Additive(nw.Scalar(1, integer=True), nw.DiscreteLaplace(1), nw.Lattice.integers())
+    counts = nw.mechanisms.Additive(nw.Scalar(1, integer=True), nw.laws.DiscreteLaplace(1), nw.laws.Lattice.integers())
     counts.law_given(kind(2 ** (bits - 1)))
     if bits < 53:
         with pytest.raises(InvalidAnswerError, match="skip whole numbers"):
@@ -293,22 +295,22 @@ def test_computed_sensitivities_of_every_kind_are_raised(people):
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: nw.Laplace(10**10**5),
-        lambda: nw.Laplace(Fraction(1, 7**40000)),
+        lambda: nw.laws.Laplace(10**10**5),
+        lambda: nw.laws.Laplace(Fraction(1, 7**40000)),
         lambda: staircase_for(1).law_given(10**10**5),
-        lambda: nw.MinkowskiExponential([[0], [1]], [[0]], 10**9, 1, 1),
-        lambda: nw.LinearGaussian(PAIR, [[Fraction(1, 10**900), 1], [0, 1]], 1, 1),
+        lambda: nw.mechanisms.MinkowskiExponential([[0], [1]], [[0]], 10**9, 1, 1),
+        lambda: nw.mechanisms.LinearGaussian(PAIR, [[Fraction(1, 10**900), 1], [0, 1]], 1, 1),
         lambda: nw.Box(np.array(3.0)),
-        lambda: nw.Laplace(np.timedelta64(3)),
-        lambda: make_certified(nw.RandomExponential(nw.Choice(["a"]), [1], [1]), nw.PureDP(1)).release(5),
+        lambda: nw.laws.Laplace(np.timedelta64(3)),
+        lambda: make_certified(nw.mechanisms.RandomExponential(nw.Choice(["a"]), [1], [1]), nw.PureDP(1)).release(5),
         lambda: QUERIES.answers(np.array(3)),
-        lambda: nw.PerCoordinate(nw.Vector(nw.Box([2])), [None]).law_given(np.array(3.0)),
+        lambda: nw.mechanisms.PerCoordinate(nw.Vector(nw.Box([2])), [None]).law_given(np.array(3.0)),
     ],
 )
 def test_pathological_input_gets_the_usual_refusal(build):
     with pytest.raises(NoisewrightError):
         build()
-    assert nw.Laplace(np.str_("1/3")).scale == Fraction(1, 3)
+    assert nw.laws.Laplace(np.str_("1/3")).scale == Fraction(1, 3)
 
 
 def test_rows_are_certified_for_answers_a_rounding_error_beyond_the_sensitivity():
@@ -317,7 +319,7 @@ def test_rows_are_certified_for_answers_a_rounding_error_beyond_the_sensitivity(
     for exact, ratio in ((True, 3), (False, 9)):
         query = nw.Scalar(HALF, inputs=(0, 1), outputs=(-4, 5), exact=exact).bounded
         padded = [[*row, 100 - sum(row)] for row in weights]
-        rows = nw.Rows(query, Grid([0, HALF, 1]), [-1, 2, 3], padded)
+        rows = nw.mechanisms.Rows(query, Grid([0, HALF, 1]), [-1, 2, 3], padded)
         bound = nw.certify(rows, nw.PureDP(5)).bound
         assert float(bound) == pytest.approx(math.log(ratio), rel=1e-9)
 
@@ -330,22 +332,25 @@ SECRET = "918273.645x"
 @pytest.mark.parametrize(
     ("mechanism", "answer"),
     [
-        (nw.Additive(nw.Scalar(1), nw.Laplace(1), nw.Lattice.cells(HALF)), SECRET),
-        (nw.Truncated(BOUNDED, 1, 4, 4, 8), SECRET),
-        (nw.Truncated(BOUNDED, 1, 4, 4, 8), 918273.645),
-        (nw.NormShaped(PAIR, [nw.NormBlock([0, 1], [HALF, HALF], Fraction(1, 20))]), [SECRET, 1]),
-        (nw.NormShaped(PAIR, [nw.NormBlock([0, 1], [HALF, HALF], Fraction(1, 20))]), [918273.645e40, 1]),
-        (nw.NormShaped(PAIR, [nw.NormBlock([0, 1], [HALF, HALF], Fraction(1, 20))]), SECRET),
-        (nw.LinearGaussian(nw.Vector(nw.Points([[1, 0]])), [[1, 0], [0, 1]], 9, HALF), [SECRET, 1]),
-        (nw.RandomExponential(nw.Choice(["a", "b"]), [1], [1]), {"a": SECRET, "b": 1}),
-        (nw.RandomExponential(nw.Choice(["a", "b"]), [1], [1]), {SECRET: 1, "b": 1}),
-        (nw.MinkowskiExponential([[0], [1]], [[0], [1]], 1, HALF, 1), SECRET),
-        (nw.MinkowskiExponential([[0], [1]], [[0], [1]], 1, HALF, 1), 918273.645),
-        (nw.MinkowskiExponential([[0], [1]], [[0], [1]], 1, HALF, 1), [1, 918273.645]),
+        (nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells(HALF)), SECRET),
+        (nw.mechanisms.Truncated(BOUNDED, 1, 4, 4, 8), SECRET),
+        (nw.mechanisms.Truncated(BOUNDED, 1, 4, 4, 8), 918273.645),
+        (nw.mechanisms.NormShaped(PAIR, [nw.mechanisms.NormBlock([0, 1], [HALF, HALF], Fraction(1, 20))]), [SECRET, 1]),
+        (
+            nw.mechanisms.NormShaped(PAIR, [nw.mechanisms.NormBlock([0, 1], [HALF, HALF], Fraction(1, 20))]),
+            [918273.645e40, 1],
+        ),
+        (nw.mechanisms.NormShaped(PAIR, [nw.mechanisms.NormBlock([0, 1], [HALF, HALF], Fraction(1, 20))]), SECRET),
+        (nw.mechanisms.LinearGaussian(nw.Vector(nw.Points([[1, 0]])), [[1, 0], [0, 1]], 9, HALF), [SECRET, 1]),
+        (nw.mechanisms.RandomExponential(nw.Choice(["a", "b"]), [1], [1]), {"a": SECRET, "b": 1}),
+        (nw.mechanisms.RandomExponential(nw.Choice(["a", "b"]), [1], [1]), {SECRET: 1, "b": 1}),
+        (nw.mechanisms.MinkowskiExponential([[0], [1]], [[0], [1]], 1, HALF, 1), SECRET),
+        (nw.mechanisms.MinkowskiExponential([[0], [1]], [[0], [1]], 1, HALF, 1), 918273.645),
+        (nw.mechanisms.MinkowskiExponential([[0], [1]], [[0], [1]], 1, HALF, 1), [1, 918273.645]),
     ],
 )
 def test_an_error_about_a_true_answer_does_not_repeat_it(mechanism, answer):
-    approximate = isinstance(mechanism, nw.LinearGaussian)
+    approximate = isinstance(mechanism, nw.mechanisms.LinearGaussian)
     certified = make_certified(mechanism, nw.ApproxDP(1, "0.5") if approximate else nw.PureDP(1))
     with pytest.raises(InvalidAnswerError) as caught:
         certified.release(answer)

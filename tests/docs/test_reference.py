@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-import noisewright
+from noisewright.door import homes, namespaces
 from tests.docs.pages import ROOT
 
 
 def test_the_reference_lists_every_public_name_once():
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^::: noisewright\.(\w+)$", page, re.M)
-    public = [name for name in noisewright.__all__ if not name.startswith("__")]
+    listed = re.findall(r"^::: ([\w.]+)$", page, re.M)
+    spaces = ["noisewright", *namespaces()]
+    public = {f"{space}.{name}" for space in spaces for name in homes(space)} - set(namespaces())
     assert sorted(listed) == sorted(public)

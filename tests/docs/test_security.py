@@ -16,7 +16,9 @@ from noisewright.sample.certified import make_certified
 from tests.replay import SameEntropy
 
 PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text(encoding="utf-8")
-REAL = make_certified(nw.Additive(nw.Scalar("0.3"), nw.Laplace(1), nw.Lattice.cells("0.003")), nw.PureDP(1))
+REAL = make_certified(
+    nw.mechanisms.Additive(nw.Scalar("0.3"), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.003")), nw.PureDP(1)
+)
 
 
 def test_the_page_does_not_claim_that_all_proofs_are_rational():
@@ -50,7 +52,7 @@ def test_the_stated_limits_are_the_limits():
     assert LARGEST_FLOAT == 2**26
     limit = 2**26 * Fraction("0.3")
     REAL.release(float(limit) * 0.999)
-    with pytest.raises(nw.InvalidAnswerError):
+    with pytest.raises(nw.errors.InvalidAnswerError):
         REAL.release(float(limit) * 1.001)
 
 

@@ -33,15 +33,18 @@ def _designed(cli: Cli, *words: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("words", "metric"),
     [
-        (("--points", "p.csv"), nw.Euclidean(POINTS)),
-        (("--points", "p.csv", "--scale", "2/7"), nw.Euclidean(POINTS, "2/7")),
-        (("--distances", "d.csv"), nw.Matrix(DISTANCES)),
-        (("--epsilon", "2/7"), nw.Hamming(4, "2/7")),
+        (("--points", "p.csv"), nw.metrics.Euclidean(POINTS)),
+        (("--points", "p.csv", "--scale", "2/7"), nw.metrics.Euclidean(POINTS, "2/7")),
+        (("--distances", "d.csv"), nw.metrics.Matrix(DISTANCES)),
+        (("--epsilon", "2/7"), nw.metrics.Hamming(4, "2/7")),
     ],
     ids=["points", "scale", "distances", "epsilon"],
 )
 def test_the_budget_of_every_pair_is_what_was_typed(
-    cli: Cli, tables: Path, words: tuple[str, ...], metric: nw.Euclidean | nw.Matrix | nw.Hamming
+    cli: Cli,
+    tables: Path,
+    words: tuple[str, ...],
+    metric: nw.metrics.Euclidean | nw.metrics.Matrix | nw.metrics.Hamming,
 ):
     promise = {"kind": "metric", "metric": metric.to_dict()}
     data = _designed(cli, *words, "--save", "kept.json")

@@ -56,14 +56,14 @@ WEIGHED = ("--weights", "1,2,5/3")
 @pytest.mark.parametrize(
     ("words", "utility"),
     [
-        (("squared-error", *WEIGHED), {"kind": "total-squared-error", "weights": WEIGHTS}),
-        (("squared-error",), {"kind": "total-squared-error", "weights": None}),
-        (("absolute-error", *WEIGHED), {"kind": "total-absolute-error", "weights": WEIGHTS}),
+        (("squared-error", *WEIGHED), {"kind": "squared-error", "weights": WEIGHTS}),
+        (("squared-error",), {"kind": "squared-error"}),
+        (("absolute-error", *WEIGHED), {"kind": "absolute-error", "weights": WEIGHTS}),
         (
             ("usefulness", "--within", "4/3", *WEIGHED),
-            {"kind": "coordinate-usefulness", "within": ["4/3"], "weights": WEIGHTS},
+            {"kind": "usefulness", "within": "4/3", "weights": WEIGHTS},
         ),
-        (("error-quantile", "--confidence", "0.9"), {"kind": "largest-error-quantile", "confidence": "9/10"}),
+        (("error-quantile", "--confidence", "0.9"), {"kind": "error-quantile", "confidence": "9/10"}),
         (("largest-error",), {"kind": "largest-error"}),
     ],
 )
@@ -104,7 +104,7 @@ def test_an_option_that_does_not_fit_is_refused_and_not_dropped(cli: Cli, words:
         (("largest-error", "--weights", "1,1,1"), "takes no parameter and no --weights"),
         (("largest-error", "--within", "1"), "takes no parameter and no --weights"),
         (("error-quantile", "--confidence", "0.9", "--weights", "1,1,1"), "is not for several numbers"),
-        (("power-error", "--power", "3"), "is not for several numbers"),
+        (("power-error", "--power", "3"), "for a Vector question"),
     ],
 )
 def test_a_utility_that_does_not_fit_is_refused(cli: Cli, utility: tuple[str, ...], said: str):

@@ -23,9 +23,9 @@ def _no_cache(monkeypatch):
 
 @pytest.mark.parametrize(("epsilon", "delta", "approximate", "probabilistic", "printed", "classical"), GAUSSIAN_STD)
 def test_gaussian_standard_deviations(epsilon, delta, approximate, probabilistic, printed, classical):
-    found = nw.calibrated(nw.GAUSSIAN, 1, nw.ApproxDP(epsilon, delta)).std
+    found = nw.laws.calibrated(nw.laws.GAUSSIAN, 1, nw.ApproxDP(epsilon, delta)).std
     assert float(found) == pytest.approx(approximate, rel=1e-9)
-    found = nw.calibrated(nw.GAUSSIAN, 1, nw.ProbabilisticDP(epsilon, delta)).std
+    found = nw.laws.calibrated(nw.laws.GAUSSIAN, 1, nw.ProbabilisticDP(epsilon, delta)).std
     assert float(found) == pytest.approx(probabilistic, rel=1e-9)
     assert gaussian_printed_std(1, epsilon, delta) == pytest.approx(printed, rel=1e-9)
     assert gaussian_classical_std(1, epsilon, delta) == pytest.approx(classical, rel=1e-9)
@@ -37,8 +37,12 @@ def test_families_reach_their_reference_error(family, epsilon, delta, value):
     if family == "truncated-laplace":
         law: Any = truncated_laplace(nw.Scalar(1), privacy, nw.SquaredError()).law
     else:
-        kind = nw.GAUSSIAN if family == "gaussian" else nw.generalized_gaussian(1 if family == "laplace" else family)
-        law = nw.calibrated(kind, 1, privacy)
+        kind = (
+            nw.laws.GAUSSIAN
+            if family == "gaussian"
+            else nw.laws.generalized_gaussians(1 if family == "laplace" else family)
+        )
+        law = nw.laws.calibrated(kind, 1, privacy)
     assert law.moment(2, FLOATS) == pytest.approx(value, abs=1e-8)
 
 
@@ -77,12 +81,16 @@ def test_one_number_at_one_and_a_millionth_says_why_with_computed_numbers():
 
 
 def test_a_hundred_laplace_releases_cost_what_dp_accounting_says():
-    mechanism = nw.Additive(nw.Scalar(1), nw.Laplace(Fraction(10)), nw.Lattice.cells(Fraction(1, 100)))
-    assert nw.composed_epsilon(mechanism, 100, "1e-6") == pytest.approx(4.69, abs=0.01)
+    mechanism = nw.mechanisms.Additive(
+        nw.Scalar(1), nw.laws.Laplace(Fraction(10)), nw.laws.Lattice.cells(Fraction(1, 100))
+    )
+    assert nw.mechanisms.composed_epsilon(mechanism, 100, "1e-6") == pytest.approx(4.69, abs=0.01)
 
 
 def test_the_gaussian_of_the_paper_and_the_exact_one():
     # epsilon = 1, delta = 0.01: Proposition 11 gives 2.7572, exactly it takes 2.6213, approximate privacy 1.8779.
     assert gaussian_printed_std(1, 1, 0.01) == pytest.approx(2.7572, abs=5e-5)
-    assert float(nw.calibrated(nw.GAUSSIAN, 1, nw.ProbabilisticDP(1, 0.01)).std) == pytest.approx(2.6213, abs=5e-5)
-    assert float(nw.calibrated(nw.GAUSSIAN, 1, nw.ApproxDP(1, 0.01)).std) == pytest.approx(1.8779, abs=5e-5)
+    assert float(nw.laws.calibrated(nw.laws.GAUSSIAN, 1, nw.ProbabilisticDP(1, 0.01)).std) == pytest.approx(
+        2.6213, abs=5e-5
+    )
+    assert float(nw.laws.calibrated(nw.laws.GAUSSIAN, 1, nw.ApproxDP(1, 0.01)).std) == pytest.approx(1.8779, abs=5e-5)

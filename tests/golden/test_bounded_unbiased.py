@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.lab.composite_paper import Setting
+from noisewright.lab.composite_paper import Setting, default_core
 from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.mechanisms.bounded_values import Profile, profile_of
-from noisewright.search.families.central import central, closed_variance, default_core, tuned_core
+from noisewright.search.families.central import central, closed_variance, tuned_core
 from noisewright.search.families.shapes import composite, hybrid, piecewise_half, tuned_half, two_point
 from tests.bounded import question
 
@@ -89,7 +89,9 @@ PROGRAMME = {
 def test_the_linear_programme_for_sensitivity_equal_to_the_range(epsilon: str):
     margin, value, lower, tolerance = PROGRAMME[epsilon]
     query = question(margin=margin)
-    report = nw.design_bounded(query, privacy=nw.PureDP(epsilon), utility=nw.WorstVariance(), inputs=40, outputs=240)
+    report = nw.mechanisms.design_bounded(
+        query, privacy=nw.PureDP(epsilon), utility=nw.WorstVariance(), inputs=40, outputs=240
+    )
     assert report.candidates[0].name == "linear programme"
     coarser = (1 / 40**2 - 1 / 60**2) / 4 + (float(query.outputs[1] - query.outputs[0]) / 240) ** 2 / 4
     assert report.candidates[0].value <= value + tolerance + coarser
@@ -99,7 +101,9 @@ def test_the_linear_programme_for_sensitivity_equal_to_the_range(epsilon: str):
 
 def test_the_average_variance_at_epsilon_one():
     query = question(margin="1.54149")
-    report = nw.design_bounded(query, privacy=nw.PureDP(1), utility=nw.AverageVariance(), inputs=20, outputs=200)
+    report = nw.mechanisms.design_bounded(
+        query, privacy=nw.PureDP(1), utility=nw.AverageVariance(), inputs=20, outputs=200
+    )
     assert report.candidates[0].value == pytest.approx(0.971498, rel=1e-3)
     assert report.bound is not None
     assert 0.971498 * 0.997 <= report.bound <= 0.971498
@@ -107,7 +111,7 @@ def test_the_average_variance_at_epsilon_one():
 
 @pytest.mark.parametrize(("epsilon", "margin", "best"), [("1/5", "1/2", 0.39801), ("1/2", "1/5", 0.07515)])
 def test_a_sensitivity_of_a_tenth_of_the_range(epsilon: str, margin: str, best: float):
-    report = nw.design_bounded(
+    report = nw.mechanisms.design_bounded(
         question("1/10", margin), privacy=nw.PureDP(epsilon), utility=nw.WorstVariance(), inputs=30, outputs=160
     )
     # A third of an input cell squared is what this grid adds to the default one, which reaches 1.001 times the best.
@@ -117,7 +121,7 @@ def test_a_sensitivity_of_a_tenth_of_the_range(epsilon: str, margin: str, best: 
 
 
 def test_a_closed_form_takes_over_where_it_is_better():
-    report = nw.design_bounded(
+    report = nw.mechanisms.design_bounded(
         question("1/10", "1"), privacy=nw.PureDP(3), utility=nw.WorstVariance(), inputs=20, outputs=40
     )
     assert report.candidates[0].name == "central piecewise"
@@ -136,7 +140,7 @@ def test_a_closed_form_takes_over_where_it_is_better():
     ],
 )
 def test_the_smallest_margin(epsilon: str, sensitivity: str, margin: float):
-    with pytest.raises(nw.InfeasibleError) as caught:
+    with pytest.raises(nw.errors.InfeasibleError) as caught:
         nw.design(
             nw.Scalar(sensitivity, inputs=(0, 1), outputs=(0, 1), unbiased=True),
             privacy=nw.PureDP(epsilon),

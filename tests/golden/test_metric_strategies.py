@@ -73,7 +73,7 @@ def test_design_returns_the_better_of_the_two_on_random_instances():
         matrix = rng.uniform(0, 1, (3, 30)) if turn % 2 else rng.integers(0, 2, (3, 30))
         report = nw.design(
             nw.Linear(matrix.tolist()),
-            privacy=nw.MetricPrivacy(nw.Euclidean(points.tolist())),
+            privacy=nw.MetricPrivacy(nw.metrics.Euclidean(points.tolist())),
             utility=nw.SquaredError(),
         )
         values = {c.name: c.value for c in report.candidates}
@@ -101,7 +101,9 @@ def test_us_cities_as_they_are_and_without_close_places():
     assert mean_apart == pytest.approx(1.53, rel=0.05)
     assert elevation_apart == pytest.approx(37, rel=0.01)
     query = nw.Linear([places.elevation.tolist()])
-    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Euclidean(places.points.tolist())), utility=nw.SquaredError())
+    report = nw.design(
+        query, privacy=nw.MetricPrivacy(nw.metrics.Euclidean(places.points.tolist())), utility=nw.SquaredError()
+    )
     closest = 7.211102550654982e-05
     assert np.ptp(places.elevation) / closest / float(report.best.mechanism.scales[0]) == pytest.approx(
         elevation, rel=1e-9

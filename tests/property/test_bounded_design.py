@@ -16,7 +16,7 @@ from noisewright.search.families.bounded_optimum import solved
 from noisewright.search.families.shapes import two_point
 from noisewright.search.programmes.feasible import smallest_margin
 from noisewright.search.programmes.layout import Size
-from noisewright.search.programmes.memory import Memory
+from noisewright.search.tools.cache import Cache
 
 EPSILONS = st.sampled_from([Fraction(1, 5), Fraction(1), Fraction(5, 2)])
 PARTS = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(2, 7)])
@@ -38,7 +38,7 @@ def bounded_questions(draw, epsilons=EPSILONS) -> tuple[Bounded, Fraction]:
 @given(bounded_questions(), st.sampled_from([nw.WorstVariance(), nw.AverageVariance()]))
 def test_the_programmes_mechanism_is_private_unbiased_and_not_below_the_bound(asked, utility):
     query, epsilon = asked
-    found = solved(query, epsilon, utility, Size(6, 40), lambda _: None, Memory(None))
+    found = solved(query, epsilon, utility, Size(6, 40), lambda _: None, Cache(None))
     assert found.bound is not None
     assert found.bound >= 0
     others = [two_point(query, epsilon)]

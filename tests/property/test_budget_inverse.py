@@ -11,11 +11,11 @@ from hypothesis import assume, given, settings, strategies as st
 
 from noisewright.problem.privacy import SMALLEST_EPSILON, PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness, Utility
+from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness
+from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.budget import budget_for, reaches
 from noisewright.search.design import design
-from noisewright.search.report.ranking import value_ball
 from tests import strategies
 from tests.strategies import decimals
 
@@ -47,7 +47,7 @@ def check_both_sides(query: Scalar, utility: Utility, target: Fraction) -> None:
     less = budget.epsilon * A_THOUSANDTH_LESS
     if less >= SMALLEST_EPSILON:
         for candidate in design(query, privacy=PureDP(less), utility=utility).candidates:
-            assert not reaches(value_ball(candidate.certified.mechanism, utility), target, utility)
+            assert not reaches(candidate.certified.mechanism.expected(utility), target, utility)
 
 
 def run(kind: type, *, integer: bool, data: Any, low: float = 0.06, high: float = 8) -> None:

@@ -28,9 +28,9 @@ def _requirement(source: random.Random):
 
 def _tail(law, x):
     """P(X > x) in 60 digits, by formulas of its own."""
-    if isinstance(law, nw.Gaussian):
+    if isinstance(law, nw.laws.Gaussian):
         return mpmath.erfc(x / (_real(law.std) * mpmath.sqrt(2))) / 2
-    if isinstance(law, nw.Logistic):
+    if isinstance(law, nw.laws.Logistic):
         return 1 / (1 + mpmath.exp(x / _real(law.scale)))
     p, b = _real(law.power), _real(law.scale)
     half = mpmath.gammainc(1 / p, (abs(x) / b) ** p, mpmath.inf, regularized=True) / 2
@@ -38,9 +38,9 @@ def _tail(law, x):
 
 
 def _log_density(law, x):
-    if isinstance(law, nw.Gaussian):
+    if isinstance(law, nw.laws.Gaussian):
         return -(x**2) / (2 * _real(law.std) ** 2)
-    if isinstance(law, nw.Logistic):
+    if isinstance(law, nw.laws.Logistic):
         z = abs(x) / _real(law.scale)
         return -z - 2 * mpmath.log(1 + mpmath.exp(-z))
     return -((abs(x) / _real(law.scale)) ** _real(law.power))
@@ -70,9 +70,9 @@ def _delta(law, privacy, reach):
 
 
 FAMILIES = [
-    nw.GAUSSIAN,
-    nw.LOGISTIC,
-    *(nw.generalized_gaussian(power) for power in ("1.2", "1.5", "2", "3", "5")),
+    nw.laws.GAUSSIAN,
+    nw.laws.LOGISTIC,
+    *(nw.laws.generalized_gaussians(power) for power in ("1.2", "1.5", "2", "3", "5")),
 ]
 
 
@@ -82,7 +82,7 @@ def test_a_thousand_scales_never_overshoot_and_are_tight():
     with mpmath.workdps(DIGITS):
         for family in FAMILIES:
             wanted = [_requirement(source) for _ in range(SETTINGS // len(FAMILIES) + 1)]
-            for privacy, scale in zip(wanted, nw.calibrated_many(family, reach, wanted), strict=True):
+            for privacy, scale in zip(wanted, nw.laws.calibrated_many(family, reach, wanted), strict=True):
                 target = _real(privacy.delta)
                 assert _delta(family.make(scale), privacy, reach) <= target
                 assert _delta(family.make(scale * Fraction(999, 1000)), privacy, reach) > target
@@ -116,22 +116,22 @@ def test_a_thousand_lattices_keep_the_probabilistic_delta_of_what_is_drawn():
             Fraction(10 ** source.uniform(-1, 0.7)).limit_denominator(1000),
             Fraction(10 ** source.uniform(-6, -1)).limit_denominator(10**9),
         )
-        family = (nw.GAUSSIAN, nw.generalized_gaussian(3))[i % 2]
-        scale = nw.calibrated_many(family, 1, [privacy])[0]
-        lattice = nw.Lattice.cells(Fraction(1, source.randint(1, 12)))
-        mechanism = nw.Additive(query, family.make(scale), lattice)
+        family = (nw.laws.GAUSSIAN, nw.laws.generalized_gaussians(3))[i % 2]
+        scale = nw.laws.calibrated_many(family, 1, [privacy])[0]
+        lattice = nw.laws.Lattice.cells(Fraction(1, source.randint(1, 12)))
+        mechanism = nw.mechanisms.Additive(query, family.make(scale), lattice)
         try:
             nw.certify(mechanism, privacy)
-        except nw.UncertifiedError:
+        except nw.errors.UncertifiedError:
             # Rounding raised delta: this much more noise is enough for every lattice tried.
             raised += 1
             while True:
                 scale *= Fraction(103, 100)
-                mechanism = nw.Additive(query, family.make(scale), lattice)
+                mechanism = nw.mechanisms.Additive(query, family.make(scale), lattice)
                 try:
                     nw.certify(mechanism, privacy)
                     break
-                except nw.UncertifiedError:
+                except nw.errors.UncertifiedError:
                     continue
         assert _brute_probabilistic(mechanism, float(privacy.epsilon)) <= float(privacy.delta) * (1 + 1e-7)
     assert raised > LATTICES // 10  # the effect is there, so the test is about something
@@ -139,22 +139,24 @@ def test_a_thousand_lattices_keep_the_probabilistic_delta_of_what_is_drawn():
 
 def test_the_designed_lattice_scale_is_the_smallest_to_a_thousandth():
     query, privacy = nw.Scalar(1), nw.ProbabilisticDP(1, "0.01")
-    scale = nw.calibrated(nw.GAUSSIAN, 1, privacy).std
-    mechanism = on_lattice(query, privacy, nw.SquaredError(), nw.Gaussian, scale)
+    scale = nw.laws.calibrated(nw.laws.GAUSSIAN, 1, privacy).std
+    mechanism = on_lattice(query, privacy, nw.SquaredError(), nw.laws.Gaussian, scale)
     assert nw.certify(mechanism, privacy).bound <= privacy.delta
-    assert isinstance(mechanism.law, nw.Gaussian)
-    smaller = nw.Additive(query, nw.Gaussian(mechanism.law.std * Fraction(999, 1000)), mechanism.lattice)
-    with pytest.raises(nw.UncertifiedError):
+    assert isinstance(mechanism.law, nw.laws.Gaussian)
+    smaller = nw.mechanisms.Additive(
+        query, nw.laws.Gaussian(mechanism.law.std * Fraction(999, 1000)), mechanism.lattice
+    )
+    with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(smaller, privacy)
 
 
 def test_rounding_raises_the_probabilistic_delta_as_theory_says():
     # Three steps per sensitivity: 0.010417 where the continuous law has 0.01 (summed over cells in floats as well).
-    scale = nw.calibrated(nw.GAUSSIAN, 1, nw.ProbabilisticDP(1, "0.01"))
-    coarse = nw.Additive(nw.Scalar(1), scale, nw.Lattice.cells(Fraction(1, 3)))
+    scale = nw.laws.calibrated(nw.laws.GAUSSIAN, 1, nw.ProbabilisticDP(1, "0.01"))
+    coarse = nw.mechanisms.Additive(nw.Scalar(1), scale, nw.laws.Lattice.cells(Fraction(1, 3)))
     bound = float(nw.certify(coarse, nw.ProbabilisticDP(1, "0.02")).bound)
     assert bound == pytest.approx(_brute_probabilistic(coarse, 1.0), rel=1e-9)
     assert bound == pytest.approx(0.010417, abs=1e-6)
-    with pytest.raises(nw.UncertifiedError):
+    with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(coarse, nw.ProbabilisticDP(1, "0.01"))
     nw.certify(coarse, nw.ApproxDP(1, "0.01"))

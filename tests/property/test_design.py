@@ -17,7 +17,6 @@ from noisewright.search.families.costs import primitive
 from noisewright.search.families.staircase import smallest_integer_width, tuned_staircase
 from noisewright.search.families.tailored import _cells, solve
 from noisewright.search.report.report import Report
-from noisewright.search.tools.scaling import back_factor
 from tests import strategies
 
 EVERY_SYMMETRIC_UTILITY = pytest.mark.parametrize("kind", strategies.SYMMETRIC, ids=lambda kind: kind.__name__)
@@ -57,7 +56,7 @@ def test_the_programme_agrees_with_the_tuned_staircase(kind, data, epsilon, quer
     """The theorem and the solver arrive at the same value, each without knowing the other."""
     utility = strategies.fitted(data.draw(strategies.UTILITIES[kind]), query)
     start = tuned_staircase(query, epsilon, utility)
-    found = solve(_cells(query, epsilon, start), primitive(query, epsilon, utility, None)).objective
+    found = solve(_cells(query, epsilon, start), primitive(query, epsilon, utility)).objective
     if isinstance(utility, PowerError):
         assert found == pytest.approx(start.expected(utility, FLOATS), rel=1e-6)
     elif isinstance(utility, Usefulness):
@@ -87,8 +86,7 @@ def test_the_unit_of_the_answer_does_not_matter(kind, data, epsilon, factor):
     query = Scalar(factor, exact=exact)
     one = design(Scalar(1, exact=exact), privacy=PureDP(epsilon), utility=utility)
     other = design(query, privacy=PureDP(epsilon), utility=strategies.fitted(utility, query))
-    base, power = back_factor(utility, query)
-    scale = float(base) ** float(power)
+    scale = float(query.sensitivity) ** float(utility.degree)
     assert one.bound is not None
     assert other.bound == pytest.approx(one.bound * scale, rel=1e-12)
     assert [c.name for c in other.candidates] == [c.name for c in one.candidates]

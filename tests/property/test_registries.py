@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 from noisewright.laws.registry import KNOWN
-from noisewright.problem.utilities import Utility
+from noisewright.problem.utilities import Expected
+from noisewright.problem.utility import UTILITIES
 from tests import strategies
 
 
@@ -16,4 +15,5 @@ def test_every_registered_law_is_drawn_in_these_tests():
 
 
 def test_every_utility_is_drawn_in_these_tests():
-    assert set(strategies.UTILITIES) | strategies.UTILITIES_TESTED_BY_HAND == set(get_args(Utility))
+    registered = {*UTILITIES.kinds.values(), Expected}
+    assert set(strategies.UTILITIES) | strategies.UTILITIES_TESTED_BY_HAND == registered

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import noisewright as nw
-from noisewright.lab.range_limited import range_limited
+from noisewright.lab.ranges import range_limited
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Bounded
 from noisewright.sample.certified import make_certified
@@ -25,17 +25,19 @@ THRESHOLD = 1e-9
 REAL, WHOLE = nw.Scalar(1), nw.Scalar(1, integer=True)
 
 
-def _make(name: str, factor: Fraction) -> nw.Additive:
-    cells = nw.Lattice.cells(Fraction(1, 20))
+def _make(name: str, factor: Fraction) -> nw.mechanisms.Additive:
+    cells = nw.laws.Lattice.cells(Fraction(1, 20))
     weights = tuple(range(int(60 * factor), 0, -1))
     made = {
-        "gaussian": lambda: nw.Additive(REAL, nw.Gaussian(2 * factor), cells),
-        "cubic": lambda: nw.Additive(REAL, nw.GeneralizedGaussian(Fraction(3), 3 * factor), cells),
-        "cusp": lambda: nw.Additive(REAL, nw.GeneralizedGaussian(Fraction(4, 5), 2 * factor), cells),
-        "logistic": lambda: nw.Additive(REAL, nw.Logistic(2 * factor), cells),
-        "truncated": lambda: nw.Additive(REAL, nw.TruncatedLaplace(2 * factor, 5 * factor), cells),
-        "discrete": lambda: nw.Additive(WHOLE, nw.DiscreteGaussian(6 * factor), nw.Lattice.integers()),
-        "table": lambda: nw.Additive(REAL, nw.Tabulated(Fraction(1, 20), weights, Fraction(0)), cells),
+        "gaussian": lambda: nw.mechanisms.Additive(REAL, nw.laws.Gaussian(2 * factor), cells),
+        "cubic": lambda: nw.mechanisms.Additive(REAL, nw.laws.GeneralizedGaussian(Fraction(3), 3 * factor), cells),
+        "cusp": lambda: nw.mechanisms.Additive(REAL, nw.laws.GeneralizedGaussian(Fraction(4, 5), 2 * factor), cells),
+        "logistic": lambda: nw.mechanisms.Additive(REAL, nw.laws.Logistic(2 * factor), cells),
+        "truncated": lambda: nw.mechanisms.Additive(REAL, nw.laws.TruncatedLaplace(2 * factor, 5 * factor), cells),
+        "discrete": lambda: nw.mechanisms.Additive(
+            WHOLE, nw.laws.DiscreteGaussian(6 * factor), nw.laws.Lattice.integers()
+        ),
+        "table": lambda: nw.mechanisms.Additive(REAL, nw.laws.Tabulated(Fraction(1, 20), weights, Fraction(0)), cells),
     }
     return made[name]()
 
@@ -43,7 +45,7 @@ def _make(name: str, factor: Fraction) -> nw.Additive:
 CLAIMS = {"cusp": nw.PureDP(5)}
 
 
-def _p_value(indices: np.ndarray, mechanism: nw.Additive) -> float:
+def _p_value(indices: np.ndarray, mechanism: nw.mechanisms.Additive) -> float:
     noise = mechanism.noise
     ends = np.unique(np.quantile(indices, np.linspace(0.01, 0.99, 60), method="lower"))
     edges = [0.0, *(float(noise.cdf(int(k), FLOATS)) for k in ends), 1.0]
@@ -85,7 +87,7 @@ def test_releases_in_a_range_have_the_law_on_paper(ends):
 
 @pytest.mark.statistical
 def test_selected_candidates_have_their_weights():
-    certified = nw.exponential_over([0, 1, 2, 3], [0, 1, 2, 3], nw.PureDP(2), power=2)
+    certified = nw.mechanisms.exponential_over([0, 1, 2, 3], [0, 1, 2, 3], nw.PureDP(2), power=2)
     drawn = certified.release_many([2] * 20_000, entropy=Replay(seed=8))
     rate = float(certified.mechanism.rate)
     counts = np.array([np.sum(drawn == k) for k in range(4)])

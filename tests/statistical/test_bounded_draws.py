@@ -21,7 +21,9 @@ SIGMAS = 6.5  # false alarms: one in 12 thousand million for each comparison
 
 
 def _programme(query):
-    report = nw.design_bounded(query, privacy=nw.PureDP(1), utility=nw.WorstVariance(), inputs=10, outputs=60)
+    report = nw.mechanisms.design_bounded(
+        query, privacy=nw.PureDP(1), utility=nw.WorstVariance(), inputs=10, outputs=60
+    )
     return next(c.certified for c in report.candidates if c.name == "linear programme")
 
 
@@ -107,7 +109,7 @@ def test_truncated_noise_shows_the_bias_that_is_stated():
 def test_the_local_mean_finds_the_mean_of_the_people_within_its_standard_error(kinds: dict):
     people = np.linspace(0, 1, 101).repeat(2000)
     certified = kinds["two-point"]
-    found = nw.local_mean(certified, certified.release_many(people))
+    found = nw.mechanisms.local_mean(certified, certified.release_many(people))
     assert found.count == len(people)
     assert abs(found.mean - people.mean()) < SIGMAS * found.standard_error
     assert found.standard_error == pytest.approx(

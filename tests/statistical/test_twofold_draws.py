@@ -44,7 +44,7 @@ def test_heavy_tails_are_drawn_to_any_distance():
     """Gamma with shape 1/100: values beyond the largest float occur, and none is lost."""
     fold = GammaFold(Fraction(1, 100), Fraction(1))
     certified = make_certified(
-        nw.Additive(nw.Scalar(1), TwoFold(fold), nw.Lattice.cells(Fraction(1, 10))),
+        nw.mechanisms.Additive(nw.Scalar(1), TwoFold(fold), nw.laws.Lattice.cells(Fraction(1, 10))),
         nw.PureDP(pure_bound(TwoFold(fold), Fraction(1))[0] + Fraction(1, 10**6)),
     )
     draws = certified.draw(500)
@@ -61,7 +61,7 @@ def test_heavy_tails_are_drawn_to_any_distance():
 
 @pytest.mark.statistical
 def test_the_random_exponential_mechanism_chooses_with_its_probabilities():
-    mechanism = nw.RandomExponential(
+    mechanism = nw.mechanisms.RandomExponential(
         nw.Choice(["a", "b", "c"]), (Fraction(1, 2), Fraction(2)), (Fraction(1, 4), Fraction(3, 4))
     )
     certified = make_certified(mechanism, nw.PureDP(2))

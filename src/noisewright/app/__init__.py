@@ -1,1 +1,7 @@
-"""The command line: parses what a person typed, calls the library, renders what comes back."""
+"""The command line: parse, call, show.
+
+- cli, outcome: commands by name; exit codes, errors in one line
+- designing, linear, budgeting, sweeping, saved, reproducing: the commands
+- options, questions, vectors, promises, epsilons: from options to the library's words
+- output, sweep, sweep_plot: what is written
+"""

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from noisewright.app.designing import keep
-from noisewright.app.options import UTILITY, Confidence, Integer, Json, Power, Save, Sensitivity, Within
-from noisewright.app.output import check_place, on_a_terminal, say, say_json
+from noisewright.app.options import UTILITY, Confidence, Integer, Json, Power, Save, Sensitivity, Within, number
+from noisewright.app.output import check_place, keep, on_a_terminal, say_either
 from noisewright.app.questions import Parameters, make_goal
 from noisewright.problem.queries import Scalar
 
 
 def budget(
     sensitivity: Sensitivity,
-    half_width: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="The error to stay within; goes with --confidence.")
-    ] = None,
+    half_width: Annotated[str | None, number("The error to stay within; goes with --confidence.")] = None,
     confidence: Confidence = None,
     utility: Annotated[str | None, UTILITY] = None,
-    target: Annotated[str | None, typer.Option(metavar="NUMBER", help="The value that --utility must reach.")] = None,
+    target: Annotated[str | None, number("The value that --utility must reach.")] = None,
     power: Power = None,
     within: Within = None,
     integer: Integer = False,
@@ -37,9 +32,5 @@ def budget(
     from noisewright.search.budget import budget_for
 
     found = budget_for(query, utility=goal.utility, target=goal.target, progress=on_a_terminal())
-    if json:
-        say_json(found.to_dict())
-    else:
-        say(str(found))
-    if save is not None:
-        keep(found.best, save, found.rows[0].name)
+    say_either(found, json=json)
+    keep(found.best, save, found.rows[0].name)

@@ -2,113 +2,70 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from noisewright.app.options import (
-    Alpha,
-    AnyEpsilon,
-    AnySensitivity,
-    Bias,
-    Compose,
-    Confidence,
-    Delta,
-    Explore,
-    Inputs,
-    Integer,
-    Json,
-    Notion,
-    Outputs,
-    Plot,
-    Power,
-    Rho,
-    Save,
-    Unbiased,
-    UtilityChoice,
-    Within,
-)
-from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json, writing
+from noisewright.app import options, vectors
+from noisewright.app.output import check_picture, check_place, draw, keep, on_a_terminal, say_either
 from noisewright.app.promises import Promise, make_count, make_privacy
 from noisewright.app.questions import Limits, Parameters, make_any_utility
-from noisewright.app.vectors import (
-    Changes,
-    Dimension,
-    Sensitivities,
-    SensitivitiesFile,
-    SetChoice,
-    Several,
-    Weights,
-    make_query,
-    make_vector_utility,
-)
+from noisewright.app.vectors import Several, make_query, make_vector_utility
+from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.queries import Choice
 from noisewright.problem.vector import Vector
-
-if TYPE_CHECKING:
-    from noisewright.sample.certified import Certified
 
 
 def design(
-    utility: UtilityChoice,
-    sensitivity: AnySensitivity = None,
-    epsilon: AnyEpsilon = None,
-    delta: Delta = None,
-    notion: Notion = None,
-    alpha: Alpha = None,
-    rho: Rho = None,
-    compose: Compose = "1",
-    power: Power = None,
-    within: Within = None,
-    confidence: Confidence = None,
-    integer: Integer = False,
-    inputs: Inputs = None,
-    outputs: Outputs = None,
-    unbiased: Unbiased = False,
-    bias: Bias = None,
-    explore: Explore = None,
-    sensitivities: Sensitivities = None,
-    sensitivities_file: SensitivitiesFile = None,
-    chosen_set: SetChoice = None,
-    changes: Changes = None,
-    dimension: Dimension = None,
-    weights: Weights = None,
-    json: Json = False,
-    plot: Plot = None,
-    save: Save = None,
+    utility: options.UtilityChoice,
+    sensitivity: options.AnySensitivity = None,
+    epsilon: options.AnyEpsilon = None,
+    delta: options.Delta = None,
+    notion: options.Notion = None,
+    alpha: options.Alpha = None,
+    rho: options.Rho = None,
+    compose: options.Compose = "1",
+    power: options.Power = None,
+    within: options.Within = None,
+    confidence: options.Confidence = None,
+    integer: options.Integer = False,
+    candidates: options.Candidates = None,
+    inputs: options.Inputs = None,
+    outputs: options.Outputs = None,
+    unbiased: options.Unbiased = False,
+    bias: options.Bias = None,
+    explore: options.Explore = None,
+    sensitivities: vectors.Sensitivities = None,
+    sensitivities_file: vectors.SensitivitiesFile = None,
+    chosen_set: vectors.SetChoice = None,
+    changes: vectors.Changes = None,
+    dimension: vectors.Dimension = None,
+    weights: vectors.Weights = None,
+    json: options.Json = False,
+    plot: options.Plot = None,
+    save: options.Save = None,
 ) -> None:
     """Find the best noise for a question, beside the usual ones, each with its distance to the best possible.
 
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
     several = Several(sensitivities, sensitivities_file, chosen_set, changes, dimension, weights)
-    query = make_query(sensitivity, several, Limits(inputs, outputs, unbiased, bias), integer=integer)
+    limits = Limits(inputs, outputs, unbiased, bias)
+    query = make_query(sensitivity, several, limits, integer=integer, candidates=candidates)
     privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
     releases = make_count(compose)
     parameters = Parameters(power, within, confidence)
-    wanted: Any
-    if isinstance(query, Vector):
-        wanted = make_vector_utility(utility, parameters, weights)
-    else:
-        wanted = make_any_utility(utility, parameters)
+    several_numbers = isinstance(query, Vector)
+    wanted: Any = (
+        make_vector_utility(utility, parameters, weights) if several_numbers else make_any_utility(utility, parameters)
+    )
     check_place(save, "--save")
     check_picture(plot)
+    if plot is not None and isinstance(query, Choice):
+        raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
     from noisewright.search.design import design as find_best
 
     report = find_best(
         query, privacy=privacy, utility=wanted, compose=releases, progress=on_a_terminal(), explore=explore
     )
-    if json:
-        say_json(report.to_dict())
-    else:
-        say(str(report))
-    if save is not None:
-        keep(report.best, save, report.candidates[0].name)
-    if plot is not None:
-        report.plot(plot)
-        remark(f"The picture is in {plot}.")
-
-
-def keep(certified: Certified, path: Path, name: str) -> None:
-    """Write a mechanism to a file and say so."""
-    with writing(path):
-        certified.save(path)
-    remark(f"The mechanism ({name}) is in {path}.")
+    say_either(report, json=json)
+    keep(report.best, save, report.candidates[0].name)
+    draw(report.plot, plot)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from noisewright.app.designing import keep
-from noisewright.app.options import Json, Plot, Save
-from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json
+from noisewright.app.options import Json, Plot, Save, number
+from noisewright.app.output import check_picture, check_place, draw, keep, on_a_terminal, read_text, say, say_json
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
@@ -18,7 +18,7 @@ from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming, Matrix
 from noisewright.problem.utilities import SquaredError
 
-_LARGEST_FILE = 256 * 2**20
+_LARGEST_FILE = 256
 
 Queries = Annotated[
     Path,
@@ -28,12 +28,8 @@ Points = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Coordinates, one line for each element: Euclidean distances.")
 ]
 Distances = Annotated[Path | None, typer.Option(metavar="FILE", help="Any distances: a square of numbers.")]
-Scale = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="Budget of one unit of length, with --points; 1 unless given.")
-]
-Same = Annotated[
-    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The same budget for every pair: ordinary privacy.")
-]
+Scale = Annotated[str | None, number("Budget of one unit of length, with --points; 1 unless given.")]
+Same = Annotated[str | None, number("The same budget for every pair: ordinary privacy.", "--epsilon")]
 People = Annotated[int | None, typer.Option(metavar="COUNT", help="How many people there are, if that is public.")]
 Histogram = Annotated[
     Path | None,
@@ -75,11 +71,8 @@ def linear(
         if released is not None:
             say("\nPrivate answers (this spent the budget once):")
             say("\n".join(f"{name}: {value}" for name, value in zip(query.names, released, strict=True)))
-    if save is not None:
-        keep(report.best, save, report.candidates[0].name)
-    if plot is not None:
-        report.plot(plot)
-        remark(f"The picture is in {plot}.")
+    keep(report.best, save, report.candidates[0].name)
+    draw(report.plot, plot)
 
 
 def _metric(size: int, points: Path | None, distances: Path | None, epsilon: str | None, scale: str | None) -> Any:
@@ -97,10 +90,7 @@ def _metric(size: int, points: Path | None, distances: Path | None, epsilon: str
 
 def _numbers(path: Path, option: str) -> list[list[str]]:
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise InvalidInputError(f"{option} is {path}, which is larger than 256 MiB.")
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        lines = io.StringIO(read_text(path, option, _LARGEST_FILE), newline="")
+        return [[cell.strip() for cell in row] for row in csv.reader(lines) if row]
+    except csv.Error as error:
         raise InvalidInputError(f"{option} is {path}, which cannot be read: {error}.") from None
-    return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,14 @@ def say(text: str) -> None:
 def say_json(data: Any) -> None:
     """The same as strict JSON, which has no infinity: such a number becomes null."""
     say(json.dumps(_finite(data), indent=1, allow_nan=False))
+
+
+def say_either(result: Any, *, json: bool) -> None:
+    """A result as JSON, or in words."""
+    if json:
+        say_json(result.to_dict())
+    else:
+        say(str(result))
 
 
 def remark(text: str) -> None:
@@ -66,6 +74,32 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OSError(error.errno, f"cannot be written ({error.strerror or error})", str(path)) from None
+
+
+def keep(certified: Any, path: Path | None, name: str) -> None:
+    """Write a mechanism to a file, if one was named, and say so."""
+    if path is not None:
+        with writing(path):
+            certified.save(path)
+        remark(f"The mechanism ({name}) is in {path}.")
+
+
+def draw(picture: Callable[[Path], Any], path: Path | None) -> None:
+    """Draw a picture to a file, if one was named, and say so."""
+    if path is not None:
+        picture(path)
+        remark(f"The picture is in {path}.")
+
+
+def read_text(path: Path, option: str, largest: int) -> str:
+    """The text of a file that is not larger than so many MiB."""
+    try:
+        if path.stat().st_size > largest * 2**20:
+            raise InvalidInputError(f"{option} is {path}, which is larger than {largest} MiB.")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise InvalidInputError(f"{option} is {path}, which cannot be read: {reason}.") from None
 
 
 def _finite(data: Any) -> Any:

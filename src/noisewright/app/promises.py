@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.privacy import (
-    ApproxDP,
-    ProbabilisticDP,
-    PureDP,
-    RenyiDP,
-    Requirement,
-    ZeroConcentratedDP,
-)
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, Requirement, ZeroConcentratedDP
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +20,7 @@ class Promise:
 
     def given(self) -> dict[str, str]:
         """Those that were typed, by name."""
-        values = {"epsilon": self.epsilon, "delta": self.delta, "alpha": self.alpha, "rho": self.rho}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 _NOTIONS: dict[str, tuple[tuple[str, ...], Callable[..., Requirement]]] = {

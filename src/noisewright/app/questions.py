@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.utilities import (
     AbsoluteError,
     AverageVariance,
@@ -53,8 +53,7 @@ class Parameters:
 
     def given(self) -> dict[str, str]:
         """Those that were typed, by name."""
-        values = {"power": self.power, "within": self.within, "confidence": self.confidence}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +123,18 @@ def make_scalar(sensitivity: str, limits: Limits, *, integer: bool) -> Scalar:
         unbiased=limits.unbiased,
         bias=limits.bias,
     )
+
+
+def make_choice(candidates: str, sensitivity: str | None, *, others: bool) -> Choice:
+    """One of the candidates typed as A,B,C; `others` says that options of other questions were given too."""
+    if others:
+        raise InvalidInputError(
+            "--candidates takes --sensitivity, the most that one person can change a score, and no option about"
+            " numbers; leave the others out."
+        )
+    if sensitivity is None:
+        raise InvalidInputError("--candidates needs --sensitivity: the most that one person can change a score.")
+    return Choice([name.strip() for name in candidates.split(",")], sensitivity)
 
 
 def _pair(text: str | None, option: str) -> tuple[str, str] | None:

@@ -45,7 +45,8 @@ def answer(
         str,
         typer.Option(
             metavar="NUMBER",
-            help="The true answer (several numbers with commas between); - reads it from standard input instead.",
+            help="The true answer (several numbers with commas between; for a choice the scores, in the order of the"
+            " candidates); - reads it from standard input instead.",
         ),
     ],
 ) -> None:
@@ -59,11 +60,22 @@ def answer(
     from noisewright.sample.certified import Certified
 
     certified = Certified.load(file)
-    if certified.mechanism.query.to_dict()["kind"] == "vector":
-        released = certified.release([part.strip() for part in truth.split(",")])
-        say(",".join(repr(float(number)) for number in released))
+    query, parts = certified.mechanism.query, [part.strip() for part in truth.split(",")]
+    if query.to_dict()["kind"] == "vector":
+        say(",".join(repr(float(number)) for number in certified.release(parts)))
+    elif query.to_dict()["kind"] == "choice":
+        say(certified.release(_scores(query.candidates, parts)))
     else:
         say(str(certified.release(truth)))
+
+
+def _scores(candidates: tuple[str, ...], parts: list[str]) -> dict[str, str]:
+    if len(parts) != len(candidates):
+        raise InvalidNumberError(
+            f"the answer has {len(parts)} scores, the question {len(candidates)} candidates; give one for each, in"
+            " their order."
+        )
+    return dict(zip(candidates, parts, strict=True))
 
 
 def _from_input() -> str:

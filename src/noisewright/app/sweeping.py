@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from noisewright.app.epsilons import count, listed, spaced
-from noisewright.app.options import Confidence, Integer, Json, Plot, Power, Sensitivity, UtilityChoice, Within
-from noisewright.app.output import check_picture, check_place, on_a_terminal, remark, say, say_json, writing
+from noisewright.app.options import Confidence, Integer, Json, Plot, Power, Sensitivity, UtilityChoice, Within, number
+from noisewright.app.output import check_picture, check_place, draw, on_a_terminal, remark, say_either, writing
 from noisewright.app.questions import Parameters, make_utility
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.privacy import PureDP
@@ -25,12 +25,8 @@ def sweep(
     epsilons: Annotated[
         str | None, typer.Option(metavar="LIST", help="The epsilons, with commas between them: 0.1,0.5,1.")
     ] = None,
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="NUMBER", help="The smallest epsilon; 0.1 unless given.")
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="NUMBER", help="The largest epsilon; 10 unless given.")
-    ] = None,
+    start: Annotated[str | None, number("The smallest epsilon; 0.1 unless given.", "--from")] = None,
+    end: Annotated[str | None, number("The largest epsilon; 10 unless given.", "--to")] = None,
     points: Annotated[
         str | None, typer.Option(metavar="COUNT", help="How many epsilons, evenly by ratio; 9 unless given.")
     ] = None,
@@ -51,10 +47,7 @@ def sweep(
     from noisewright.app.sweep import run
 
     result = run(query, requirements, wanted, progress=on_a_terminal())
-    if json:
-        say_json(result.to_dict())
-    else:
-        say(str(result))
+    say_either(result, json=json)
     if csv is not None:
         with writing(csv):
             csv.write_text(result.to_csv(), encoding="utf-8", newline="")
@@ -62,8 +55,7 @@ def sweep(
     if plot is not None:
         from noisewright.app.sweep_plot import plot_sweep
 
-        plot_sweep(result, plot)
-        remark(f"The picture is in {plot}.")
+        draw(lambda path: plot_sweep(result, path), plot)
 
 
 def _requirements(epsilons: str | None, start: str | None, end: str | None, points: str | None) -> list[PureDP]:

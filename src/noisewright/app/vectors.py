@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from noisewright.app.questions import Limits, Parameters, make_scalar, make_utility
+from noisewright.app.output import read_text
+from noisewright.app.questions import Limits, Parameters, make_choice, make_scalar, make_utility
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, SensitivitySet, Sparse
 from noisewright.problem.utilities import LargestError
 from noisewright.problem.utility import Utility
@@ -18,7 +19,7 @@ from noisewright.problem.vector import Vector
 
 SETS = ("box", "disjoint", "sparse", "replace", "l1-ball", "l2-ball", "points")
 LARGEST = "largest-error"
-_LARGEST_FILE = 64 * 2**20
+_LARGEST_FILE = 64
 
 Sensitivities = Annotated[
     str | None,
@@ -51,12 +52,15 @@ class Several:
     @property
     def asked(self) -> bool:
         """Whether any of them was given."""
-        given = (self.sensitivities, self.file, self.chosen, self.changes, self.dimension, self.weights)
-        return any(v is not None for v in given)
+        return any(value is not None for value in astuple(self))
 
 
-def make_query(sensitivity: str | None, several: Several, limits: Limits, *, integer: bool) -> Scalar | Vector:
-    """One number, or several with the set of differences that one person can make."""
+def make_query(
+    sensitivity: str | None, several: Several, limits: Limits, *, integer: bool, candidates: str | None = None
+) -> Scalar | Vector | Choice:
+    """One number, several with the set of differences that one person can make, or one of the candidates."""
+    if candidates is not None:
+        return make_choice(candidates, sensitivity, others=several.asked or integer or limits != Limits())
     if not several.asked:
         if sensitivity is None:
             raise InvalidInputError(
@@ -106,14 +110,7 @@ def _rows(several: Several) -> list[list[str]]:
     if several.sensitivities is not None:
         return [_split(row) for row in several.sensitivities.split(";")]
     assert several.file is not None
-    try:
-        if several.file.stat().st_size > _LARGEST_FILE:
-            raise InvalidInputError(f"{several.file} is larger than 64 MiB; it is no list of sensitivities.")
-        text = several.file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError(
-            f"cannot read {several.file}: {getattr(error, 'strerror', None) or 'it is not text'}."
-        ) from None
+    text = read_text(several.file, "--sensitivities-file", _LARGEST_FILE)
     return [_split(line) for line in text.splitlines() if line.strip()]
 
 

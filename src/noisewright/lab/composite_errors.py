@@ -14,14 +14,15 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.laws.bumps import FLAT, Part
+from noisewright.laws.bumps import FLAT, Part, Quartic
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.families.shapes import ACTIVATIONS, composite, quartic_for, truncated, tuned_half, two_point
+from noisewright.search.families.shapes import ACTIVATIONS, composite, truncated, tuned_half, two_point
+from noisewright.search.programmes.feasible import ratio_below
 
 COMPOSITES = ("A1B1", "A2B1", "A3B1", "A1B2", "A2B2", "A3B2")
 BASELINES = ("Laplace", "discrete Laplace", "truncated Laplace", "Gaussian", "discrete Gaussian")
@@ -56,6 +57,12 @@ def bounded_question(margin: Fraction = Fraction(_WIDE), bias: Fraction | None =
     found = Scalar(1, inputs=(0, 1), outputs=(-margin, 1 + margin), bias=bias).bounded
     assert found is not None
     return found
+
+
+def quartic_for(epsilon: Fraction, fraction: Fraction) -> Quartic:
+    """Base B2 with t / y the given fraction of the way from e^-epsilon (where nothing is left) to 1 (base B1)."""
+    least = 1 / ratio_below(epsilon)
+    return Quartic(least + (1 - least) * fraction)
 
 
 @lru_cache(maxsize=256)

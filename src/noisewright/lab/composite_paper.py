@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+
+from noisewright.problem.queries import Bounded
 
 _AREAS = {"A1": 1.0, "A2": 2 / math.pi, "A3": 0.5}
 _SECOND = {"A1": 1 / 12, "A2": 0.25 - 2 / math.pi**2, "A3": 1 / 24}
@@ -130,3 +133,16 @@ def _trials(around: Setting | None, step: float, coarse: float | None) -> Iterat
         for k in values(None if around is None else around.k, 1.0):
             for m in values(None if around is None else around.m, 2.0):
                 yield k, m, y
+
+
+def default_core(query: Bounded, epsilon: Fraction) -> Fraction:
+    """The core of the published default: b = (m + 3) / (m + 4) of its largest allowed value."""
+    move = 2 * float(query.sensitivity / query.width)
+    shells = max(1, math.ceil(query.width / query.sensitivity)) - 1
+    y = math.exp(float(epsilon))
+    sides = move * y * (y**shells - 1) / (y - 1)
+    rest = (1 + shells * move) * y ** (shells + 1)
+    largest = float(epsilon) / math.log((sides + math.sqrt(sides**2 + 4 * rest)) / 2)
+    b = (shells + 3) / (shells + 4) * largest
+    core = math.exp(float(epsilon) / b) - sides
+    return Fraction(core / (y ** (shells + 1) * (1 + shells * move) + core))

@@ -13,7 +13,7 @@ from noisewright.lab.pictures import write_table
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
-from noisewright.search.families.calibration import GAUSSIAN, calibrated_many, generalized_gaussian
+from noisewright.search.families.calibration import GAUSSIAN, calibrated_many, generalized_gaussians
 from noisewright.search.report.plots import new_figure, save
 
 DELTAS = (0.01, 0.05, 0.1, 0.2)
@@ -52,7 +52,8 @@ def scale_bounds(out: Path, powers: tuple[int, ...]) -> tuple[list[Path], list[l
         for epsilon in (0.5, 1.0, 2.0):
             printed = [proposition_eight_scale(p, _SENSITIVITIES, epsilon, delta) for p in powers]
             exact = [
-                float(calibrated_many(generalized_gaussian(p), 1, [ProbabilisticDP(epsilon, delta)])[0]) for p in powers
+                float(calibrated_many(generalized_gaussians(p), 1, [ProbabilisticDP(epsilon, delta)])[0])
+                for p in powers
             ]
             axis.plot(powers, printed, "o-", label=f"Proposition 8, ε = {epsilon:g}")
             axis.plot(powers, exact, "x:", label=f"one number, exact, ε = {epsilon:g}")

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+
+from noisewright.lab.sensitivities import paired
+from noisewright.numerics.bisection import first_true
+from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.numbers import Number
 
 _CELLS = 2_000
 _TINY = 1e-13
@@ -108,6 +114,25 @@ def _convolved(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.flo
     return np.concatenate([kept, [max(0.0, 1 - float(np.sum(kept)))]])
 
 
+def lemma_ten_bound(bounds: Sequence[tuple[Number, Number]], sensitivities: Sequence[Number], power: int) -> Fraction:
+    """The most that one person changes -||c - s||_p^p, as Lemma 10 prints it; for whole powers."""
+    if power < 1 or int(power) != power:
+        raise InvalidQueryError(f"power is {power}; Lemma 10 is for whole powers from 1 on.")
+    pairs = paired(bounds, sensitivities)
+    if power == 1:
+        return sum((reach for reach, _ in pairs), Fraction(0))
+    if power == 2:
+        return 2 * sum((reach * (high - low) for reach, (low, high) in pairs), Fraction(0))
+    total = Fraction(0)
+    for reach, (low, high) in pairs:
+        largest = max(abs(low), abs(high))
+        for j in range(1, power + 1):
+            rest = largest - reach
+            moved = largest**j - (rest**j if j % 2 else max(Fraction(0), rest) ** j)
+            total += math.comb(power, j) * largest ** (power - j) * moved
+    return total
+
+
 def _tail(x: float, power: int) -> float:
     from scipy.special import gammaincc
 
@@ -122,10 +147,4 @@ def _smallest(holds: Callable[[float], bool], unit: float, tolerance: float = _T
     low = high / 2
     while holds(low) and low > unit * 1e-9:
         low /= 2
-    while high - low > tolerance * high:
-        middle = (low + high) / 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_true(holds, low, high, relative=tolerance)

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from noisewright.lab.claims import Claim
+from noisewright.lab.paper_bounds import paper_bound
 from noisewright.lab.r2dp_curves import (
     FIRST,
     LAPLACE,
@@ -20,15 +21,16 @@ from noisewright.lab.r2dp_curves import (
 )
 from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.twofold import TwoFold
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.divergences import ErrorEntropy
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import AbsoluteError, SquaredError
+from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
 from noisewright.proof.pure import pure_bound
-from noisewright.proof.twofold import paper_bound, renyi_ball
+from noisewright.proof.twofold import renyi_ball
 from noisewright.search.design import design
-from noisewright.search.families.two_fold import smallest_epsilon_that_helps, two_fold_optimum
+from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.families.two_fold_laws import calibrated
 
 EPSILONS = ("0.5", "1", "2", "3", "6", "10")
@@ -94,6 +96,17 @@ def _never_beats_staircase() -> Claim:
     )
     verdict = "holds" if ahead == settings else "fails"
     return Claim("Section 5.2.1, Figure 3", "strictly better usefulness than Laplace and staircase", text, verdict)
+
+
+def smallest_epsilon_that_helps(
+    utility: PowerError | Usefulness, *, highest: float = 12.0, digits: float = 1e-5
+) -> float | None:
+    """Where two-fold noise starts to beat Laplace noise, by bisection; None if it does not up to `highest`."""
+
+    def helps(epsilon: float) -> bool:
+        return two_fold_optimum(utility, Fraction(epsilon)).helps
+
+    return first_true(helps, 1e-3, highest, within=digits) if helps(highest) else None
 
 
 def _medium_budgets() -> Claim:

@@ -6,13 +6,14 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+from noisewright.lab.paper_bounds import paper_bound
 from noisewright.lab.r2dp_curves import laplace_renyi, response_renyi
 from noisewright.lab.sheets import write_table
 from noisewright.laws.folds import Fold, GammaFold, UniformFold, point_fold
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.utilities import AbsoluteError, SquaredError
-from noisewright.proof.twofold import paper_bound, renyi_ball
+from noisewright.proof.twofold import renyi_ball
 from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.families.two_fold_laws import calibrated
 

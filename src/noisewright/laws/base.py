@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
-from noisewright.numerics.fields import Exact, Field, Point, Value
-from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.records import Family
+from noisewright.numerics.bisection import first_true
+from noisewright.numerics.fields import FLOATS, Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError, InvalidNumberError
+from noisewright.problem.records import Family, Record
 
 LAWS: Family[Any] = Family("a law such as Laplace(scale)", InvalidLawError)
 """Every law of noise by the name it has in files."""
@@ -37,24 +40,50 @@ class Law(Protocol):
         """E X."""
         ...
 
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        """Supremum over x of ln f(x) - ln f(x + shift), as an exact rational."""
-        ...
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data with exact numbers as text; `laws.registry.law_from_dict` inverts it."""
         ...
 
 
-@runtime_checkable
-class SmoothLaw(Law, Protocol):
+class Scalable(Record):
+    """A law of a number, told by its fields; those named in `lengths` grow with the number."""
+
+    __slots__ = ()
+    lengths: ClassVar[tuple[str, ...]] = ("scale",)
+
+    def scaled(self, factor: Fraction) -> Self:
+        """The law of `factor` times the number."""
+        grown = {name: _times(getattr(self, name), factor) for name in self.lengths}
+        return self if factor == 1 else replace(self, **grown)  # type: ignore[type-var]  # every record is a dataclass
+
+
+class SymmetricLaw(Record):
+    """What follows from symmetry about zero."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def density(self, x: Point, field: Field) -> Value: ...
+
+    @abstractmethod
+    def sf(self, x: Point, field: Field) -> Value: ...
+
+    @abstractmethod
+    def moment(self, power: Exact, field: Field) -> Value: ...
+
+    def cdf(self, x: Point, field: Field) -> Value:
+        return self.sf(-x, field)
+
+    def mean(self, field: Field) -> Value:
+        """0 (as the principal value, where E|X| is infinite)."""
+        return field.real(0)
+
+
+class SmoothLaw(SymmetricLaw, Scalable):
     """A symmetric law whose density does not increase away from zero; used through its rounding to cells."""
 
-    on_integers: ClassVar[bool | None]
-
-    def scaled(self, factor: Fraction) -> SmoothLaw:
-        """The law of `factor` times the noise."""
-        ...
+    __slots__ = ()
+    on_integers: ClassVar[bool | None] = False
 
 
 Crossing: TypeAlias = tuple[Fraction, Fraction]
@@ -74,14 +103,30 @@ class LogConcave(Protocol):
         ...
 
 
+def _times(value: Any, factor: Fraction) -> Any:
+    if isinstance(value, tuple):
+        return tuple(v * factor for v in value)
+    return None if value is None else value * factor
+
+
+def check_mixture(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], name: str, parts: str) -> None:
+    """Refuse probabilities that do not fit the values they belong to."""
+    if not 1 <= len(values) <= 64 or len(values) != len(weights):
+        raise InvalidLawError(f"{name} needs as many {parts} as weights, 1 to 64 of them.")
+    if sum(weights) != 1:
+        raise InvalidLawError(f"{name} needs positive weights that sum to exactly 1.")
+
+
+def mixed(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], function: Any, field: Field) -> Value:
+    """The mean of a function over values with these probabilities."""
+    return sum((field.real(w) * function(v) for v, w in zip(values, weights, strict=True)), field.real(0))
+
+
 def quantile(law: Law, probability: float) -> float:
     """Smallest float x (to 1e-12 relative) with cdf(x) >= probability, by bisection in floats.
 
     Valid for: probability strictly between 0 and 1. For plots and search; never evidence.
     """
-    from noisewright.numerics.fields import FLOATS
-    from noisewright.problem.errors import InvalidNumberError
-
     if not 0 < probability < 1:
         raise InvalidNumberError(f"probability is {probability}; it must lie strictly between 0 and 1.")
 
@@ -95,12 +140,4 @@ def quantile(law: Law, probability: float) -> float:
         low *= 2
     while not reached(high):
         high *= 2
-    for _ in range(200):
-        middle = (low + high) / 2
-        if not low < middle < high or high - low <= 1e-12 * max(abs(low), abs(high)):
-            break
-        if reached(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_true(reached, low, high, within=1e-60, relative=1e-12)

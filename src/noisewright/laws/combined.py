@@ -24,14 +24,14 @@ from noisewright.problem.fields import (
     rationals,
     tuple_of,
 )
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 _MOST_STANDARD_UNITS = 30
 _MOST_PARTS = 16
 
 
 @record("truncated-normal", FOLDS, error=InvalidLawError)
-class TruncatedNormalFold(Record):
+class TruncatedNormalFold(Fold):
     """Normal rates kept to low < u < high; `high` may be None for no upper limit.
 
     With a = (low - centre)/spread and G(z) the integral of e^(-t^2/2 - zt) over t > 0,
@@ -44,6 +44,7 @@ class TruncatedNormalFold(Record):
     low: Rational = rational(at_least=0)
     high: MaybeRational = optional(rational())
     costly: ClassVar[bool] = True
+    lengths: ClassVar[tuple[str, ...]] = ("centre", "spread", "low", "high")
 
     def __post_init__(self) -> None:
         if self.high is not None and self.high <= self.low:
@@ -57,26 +58,17 @@ class TruncatedNormalFold(Record):
 
     @property
     def inverse_reach(self) -> Fraction | None:
-        """E u^(-p) is finite for every p below this; None where it always is."""
         return None if self.low else Fraction(1)
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it always is."""
-        return None
-
     def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux)."""
         if bool(x == 0):
             return field.real(1)
         return self._ends(x, field, 0) / self._whole(field)
 
     def slope(self, x: Value, field: Field) -> Value:
-        """-L'(x) = E u e^(-ux)."""
         return self._ends(x, field, 1) / self._whole(field)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power), infinite where it does not exist."""
         if power == 0:
             return field.real(1)
         if not self.low and power >= 1:
@@ -103,13 +95,7 @@ class TruncatedNormalFold(Record):
 
     @property
     def lowest(self) -> Fraction:
-        """No rate lies below this."""
         return self.low
-
-    def scaled(self, factor: Fraction) -> TruncatedNormalFold:
-        """The law of factor times the rate."""
-        high = None if self.high is None else self.high * factor
-        return TruncatedNormalFold(self.centre * factor, self.spread * factor, self.low * factor, high)
 
     def _highest_density(self, field: Field) -> Value:
         """No density of the rate exceeds this, so L(x) is at most this divided by x."""
@@ -143,12 +129,13 @@ def _normaliser(fold: TruncatedNormalFold, bits: int | None) -> Value:
 
 
 @record("ensemble", FOLDS, error=InvalidLawError)
-class Ensemble(Record):
+class Ensemble(Fold):
     """A sum of independent folds with positive coefficients: L(x) is the product of the L_i(a_i x)."""
 
     coefficients: Rationals = rationals(above=0)
     parts: Many[Fold] = tuple_of(one_of(FOLDS))
     costly: ClassVar[bool] = True
+    lengths: ClassVar[tuple[str, ...]] = ("coefficients",)
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.parts) <= _MOST_PARTS or len(self.parts) != len(self.coefficients):
@@ -158,13 +145,11 @@ class Ensemble(Record):
 
     @property
     def inverse_reach(self) -> Fraction | None:
-        """E u^(-p) is finite for every p below this; None where it always is."""
         reaches = [part.inverse_reach for part in self.parts]
         return None if None in reaches else sum((r for r in reaches if r is not None), Fraction(0))
 
     @property
     def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it always is."""
         scaled = [
             part.exponential_reach / a
             for a, part in zip(self.coefficients, self.parts, strict=True)
@@ -173,11 +158,9 @@ class Ensemble(Record):
         return min(scaled) if scaled else None
 
     def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux)."""
         return math.prod(self._transforms(x, field), start=field.real(1))
 
     def slope(self, x: Value, field: Field) -> Value:
-        """-L'(x) = E u e^(-ux)."""
         transforms = self._transforms(x, field)
         total = field.real(0)
         for i, (a, part) in enumerate(zip(self.coefficients, self.parts, strict=True)):
@@ -186,7 +169,6 @@ class Ensemble(Record):
         return total
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power), infinite where it does not exist."""
         if power == 0:
             return field.real(1)
         reach = self.inverse_reach
@@ -201,12 +183,7 @@ class Ensemble(Record):
 
     @property
     def lowest(self) -> Fraction:
-        """No rate lies below this."""
         return sum((a * part.lowest for a, part in zip(self.coefficients, self.parts, strict=True)), Fraction(0))
-
-    def scaled(self, factor: Fraction) -> Ensemble:
-        """The law of factor times the rate."""
-        return Ensemble(tuple(a * factor for a in self.coefficients), self.parts)
 
     def _tail_constant(self, share: Fraction, field: Field) -> Value:
         """C with L(x) <= C x^(-order), from L_i(x) <= Gamma(q+1) E u_i^(-q) x^(-q) for each part.

@@ -8,13 +8,13 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import ClassVar
 
-from noisewright.laws.base import LAWS
+from noisewright.laws.base import LAWS, SymmetricLaw
 from noisewright.numerics.balls import Ball, ball, hull, precision, working_bits
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Point, Value
-from noisewright.problem.errors import InvalidLawError, UncertifiedError
+from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, rational
 from noisewright.problem.numbers import show
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 LARGEST_STD = Fraction(30_000)
 _SMALLEST_STD = Fraction(1, 100)
@@ -22,7 +22,7 @@ _GUARD_BITS = 32
 
 
 @record("discrete-gaussian", LAWS, error=InvalidLawError)
-class DiscreteGaussian(Record):
+class DiscreteGaussian(SymmetricLaw):
     """Gaussian noise born on the integers; between them the mass of k is spread over [k - 1/2, k + 1/2).
 
     Valid for: standard parameters from 1/100 to 30,000 (the tables that sampling walks along grow with it).
@@ -49,9 +49,6 @@ class DiscreteGaussian(Record):
 
     def density(self, x: Point, field: Field) -> Value:
         return self.mass(math.floor(x + Fraction(1, 2)), field)
-
-    def cdf(self, x: Point, field: Field) -> Value:
-        return self.sf(-x, field)
 
     def sf(self, x: Point, field: Field) -> Value:
         place = Fraction(x) + Fraction(1, 2)
@@ -86,12 +83,6 @@ class DiscreteGaussian(Record):
             ratio = shrink * field.exp(field.real(-Fraction(2 * k + 1) / (2 * self.std**2)))
             terms = terms + hull(ball(0), first / (1 - ratio))
         return 2 * terms / total
-
-    def mean(self, field: Field) -> Value:
-        return field.real(0)
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        raise UncertifiedError("the likelihood ratio of a Gaussian law is not bounded: it is never purely private.")
 
     def first_above(self, epsilon: Fraction, shift: int) -> int:
         """Smallest k whose mass exceeds e^epsilon times that of k + shift: 2 k shift + shift^2 > 2 std^2 epsilon."""

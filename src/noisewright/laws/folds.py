@@ -6,15 +6,18 @@ X given u is Laplace noise of scale 1/u. A fold offers L(x) = E e^(-ux), its neg
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
+from noisewright.laws.base import Scalable, check_mixture, mixed
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.special import gaussian_transform, infinity, kummer
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Rationals, rational, rationals
 from noisewright.problem.numbers import Number, parameter
-from noisewright.problem.records import Family, Record, record
+from noisewright.problem.records import Family, record
 
 _SMALL = 1e-3
 
@@ -22,149 +25,103 @@ FOLDS: Family[Any] = Family("a second fold such as GammaFold(shape, scale)", Inv
 """Every second fold by the name it has in files."""
 
 
-class Fold(Protocol):
+class Fold(Scalable):
     """The law of a positive random rate with a finite mean."""
 
-    costly: ClassVar[bool]
+    __slots__ = ()
+    costly: ClassVar[bool] = False
     """Whether evaluating the transform in balls takes special functions."""
-
-    @property
-    def inverse_reach(self) -> Fraction | None:
-        """E u^(-p) is finite for every p below this; None where it is for every p."""
-        ...
 
     @property
     def lowest(self) -> Fraction:
         """No rate lies below this; 0 where rates come arbitrarily close to 0."""
-        ...
-
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it is for every s."""
-        ...
-
-    def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux), for x >= 0 and for x > -exponential_reach."""
-        ...
-
-    def slope(self, x: Value, field: Field) -> Value:
-        """-L'(x) = E u e^(-ux), for x >= 0."""
-        ...
-
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power), infinite where it does not exist; power >= 0."""
-        ...
-
-    def scaled(self, factor: Fraction) -> Fold:
-        """The law of factor * u."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data with exact numbers as text."""
-        ...
-
-
-@record("atoms", FOLDS, error=InvalidLawError)
-class Atoms(Record):
-    """Finitely many rates with their probabilities; one is a point fold, two the "Bernoulli" fold."""
-
-    rates: Rationals = rationals(above=0)
-    weights: Rationals = rationals(above=0)
-    costly: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if not 1 <= len(self.rates) <= 64 or len(self.rates) != len(self.weights):
-            raise InvalidLawError("a fold of atoms needs as many rates as weights, 1 to 64 of them.")
-        if sum(self.weights) != 1:
-            raise InvalidLawError("a fold of atoms needs positive weights that sum to exactly 1.")
-
-    @property
-    def lowest(self) -> Fraction:
-        """No rate lies below this."""
-        return min(self.rates)
-
-    @property
-    def inverse_reach(self) -> Fraction | None:
-        """E u^(-p) is finite for every p below this; None where it always is."""
-        return None
-
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it always is."""
-        return None
-
-    def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux)."""
-        return self._mean(lambda rate: field.exp(-rate * x), field)
-
-    def slope(self, x: Value, field: Field) -> Value:
-        """-L'(x) = E u e^(-ux)."""
-        return self._mean(lambda rate: rate * field.exp(-rate * x), field)
-
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power), infinite where it does not exist."""
-        return self._mean(lambda rate: 1 / field.power(rate, power), field)
-
-    def scaled(self, factor: Fraction) -> Atoms:
-        """The law of factor times the rate."""
-        return Atoms(tuple(r * factor for r in self.rates), self.weights)
-
-    def _mean(self, function: Any, field: Field) -> Value:
-        total = field.real(0)
-        for rate, weight in zip(self.rates, self.weights, strict=True):
-            total = total + field.real(weight) * function(field.real(rate))
-        return total
-
-
-@record("gamma", FOLDS, error=InvalidLawError)
-class GammaFold(Record):
-    """Gamma rates: L(x) = (1 + scale x)^(-shape). Tails of the noise fall like x^(-shape)."""
-
-    shape: Rational = rational(above=0)
-    scale: Rational = rational(above=0)
-    costly: ClassVar[bool] = False
-
-    @property
-    def lowest(self) -> Fraction:
-        """No rate lies below this."""
         return Fraction(0)
 
     @property
     def inverse_reach(self) -> Fraction | None:
-        """E u^(-p) is finite for every p below this; None where it always is."""
+        """E u^(-p) is finite for every p below this; None where it is for every p."""
+        return None
+
+    @property
+    def exponential_reach(self) -> Fraction | None:
+        """E e^(su) is finite for every s below this; None where it is for every s."""
+        return None
+
+    @abstractmethod
+    def transform(self, x: Value, field: Field) -> Value:
+        """L(x) = E e^(-ux), for x >= 0 and for x > -exponential_reach."""
+
+    @abstractmethod
+    def slope(self, x: Value, field: Field) -> Value:
+        """-L'(x) = E u e^(-ux), for x >= 0."""
+
+    @abstractmethod
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """E u^(-power), infinite where it does not exist; power >= 0."""
+
+
+@record("atoms", FOLDS, error=InvalidLawError)
+class Atoms(Fold):
+    """Finitely many rates with their probabilities; one is a point fold, two the "Bernoulli" fold."""
+
+    rates: Rationals = rationals(above=0)
+    weights: Rationals = rationals(above=0)
+    lengths: ClassVar[tuple[str, ...]] = ("rates",)
+
+    def __post_init__(self) -> None:
+        check_mixture(self.rates, self.weights, "a fold of atoms", "rates")
+
+    @property
+    def lowest(self) -> Fraction:
+        return min(self.rates)
+
+    def transform(self, x: Value, field: Field) -> Value:
+        return self._mean(lambda rate: field.exp(-rate * x), field)
+
+    def slope(self, x: Value, field: Field) -> Value:
+        return self._mean(lambda rate: rate * field.exp(-rate * x), field)
+
+    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+        return self._mean(lambda rate: 1 / field.power(rate, power), field)
+
+    def _mean(self, function: Any, field: Field) -> Value:
+        return mixed(self.rates, self.weights, lambda rate: function(field.real(rate)), field)
+
+
+@record("gamma", FOLDS, error=InvalidLawError)
+class GammaFold(Fold):
+    """Gamma rates: L(x) = (1 + scale x)^(-shape). Tails of the noise fall like x^(-shape)."""
+
+    shape: Rational = rational(above=0)
+    scale: Rational = rational(above=0)
+
+    @property
+    def inverse_reach(self) -> Fraction | None:
         return self.shape
 
     @property
     def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it always is."""
         return 1 / self.scale
 
     def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux)."""
         return 1 / field.power(1 + field.real(self.scale) * x, self.shape)
 
     def slope(self, x: Value, field: Field) -> Value:
-        """-L'(x) = E u e^(-ux)."""
         return field.real(self.shape * self.scale) / field.power(1 + field.real(self.scale) * x, self.shape + 1)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power), infinite where it does not exist."""
         if power >= self.shape:
             return infinity(field)
         return _gamma_ratio(self.shape, power, field) / field.power(field.real(self.scale), power)
 
-    def scaled(self, factor: Fraction) -> GammaFold:
-        """The law of factor times the rate."""
-        return GammaFold(self.shape, self.scale * factor)
-
 
 @record("uniform", FOLDS, error=InvalidLawError)
-class UniformFold(Record):
+class UniformFold(Fold):
     """Rates uniform between low and high: L(x) = (e^(-low x) - e^(-high x)) / ((high - low) x)."""
 
     low: Rational = rational(at_least=0)
     high: Rational = rational()
-    costly: ClassVar[bool] = False
+    lengths: ClassVar[tuple[str, ...]] = ("low", "high")
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
@@ -172,32 +129,22 @@ class UniformFold(Record):
 
     @property
     def lowest(self) -> Fraction:
-        """No rate lies below this."""
         return self.low
 
     @property
     def inverse_reach(self) -> Fraction | None:
-        """E u^(-p) is finite for every p below this; None where it always is."""
         return None if self.low else Fraction(1)
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it always is."""
-        return None
-
     def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux)."""
         z = field.real(self.high - self.low) * x
         return field.exp(-field.real(self.low) * x) * _average(z, field)
 
     def slope(self, x: Value, field: Field) -> Value:
-        """-L'(x) = E u e^(-ux)."""
         width, low = field.real(self.high - self.low), field.real(self.low)
         z = width * x
         return field.exp(-low * x) * (low * _average(z, field) + width * _average_slope(z, field))
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power), infinite where it does not exist."""
         if not self.low:
             if power >= 1:
                 return infinity(field)
@@ -207,48 +154,33 @@ class UniformFold(Record):
         ends = [1 / field.power(field.real(end), power - 1) for end in (self.low, self.high)]
         return (ends[0] - ends[1]) / field.real((power - 1) * (self.high - self.low))
 
-    def scaled(self, factor: Fraction) -> UniformFold:
-        """The law of factor times the rate."""
-        return UniformFold(self.low * factor, self.high * factor)
-
 
 @record("noncentral-chi-squared", FOLDS, error=InvalidLawError)
-class NoncentralChiSquaredFold(Record):
+class NoncentralChiSquaredFold(Fold):
     """scale times noncentral chi-squared: L(x) = (1 + 2sx)^(-degrees/2) e^(-noncentrality s x / (1 + 2sx))."""
 
     degrees: Rational = rational(above=0)
     noncentrality: Rational = rational(at_least=0, at_most=1000)
     scale: Rational = rational(above=0)
-    costly: ClassVar[bool] = False
-
-    @property
-    def lowest(self) -> Fraction:
-        """No rate lies below this."""
-        return Fraction(0)
 
     @property
     def inverse_reach(self) -> Fraction | None:
-        """E u^(-p) is finite for every p below this; None where it always is."""
         return self.degrees / 2
 
     @property
     def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it always is."""
         return 1 / (2 * self.scale)
 
     def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux)."""
         s = field.real(self.scale) * x
         return field.exp(-field.real(self.noncentrality) * s / (1 + 2 * s)) / field.power(1 + 2 * s, self.degrees / 2)
 
     def slope(self, x: Value, field: Field) -> Value:
-        """-L'(x) = E u e^(-ux)."""
         spread = 1 + 2 * field.real(self.scale) * x
         rate = field.real(self.degrees) / spread + field.real(self.noncentrality) / (spread * spread)
         return field.real(self.scale) * rate * self.transform(x, field)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power), infinite where it does not exist."""
         shape = self.degrees / 2
         if power >= shape:
             return infinity(field)
@@ -257,52 +189,30 @@ class NoncentralChiSquaredFold(Record):
         series = field.exp(field.real(-half)) * kummer(shape - power, shape, half, field)
         return _gamma_ratio(shape, power, field) * series / field.power(field.real(2 * self.scale), power)
 
-    def scaled(self, factor: Fraction) -> NoncentralChiSquaredFold:
-        """The law of factor times the rate."""
-        return NoncentralChiSquaredFold(self.degrees, self.noncentrality, self.scale * factor)
-
 
 @record("rayleigh", FOLDS, error=InvalidLawError)
-class RayleighFold(Record):
+class RayleighFold(Fold):
     """Rayleigh rates: L(x) = integral of t e^(-t^2/2 - scale x t); the noise has no variance."""
 
     scale: Rational = rational(above=0)
     costly: ClassVar[bool] = True
 
     @property
-    def lowest(self) -> Fraction:
-        """No rate lies below this."""
-        return Fraction(0)
-
-    @property
     def inverse_reach(self) -> Fraction | None:
-        """E u^(-p) is finite for every p below this; None where it always is."""
         return Fraction(2)
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it always is."""
-        return None
-
     def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux)."""
         return gaussian_transform(1, field.real(self.scale) * x, field)
 
     def slope(self, x: Value, field: Field) -> Value:
-        """-L'(x) = E u e^(-ux)."""
         scale = field.real(self.scale)
         return scale * gaussian_transform(2, scale * x, field)
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power), infinite where it does not exist."""
         if power >= 2:
             return infinity(field)
         root = field.power(field.real(2), power / 2)
         return field.gamma(1 - power / 2) / (root * field.power(field.real(self.scale), power))
-
-    def scaled(self, factor: Fraction) -> RayleighFold:
-        """The law of factor times the rate."""
-        return RayleighFold(self.scale * factor)
 
 
 def point_fold(rate: Number) -> Atoms:
@@ -320,8 +230,6 @@ def _gamma_ratio(shape: Fraction, power: Fraction, field: Field) -> Value:
     """Gamma(shape - power) / Gamma(shape)."""
     if field is BALLS:
         return field.gamma(shape - power) / field.gamma(shape)
-    import math
-
     return math.exp(math.lgamma(shape - power) - math.lgamma(shape))
 
 

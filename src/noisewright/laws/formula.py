@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import ast
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
-from noisewright.laws.folds import FOLDS
+from noisewright.laws.folds import FOLDS, Fold
 from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
-from noisewright.numerics.balls import ball, lower, precision, upper
+from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.special import infinity
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Text, rational, text
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 _LONGEST = 300
 _LARGEST_POWER = 1000
@@ -48,7 +48,7 @@ class Shape:
 
 
 @record("formula", FOLDS, error=InvalidLawError)
-class FormulaFold(Record):
+class FormulaFold(Fold):
     """The fold whose Laplace transform is `formula(scale x) / formula(0)`.
 
     The formula is text in x with numbers, + - * / **, exp and log, such as "(1 + x)**-3 * exp(-2*x)".
@@ -68,30 +68,24 @@ class FormulaFold(Record):
 
     @property
     def lowest(self) -> Fraction:
-        """No rate lies below this."""
         return _prove(self.formula).rate * self.scale
 
     @property
     def inverse_reach(self) -> Fraction | None:
-        """E u^(-p) is finite for every p below this; None where it always is."""
         shape = _prove(self.formula)
         return None if shape.rate else shape.order
 
     @property
     def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it always is."""
         return Fraction(0)
 
     def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux)."""
         return self._dual(x, field)[0] / self._dual(field.real(0), field)[0]
 
     def slope(self, x: Value, field: Field) -> Value:
-        """-L'(x) = E u e^(-ux)."""
         return -field.real(self.scale) * self._dual(x, field)[1] / self._dual(field.real(0), field)[0]
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power); infinite also where the rules show no finite bound."""
         if power == 0:
             return field.real(1)
         shape = _prove(self.formula)
@@ -102,10 +96,6 @@ class FormulaFold(Record):
         # x^order L(x) is bounded; its supremum over x > far is at most its value bound by the rules' factors.
         tail = polynomial_tail(shape.order, lambda chosen: _tail_factor(self, shape.order, chosen), power)
         return inverse_moment_between(self, power, field, tail)
-
-    def scaled(self, factor: Fraction) -> FormulaFold:
-        """The law of factor times the rate."""
-        return FormulaFold(self.formula, self.scale * factor)
 
     def _dual(self, x: Value, field: Field) -> tuple[Value, Value]:
         return _evaluate(_parse(self.formula), field.real(self.scale) * x, field)
@@ -193,7 +183,7 @@ def _constant(node: ast.expr) -> Fraction:
     shape = _shape(node)
     if shape.kind != "constant":
         raise _unknown(node)
-    return -shape.value if shape.negative else shape.value
+    return _signed(shape)
 
 
 def _shape(node: ast.expr) -> Shape:
@@ -233,7 +223,7 @@ def _bits(value: Fraction) -> int:
 
 
 def _negated(shape: Shape) -> Shape:
-    return Shape(shape.kind, not shape.negative, shape.value, shape.extreme, shape.rate, shape.order)
+    return replace(shape, negative=not shape.negative)
 
 
 def _call(node: ast.expr, name: str, argument: ast.expr) -> Shape:
@@ -253,7 +243,7 @@ def _sum(node: ast.BinOp, a: Shape, b: Shape) -> Shape:
         if not constant.negative and not other.negative:
             extreme = other.extreme and (other.kind == "bernstein" or not constant.value)
             return Shape(other.kind, extreme=extreme, rate=other.rate if other.kind == "bernstein" else Fraction(0))
-        if not constant.negative and other.kind == "monotone" and _lowest_at_zero(node) >= 0:
+        if not constant.negative and other.kind == "monotone" and _at_zero(node) >= 0:
             return Shape("bernstein")
     elif a.kind == b.kind and a.negative == b.negative:
         if a.kind == "bernstein":
@@ -304,16 +294,9 @@ def _signed(shape: Shape) -> Fraction:
 
 
 def _at_zero(node: ast.expr) -> Fraction:
-    """A rational at or below the value at 0."""
+    """A rational at or below the value at 0; 0 itself where a difference of constants cancels exactly."""
     with precision():
         return lower(_evaluate(node, ball(0), BALLS)[0])
-
-
-def _lowest_at_zero(node: ast.expr) -> Fraction:
-    """The value at 0 from below, where a difference of constants may cancel exactly."""
-    with precision():
-        value = _evaluate(node, ball(0), BALLS)[0]
-        return Fraction(0) if value.is_zero() else min(lower(value), upper(value))
 
 
 def _evaluate(node: ast.expr, x: Value, field: Field) -> tuple[Value, Value]:

@@ -2,55 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import ClassVar
 
-from noisewright.laws.base import LAWS, Crossing
-from noisewright.numerics.balls import pi
-from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
-from noisewright.problem.errors import InvalidLawError, UncertifiedError
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw
+from noisewright.numerics.fields import Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, rational
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 
 @record("gaussian", LAWS, error=InvalidLawError)
-class Gaussian(Record):
+class Gaussian(SmoothLaw):
     """Gaussian noise with a rational standard deviation."""
 
     std: Rational = rational(above=0)
-    on_integers: ClassVar[bool | None] = False
+    lengths: ClassVar[tuple[str, ...]] = ("std",)
 
     def density(self, x: Point, field: Field) -> Value:
         z = field.real(x) / field.real(self.std)
-        return field.exp(-z * z / 2) / (field.real(self.std) * field.sqrt(2 * _pi(field)))
-
-    def cdf(self, x: Point, field: Field) -> Value:
-        return self.sf(-x, field)
+        return field.exp(-z * z / 2) / (field.real(self.std) * field.sqrt(2 * field.pi()))
 
     def sf(self, x: Point, field: Field) -> Value:
         return field.erfc(field.real(x) / (field.real(self.std) * field.sqrt(field.real(2)))) / 2
 
     def moment(self, power: Exact, field: Field) -> Value:
         spread = field.real(self.std) * field.sqrt(field.real(2))
-        half = field.gamma(Fraction(power + 1) / 2) / field.sqrt(_pi(field))
+        half = field.gamma(Fraction(power + 1) / 2) / field.sqrt(field.pi())
         return field.power(spread, power) * half
-
-    def mean(self, field: Field) -> Value:
-        return field.real(0)
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        raise UncertifiedError("the likelihood ratio of a Gaussian law is not bounded: it is never purely private.")
 
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing:
         """The log-ratio (2 x shift + shift^2) / (2 std^2) passes epsilon at a rational point."""
         place = epsilon * self.std**2 / shift - shift / 2
         return place, place
-
-    def scaled(self, factor: Fraction) -> Gaussian:
-        """The law of `factor` times the noise."""
-        return Gaussian(self.std * factor)
-
-
-def _pi(field: Field) -> Value:
-    return pi() if field is BALLS else math.pi

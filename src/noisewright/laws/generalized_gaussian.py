@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import ClassVar
 
-from noisewright.laws.base import LAWS, Crossing
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw
 from noisewright.laws.crossing import bracket_crossing
+from noisewright.laws.laplace import Laplace
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
 from noisewright.problem.fields import Rational, rational
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 SMALLEST_POWER = Fraction(1, 10)
 LARGEST_POWER = Fraction(100)
 
 
 @record("generalized-gaussian", LAWS, error=InvalidLawError)
-class GeneralizedGaussian(Record):
+class GeneralizedGaussian(SmoothLaw):
     """Generalized Gaussian noise: Laplace at power 1, Gaussian of variance scale^2 / 2 at power 2.
 
     Valid for: powers from 1/10 to 100. Below 1 the density has a cusp and heavy tails and the law is
@@ -27,7 +27,6 @@ class GeneralizedGaussian(Record):
 
     power: Rational = rational(at_least=SMALLEST_POWER, at_most=LARGEST_POWER, hint=" (1 is Laplace, 2 is Gaussian)")
     scale: Rational = rational(above=0)
-    on_integers: ClassVar[bool | None] = False
 
     def density(self, x: Point, field: Field) -> Value:
         norm = field.real(2 * self.scale) * field.gamma(1 / self.power) / field.real(self.power)
@@ -36,9 +35,6 @@ class GeneralizedGaussian(Record):
     def reduced(self, x: Point, field: Field) -> Value:
         """|x / scale|^power."""
         return field.power(field.real(x if x >= 0 else -x) / field.real(self.scale), self.power)
-
-    def cdf(self, x: Point, field: Field) -> Value:
-        return self.sf(-x, field)
 
     def sf(self, x: Point, field: Field) -> Value:
         if not x:
@@ -50,14 +46,6 @@ class GeneralizedGaussian(Record):
         share = field.gamma(Fraction(power + 1) / self.power) / field.gamma(1 / self.power)
         return field.power(field.real(self.scale), power) * share
 
-    def mean(self, field: Field) -> Value:
-        return field.real(0)
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        if self.power == 1:
-            return abs(shift) / self.scale
-        raise UncertifiedError("the largest log-ratio of this law is no rational number; use certify.")
-
     def drop(self, x: Point, shift: Point, field: Field) -> Value:
         """ln f(x) - ln f(x + shift)."""
         return self.reduced(x + shift, field) - self.reduced(x, field)
@@ -67,10 +55,7 @@ class GeneralizedGaussian(Record):
         if self.power < 1:
             raise UncertifiedError("below power 1 the likelihood ratio does not increase outward.")
         if self.power == 1:
-            if epsilon * self.scale >= shift:
-                return None
-            place = (epsilon * self.scale - shift) / 2
-            return place, place
+            return Laplace(self.scale).crossing(epsilon, shift)
         if self.power == 2:
             place = (epsilon * self.scale**2 / shift - shift) / 2
             return place, place
@@ -78,10 +63,6 @@ class GeneralizedGaussian(Record):
             float(self.power), float(epsilon) * float(self.scale / shift) ** float(self.power)
         )
         return bracket_crossing(self, epsilon, shift, guess)
-
-    def scaled(self, factor: Fraction) -> GeneralizedGaussian:
-        """The law of `factor` times the noise."""
-        return GeneralizedGaussian(self.power, self.scale * factor)
 
 
 def _float_crossing(power: float, level: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from noisewright.laws.base import LAWS, Crossing
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
@@ -14,36 +14,20 @@ from noisewright.problem.records import Record, record
 
 
 @record("laplace", LAWS, error=InvalidLawError)
-class Laplace(Record):
+class Laplace(SmoothLaw):
     """Laplace noise with a rational scale."""
 
     scale: Rational = rational(above=0)
-    on_integers: ClassVar[bool | None] = False
 
     def density(self, x: Point, field: Field) -> Value:
-        """Density at x."""
         return field.exp(-field.real(x if x >= 0 else -x) / field.real(self.scale)) / field.real(2 * self.scale)
 
-    def cdf(self, x: Point, field: Field) -> Value:
-        """P(X <= x), accurate in the lower tail."""
-        return self.sf(-x, field)
-
     def sf(self, x: Point, field: Field) -> Value:
-        """P(X > x), accurate in the upper tail."""
         half_tail = field.exp(-field.real(x if x >= 0 else -x) / field.real(self.scale)) / 2
         return half_tail if x >= 0 else 1 - half_tail
 
     def moment(self, power: Exact, field: Field) -> Value:
-        """E |X|^power."""
         return field.gamma(power + 1) * field.power(field.real(self.scale), power)
-
-    def mean(self, field: Field) -> Value:
-        """E X."""
-        return field.real(0)
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        """Supremum over x of ln f(x) - ln f(x + shift)."""
-        return abs(shift) / self.scale
 
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
         """Where the log-ratio passes epsilon: between -shift and 0 it is (2 x + shift) / scale."""
@@ -54,18 +38,7 @@ class Laplace(Record):
 
     def stepped(self, step: Fraction) -> Piecewise:
         """The law with its mass spread evenly over each cell [k step, (k+1) step): rounding in and out."""
-        return Piecewise(
-            rate=step / self.scale,
-            period=step,
-            breaks=(-step, Fraction(0), step),
-            levels=(Fraction(0), Fraction(0)),
-            left_cells=1,
-            right_cells=1,
-        )
-
-    def scaled(self, factor: Fraction) -> Laplace:
-        """The law of `factor` times the noise."""
-        return Laplace(self.scale * factor)
+        return Piecewise(step / self.scale, step, (-step, 0, step), (0, 0), left_cells=1, right_cells=1)
 
 
 @record("discrete-laplace", LAWS, error=InvalidLawError)
@@ -77,16 +50,5 @@ class DiscreteLaplace(Record):
 
     def stepped(self) -> Piecewise:
         """The density that is constant on [k - 1/2, k + 1/2) and carries the mass of k there."""
-        half = Fraction(1, 2)
-        return Piecewise(
-            rate=1 / self.scale,
-            period=Fraction(1),
-            breaks=(-3 * half, -half, half, 3 * half),
-            levels=(Fraction(1), Fraction(0), Fraction(1)),
-            left_cells=1,
-            right_cells=1,
-        )
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        """Supremum over x of ln f(x) - ln f(x + shift)."""
-        return abs(shift) / self.scale
+        breaks = [Fraction(n, 2) for n in (-3, -1, 1, 3)]
+        return Piecewise(1 / self.scale, 1, breaks, (1, 0, 1), left_cells=1, right_cells=1)

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import ClassVar
+from itertools import accumulate
 
-from noisewright.laws.base import LAWS, Crossing
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw
 from noisewright.laws.crossing import bracket_crossing
 from noisewright.numerics.balls import ball, zeta
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, rational
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 
 @record("logistic", LAWS, error=InvalidLawError)
-class Logistic(Record):
+class Logistic(SmoothLaw):
     """Logistic noise: tails like Laplace, a round top like a Gaussian."""
 
     scale: Rational = rational(above=0)
-    on_integers: ClassVar[bool | None] = False
 
     def density(self, x: Point, field: Field) -> Value:
         u = self._fade(x if x >= 0 else -x, field)
         return u / (field.real(self.scale) * (1 + u) * (1 + u))
-
-    def cdf(self, x: Point, field: Field) -> Value:
-        return self.sf(-x, field)
 
     def sf(self, x: Point, field: Field) -> Value:
         u = self._fade(x if x >= 0 else -x, field)
@@ -36,13 +32,6 @@ class Logistic(Record):
     def moment(self, power: Exact, field: Field) -> Value:
         """2 scale^p Gamma(p + 1) eta(p), where eta is the alternating zeta function."""
         return 2 * field.power(field.real(self.scale), power) * field.gamma(power + 1) * _eta(power, field)
-
-    def mean(self, field: Field) -> Value:
-        return field.real(0)
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        """Approached far out, never reached."""
-        return abs(shift) / self.scale
 
     def drop(self, x: Point, shift: Point, field: Field) -> Value:
         """ln f(x) - ln f(x + shift)."""
@@ -65,10 +54,6 @@ class Logistic(Record):
         size = x if x >= 0 else -x
         return -field.real(size) / field.real(self.scale) - 2 * field.log(1 + self._fade(size, field))
 
-    def scaled(self, factor: Fraction) -> Logistic:
-        """The law of `factor` times the noise."""
-        return Logistic(self.scale * factor)
-
 
 def _eta(power: Exact, field: Field) -> Value:
     """Sum of (-1)^(n-1) / n^power, for power > 0."""
@@ -85,9 +70,6 @@ def _eta_floats(power: float) -> float:
     terms = [1.0]
     for i in range(1, count + 1):
         terms.append(terms[-1] * 4 * (count + i - 1) * (count - i + 1) / ((2 * i - 1) * (2 * i)))
-    sums, running = [], 0.0
-    for term in terms:
-        running += term
-        sums.append(running)
+    sums = list(accumulate(terms))
     total = sum((-1) ** k * (sums[k] - sums[-1]) / (k + 1) ** power for k in range(count))
     return float(-total / sums[-1])

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar
 
-from noisewright.laws.base import LAWS
+from noisewright.laws.base import LAWS, Scalable
 from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.numerics.remembered import Remembered
@@ -22,14 +21,14 @@ from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Rationals, Whole, rational, rationals, whole
 from noisewright.problem.numbers import Number, parameter
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 _LARGEST_CELLS = 200_000
 _TOTALS: Remembered[tuple[Value, Value, Value]] = Remembered()
 
 
 @record("piecewise", LAWS, error=InvalidLawError)
-class Piecewise(Record):
+class Piecewise(Scalable):
     """Density proportional to e^(-rate * levels[i]) between breaks[i] and breaks[i+1].
 
     The last `right_cells` cells span exactly one `period`; they repeat to the right for ever, one
@@ -43,6 +42,7 @@ class Piecewise(Record):
     left_cells: Whole = whole()
     right_cells: Whole = whole()
     on_integers: ClassVar[bool | None] = None
+    lengths: ClassVar[tuple[str, ...]] = ("period", "breaks")
 
     def __post_init__(self) -> None:
         cells = len(self.levels)
@@ -60,7 +60,6 @@ class Piecewise(Record):
     # Totals are relative to the unnormalised density e^(-rate * level).
 
     def density(self, x: Point, field: Field) -> Value:
-        """Density at x."""
         return self.weight(self.level_at(x), field) / self._totals(field)[0]
 
     def level_at(self, x: Point) -> Fraction:
@@ -76,7 +75,6 @@ class Piecewise(Record):
         return self.levels[bisect_right(self.breaks, x) - 1]
 
     def sf(self, x: Point, field: Field) -> Value:
-        """P(X > x), accurate in the upper tail."""
         total, _, right = self._totals(field)
         if x < self.breaks[0]:
             return 1 - self.cdf(x, field)
@@ -88,7 +86,6 @@ class Piecewise(Record):
         return fade * (self._area(end - self.period + rest, end, field) + right) / total
 
     def cdf(self, x: Point, field: Field) -> Value:
-        """P(X <= x), accurate in the lower tail."""
         total, left, _ = self._totals(field)
         if x > self.breaks[-1]:
             return 1 - self.sf(x, field)
@@ -100,11 +97,9 @@ class Piecewise(Record):
         return fade * (self._area(start, start + self.period - rest, field) + left) / total
 
     def moment(self, power: Exact, field: Field) -> Value:
-        """E |X|^power."""
         return self.integrate_power(Fraction(power), field, signed=False)
 
     def mean(self, field: Field) -> Value:
-        """E X."""
         return self.integrate_power(Fraction(1), field, signed=True)
 
     def integrate_power(self, power: Fraction, field: Field, *, signed: bool) -> Value:
@@ -133,14 +128,6 @@ class Piecewise(Record):
         left, right = tail(range(self.left_cells), -1), tail(self._right_range(), 1)
         both = right - left if signed else right + left
         return (body + both) / (field.real(q) * self._totals(field)[0])
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        """Supremum over x of ln f(x) - ln f(x + shift): exact, from the overlaps of the cells."""
-        cells = list(self.unrolled(abs(shift)))
-        edges = sorted({b for a, b, _ in cells} | {b - shift for a, b, _ in cells})
-        first, last = cells[0][0] - min(shift, Fraction(0)), cells[-1][1] - max(shift, Fraction(0))
-        middles = [(a + b) / 2 for a, b in pairwise(edges) if first <= a and b <= last]
-        return max(self.level_at(x + shift) - self.level_at(x) for x in middles) * self.rate
 
     def unrolled(self, reach: Fraction) -> list[tuple[Fraction, Fraction, Fraction]]:
         """Cells (start, end, level), with enough tail that any pair within `reach` recurs among them."""
@@ -194,14 +181,6 @@ class Piecewise(Record):
         totals: tuple[Value, Value, Value] = memo[key]
         return totals
 
-    def scaled(self, factor: Fraction) -> Piecewise:
-        """The law of `factor` times the noise."""
-        return (
-            self
-            if factor == 1
-            else replace(self, period=self.period * factor, breaks=[b * factor for b in self.breaks])
-        )
-
 
 def staircase(*, epsilon: Number, sensitivity: Number, split: Number) -> Piecewise:
     """The symmetric staircase of Geng and Viswanath: one level down at split, split + 1, … sensitivities.
@@ -230,13 +209,5 @@ def skewed_staircase(*, epsilon: Number, sensitivity: Number, left: Number, righ
     downs_left = max(1, math.ceil(left / sensitivity) + 1)
     breaks = [left - j * sensitivity for j in range(downs_left, 0, -1)] + [left, right]
     breaks += [right + j * sensitivity for j in range(1, downs_right + 1)]
-    levels = [Fraction(j) for j in range(downs_left, 0, -1)] + [Fraction(0)]
-    levels += [Fraction(j) for j in range(1, downs_right + 1)]
-    return Piecewise(
-        rate=epsilon,
-        period=sensitivity,
-        breaks=tuple(breaks),
-        levels=tuple(levels),
-        left_cells=1,
-        right_cells=1,
-    )
+    levels = [*range(downs_left, 0, -1), *range(downs_right + 1)]
+    return Piecewise(epsilon, sensitivity, breaks, levels, left_cells=1, right_cells=1)

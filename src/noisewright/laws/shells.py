@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, hull, working_bits
+from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.numerics.series import index_moments
 from noisewright.problem.errors import InvalidLawError
@@ -152,19 +153,13 @@ def _window(rate: float, power: int, bits: int, offset: float = 0.5) -> tuple[in
 
     peak = max(0.0, power / rate - offset)
     floor = log_term(peak) - bits * math.log(2)
-    low, high = 0.0, peak
-    if log_term(0.0) < floor:
-        while high - low > 1:
-            middle = (low + high) / 2
-            low, high = (middle, high) if log_term(middle) < floor else (low, middle)
-    reach = 1.0
-    while log_term(peak + reach) > floor:
-        reach *= 2
-    near, far = peak, peak + reach
-    while far - near > max(1.0, 0.01 * (far - peak)):
-        middle = (near + far) / 2
-        near, far = (middle, far) if log_term(middle) > floor else (near, middle)
-    return max(0, math.floor(low)), math.ceil(far) + 1
+    low = turn(lambda r: log_term(r) >= floor, 0.0, peak, within=1)[0] if log_term(0.0) < floor else 0.0
+
+    def fallen(beyond: float) -> bool:
+        return log_term(peak + beyond) <= floor
+
+    far = peak + first_true(fallen, *gallop(fallen, 0.0, 1.0), within=1, relative=0.01)
+    return math.floor(low), math.ceil(far) + 1
 
 
 @lru_cache(maxsize=256)

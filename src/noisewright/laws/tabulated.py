@@ -7,11 +7,11 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import ClassVar
 
-from noisewright.laws.base import LAWS
+from noisewright.laws.base import LAWS, SmoothLaw
 from noisewright.numerics.fields import Exact, Field, Point, Value
-from noisewright.problem.errors import InvalidLawError, UncertifiedError
+from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Wholes, derived, rational, wholes
-from noisewright.problem.records import Record, keep, record
+from noisewright.problem.records import keep, record
 
 HALF = Fraction(1, 2)
 _MOST_CELLS = 100_000
@@ -19,7 +19,7 @@ _LONGEST_WEIGHT = 512
 
 
 @record("tabulated", LAWS, error=InvalidLawError)
-class Tabulated(Record):
+class Tabulated(SmoothLaw):
     """Weights of equal cells, outward from zero and the same on both sides; nothing lies beyond the last.
 
     With edge 0 (real answers) cell i is [i, i + 1) widths and its mirror image. With edge 1/2
@@ -30,6 +30,7 @@ class Tabulated(Record):
     weights: Wholes = wholes(at_least=0, as_text=True)
     edge: Rational = rational()
     on_integers: ClassVar[bool | None] = None
+    lengths: ClassVar[tuple[str, ...]] = ("width",)
     _beyond: tuple[int, ...] = derived()
 
     def __post_init__(self) -> None:
@@ -62,9 +63,6 @@ class Tabulated(Record):
         cell = math.floor(Fraction(x) / self.width + self.edge)
         return field.real(Fraction(self.weight(cell), self.total) / self.width)
 
-    def cdf(self, x: Point, field: Field) -> Value:
-        return field.real(self.share_above(-Fraction(x)))
-
     def sf(self, x: Point, field: Field) -> Value:
         return field.real(self.share_above(Fraction(x)))
 
@@ -87,12 +85,6 @@ class Tabulated(Record):
             total = total + field.real(2 * weight) * (edges[i + 1] - edges[i])
         return total * field.power(field.real(self.width), power) / field.real(q * self.total)
 
-    def mean(self, field: Field) -> Value:
-        return field.real(0)
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        raise UncertifiedError("a law with a bounded support is never purely private: some values become impossible.")
-
     def aligned(self, step: Fraction, edge: Fraction) -> bool:
         """Whether every jump falls on an edge of the lattice's cells."""
         ratio = self.width / step
@@ -107,7 +99,3 @@ class Tabulated(Record):
             return self._beyond[cell]
         mirrored = 1 - cell if self.edge else -cell
         return self.total - self._weight_from(mirrored)
-
-    def scaled(self, factor: Fraction) -> Tabulated:
-        """The law of `factor` times the noise."""
-        return self if factor == 1 else Tabulated(self.width * factor, self.weights, self.edge)

@@ -5,29 +5,26 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from noisewright.laws.base import LAWS, Crossing
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw
 from noisewright.numerics.fields import Exact, Field, Point, Value
-from noisewright.problem.errors import InvalidLawError, UncertifiedError
+from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, rational
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 
 @record("truncated-laplace", LAWS, error=InvalidLawError)
-class TruncatedLaplace(Record):
+class TruncatedLaplace(SmoothLaw):
     """Density proportional to e^(-|x|/scale) on [-bound, bound]: errors never exceed the bound."""
 
     scale: Rational = rational(above=0)
     bound: Rational = rational(above=0)
-    on_integers: ClassVar[bool | None] = False
+    lengths: ClassVar[tuple[str, ...]] = ("scale", "bound")
 
     def density(self, x: Point, field: Field) -> Value:
         size = x if x >= 0 else -x
         if size > self.bound:
             return field.real(0)
         return self._fade(size, field) / (field.real(2 * self.scale) * self._inside(field))
-
-    def cdf(self, x: Point, field: Field) -> Value:
-        return self.sf(-x, field)
 
     def sf(self, x: Point, field: Field) -> Value:
         if x >= self.bound:
@@ -48,12 +45,6 @@ class TruncatedLaplace(Record):
         cut = whole * field.gamma_tail(power + 1, reach)
         return field.power(field.real(self.scale), power) * (whole - cut) / self._inside(field)
 
-    def mean(self, field: Field) -> Value:
-        return field.real(0)
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        raise UncertifiedError("a truncated law is never purely private: some values become impossible.")
-
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
         """At the latest where x + shift leaves the support."""
         end = self.bound - shift
@@ -66,7 +57,3 @@ class TruncatedLaplace(Record):
 
     def _inside(self, field: Field) -> Value:
         return -field.expm1(-field.real(self.bound) / field.real(self.scale))
-
-    def scaled(self, factor: Fraction) -> TruncatedLaplace:
-        """The law of `factor` times the noise."""
-        return TruncatedLaplace(self.scale * factor, self.bound * factor)

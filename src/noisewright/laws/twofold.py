@@ -7,28 +7,25 @@ density -L'(|x|)/2, P(X > x) = L(x)/2 for x >= 0 and E|X|^p = Gamma(p+1) E u^(-p
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar
 
 import noisewright.laws.combined
 import noisewright.laws.formula  # noqa: F401  # loads every fold, which registers it
-from noisewright.laws.base import LAWS
+from noisewright.laws.base import LAWS, SmoothLaw
 from noisewright.laws.folds import FOLDS, Fold
-from noisewright.numerics.balls import precision, upper
-from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
+from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import one_of
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 
 _LARGEST_TABLE = 1 << 17
 _COSTLY_TABLE = 1 << 13
 
 
 @record("two-fold", LAWS, error=InvalidLawError)
-class TwoFold(Record):
+class TwoFold(SmoothLaw):
     """Compound Laplace noise with the given second fold."""
 
     fold: Fold = one_of(FOLDS)
-    on_integers: ClassVar[bool | None] = False
 
     @property
     def largest_table(self) -> int:
@@ -36,15 +33,9 @@ class TwoFold(Record):
         return _COSTLY_TABLE if self.fold.costly else _LARGEST_TABLE
 
     def density(self, x: Point, field: Field) -> Value:
-        """Density at x."""
         return self.fold.slope(field.real(x if x >= 0 else -x), field) / 2
 
-    def cdf(self, x: Point, field: Field) -> Value:
-        """P(X <= x), accurate in the lower tail."""
-        return self.sf(-x, field)
-
     def sf(self, x: Point, field: Field) -> Value:
-        """P(X > x), accurate in the upper tail."""
         half_tail = self.fold.transform(field.real(x if x >= 0 else -x), field) / 2
         return half_tail if x >= 0 else 1 - half_tail
 
@@ -52,16 +43,5 @@ class TwoFold(Record):
         """E |X|^power, infinite where the tails are too heavy for it."""
         return field.gamma(power + 1) * self.fold.inverse_moment(Fraction(power), field)
 
-    def mean(self, field: Field) -> Value:
-        """0 by symmetry (as the principal value, where E|X| is infinite)."""
-        return field.real(0)
-
-    def log_ratio(self, shift: Fraction) -> Fraction:
-        """A rational just above ln f(0) - ln f(shift), where the supremum is (see `proof.pure`)."""
-        with precision():
-            ratio = self.fold.slope(BALLS.real(0), BALLS) / self.fold.slope(BALLS.real(abs(shift)), BALLS)
-            return upper(ratio.log())
-
     def scaled(self, factor: Fraction) -> TwoFold:
-        """The law of `factor` times the noise."""
         return TwoFold(self.fold.scaled(1 / factor))

@@ -1,5 +1,8 @@
-"""Private classifiers with the interface of scikit-learn (extra: noisewright[learn])."""
+"""Private classifiers with the interface of scikit-learn (extra: noisewright[learn]).
 
-from noisewright.learn.naive_bayes import NaiveBayes
+- naive_bayes, counting: naive Bayes, from private counts and sums over cells
+"""
 
-__all__ = ["NaiveBayes"]
+from noisewright.door import opened
+
+__getattr__, __dir__ = opened(__name__)

@@ -1,1 +1,14 @@
-"""How laws answer a query: a mechanism maps a true answer to the law of the released one."""
+"""How laws answer a query: a mechanism maps a true answer to the law of the released one.
+
+- base, registry, answers: what a mechanism is, names in files, true answers
+- additive, per_coordinate, norm_shaped, linear_gaussian: noise for one number and for several
+- conditional, composite, rows, truncated, blend: answers in bounds
+- linear, selection, choice, exponential: linear questions, synthetic data, choices
+- shortfall: how far a choice lies below the best candidate, in the worst case
+- errors: what is known of released minus true answers, for utilities to ask
+- expected, losses, numerical, smoothed, several, bounded_values, linear_values: how each kind of error is computed
+"""
+
+from noisewright.door import opened
+
+__getattr__, __dir__ = opened(__name__)

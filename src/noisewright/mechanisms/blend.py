@@ -68,15 +68,12 @@ class Blend(Conditional):
 
     @property
     def last(self) -> int:
-        """The largest output index."""
         return self.first.last + 1 + self.second.last
 
     def value(self, k: int) -> Fraction:
-        """The released number with index k."""
         return self.first.value(k) if k <= self.first.last else self.second.value(k - self.first.last - 1)
 
     def table(self) -> Table:
-        """Every output and the distribution function of every row in floats."""
         tables = [part.table() for part in self.parts]
         outputs = tuple(sorted(v for table in tables for v in table.outputs))
         places = [[bisect_right(table.outputs, v) for v in outputs] for table in tables]
@@ -89,11 +86,9 @@ class Blend(Conditional):
         return Table(outputs, levels, 2.0**-50 + max(table.slack for table in tables))
 
     def row(self, i: int) -> BlendedRow:
-        """The law of the output index at the i-th grid input."""
         return BlendedRow(self.share, self.first.row(i), self.second.row(i), self.first.last)
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
-        """Bias and mean squared error of the i-th row at its own input: both are linear in the law."""
         share = field.real(self.share)
         ours, theirs = self.first.moments(i, field), self.second.moments(i, field)
         return share * ours[0] + (1 - share) * theirs[0], share * ours[1] + (1 - share) * theirs[1]

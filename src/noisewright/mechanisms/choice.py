@@ -1,22 +1,30 @@
-"""The exponential mechanism over finitely many candidates, with a fixed or a random epsilon."""
+"""Choosing one of finitely many candidates: the exponential mechanism and permute-and-flip.
+
+Both look at how far each score lies below the best one, in units of 2 sensitivity / epsilon. How large
+that shortfall is at worst stands in `shortfall`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from noisewright.mechanisms.answers import read_answer, stretch_of
-from noisewright.mechanisms.base import MECHANISMS, Mechanism
+from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.shortfall import Choosing
+from noisewright.numerics.balls import Ball, ball, hull
 from noisewright.numerics.fields import BALLS, Field, Value
-from noisewright.problem.errors import InvalidAnswerError, InvalidLawError
-from noisewright.problem.fields import Rationals, only, rationals
+from noisewright.problem.errors import InvalidAnswerError, InvalidLawError, InvalidMechanismError
+from noisewright.problem.fields import Rational, Rationals, only, rational, rationals
 from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Choice
 from noisewright.problem.records import record
 
+_TINY = Fraction(1, 2**40)
+
 
 @record("random-exponential", MECHANISMS, error=InvalidLawError)
-class RandomExponential(Mechanism):
+class RandomExponential(Choosing):
     """Picks candidate r with probability proportional to e^(epsilon score / (2 sensitivity)), epsilon drawn first.
 
     epsilons[i] is used with probability weights[i]; one epsilon is the usual exponential mechanism.
@@ -34,36 +42,88 @@ class RandomExponential(Mechanism):
 
     def law_given(self, answer: Mapping[str, Number]) -> Selection:
         """The law of the chosen candidate, given the score of every candidate."""
-        if not isinstance(answer, Mapping) or set(answer) != set(self.query.candidates):
-            raise InvalidAnswerError("give a score for every candidate, and for no other.")
-        asked = self.query
-        scores = (read_answer(answer[name], asked.sensitivity, asked.exact) for name in asked.candidates)
-        return Selection(self, tuple(score / stretch_of(asked.exact) for score in scores))
+        below = shortfalls(self.query, answer)
+
+        def masses(field: Field) -> list[Value]:
+            totals = [field.real(0) for _ in below]
+            for epsilon, weight in zip(self.epsilons, self.weights, strict=True):
+                rate = rate_of(self.query, epsilon)
+                heights = [field.exp(field.real(-rate * gap)) for gap in below]
+                share = field.real(weight) / sum(heights[1:], start=heights[0])
+                totals = [t + share * h for t, h in zip(totals, heights, strict=True)]
+            return totals
+
+        return Selection(masses, len(below))
+
+    @property
+    def unit(self) -> Fraction | None:
+        return 1 / rate_of(self.query, self.epsilons[0]) if len(self.epsilons) == 1 else None
+
+    def missed(self, gap: Fraction) -> Ball:
+        total, others = ball(0), len(self.query.candidates) - 1
+        for epsilon, weight in zip(self.epsilons, self.weights, strict=True):
+            height = others * (-ball(rate_of(self.query, epsilon) * gap)).exp()
+            total += ball(weight) * height / (1 + height)
+        return total
+
+
+@record("permute-and-flip", MECHANISMS, error=InvalidMechanismError)
+class PermuteAndFlip(Choosing):
+    """Takes the candidates in random order; the first that its coin accepts is chosen (McKenna and Sheldon 2020).
+
+    The coin of a candidate accepts with probability e^(-epsilon (best - score) / (2 sensitivity)), so a best one is
+    accepted for sure. Adding exponential noise to every score and reporting the largest has the same law.
+    """
+
+    query: Choice = only(Choice)
+    epsilon: Rational = rational(above=0)
+
+    def refusals(self, answer: Mapping[str, Number]) -> list[Fraction]:
+        """For each candidate x >= 0 such that its coin accepts with probability e^-x; they are private."""
+        rate = rate_of(self.query, self.epsilon)
+        return [rate * gap for gap in shortfalls(self.query, answer)]
+
+    def law_given(self, answer: Mapping[str, Number]) -> Selection:
+        """The law of the chosen candidate, given the score of every candidate."""
+        refusals = self.refusals(answer)
+
+        def masses(field: Field) -> list[Value]:
+            coins = [field.exp(field.real(-x)) for x in refusals]
+            found: dict[Fraction, Value] = {}
+            for place, x in enumerate(refusals):
+                if x not in found:
+                    found[x] = coins[place] * reached([*coins[:place], *coins[place + 1 :]], field)
+            return [found[x] for x in refusals]
+
+        return Selection(masses, len(refusals))
+
+    @property
+    def unit(self) -> Fraction:
+        return 1 / rate_of(self.query, self.epsilon)
+
+    def missed(self, gap: Fraction) -> Ball:
+        """The largest chance that the chosen score lies more than `gap` below the best one.
+
+        It is 1 - (1 - (1 - a)^n) / (n a), where a is tiny between ka/2 - k(k-1)a^2/6 and ka/2, its first sums.
+        """
+        coin, size = (-ball(gap / self.unit)).exp(), len(self.query.candidates)
+        most = (size - 1) * coin / 2
+        if bool(most < ball(_TINY)):
+            return hull(most - (size - 1) * (size - 2) * coin**2 / 6, most)
+        return 1 - (1 - (1 - coin) ** size) / (size * coin)
 
 
 class Selection:
     """Which candidate is chosen, as a law of its index 0, 1, …"""
 
-    def __init__(self, mechanism: RandomExponential, scores: tuple[Fraction, ...]) -> None:
-        self._mechanism, self._scores = mechanism, scores
-
-    def masses(self, field: Field) -> list[Value]:
-        """The probability of each candidate."""
-        best = max(self._scores)
-        totals = [field.real(0) for _ in self._scores]
-        pairs = zip(self._mechanism.epsilons, self._mechanism.weights, strict=True)
-        for epsilon, weight in pairs:
-            rate = epsilon / (2 * self._mechanism.query.sensitivity)
-            heights = [field.exp(field.real(rate * (score - best))) for score in self._scores]
-            share = field.real(weight) / sum(heights[1:], start=heights[0])
-            totals = [t + share * h for t, h in zip(totals, heights, strict=True)]
-        return totals
+    def __init__(self, masses: Callable[[Field], list[Value]], size: int) -> None:
+        self.masses, self._size = masses, size
 
     def cdf(self, k: int, field: Field) -> Value:
         """P(index <= k)."""
         if k < 0:
             return field.real(0)
-        if k >= len(self._scores) - 1:
+        if k >= self._size - 1:
             return field.real(1)
         masses = self.masses(field)
         return sum(masses[1 : k + 1], start=masses[0])
@@ -71,3 +131,35 @@ class Selection:
     def sf(self, k: int, field: Field) -> Value:
         """P(index > k)."""
         return 1 - self.cdf(k, field) if field is BALLS else max(0.0, 1 - self.cdf(k, field))
+
+
+def rate_of(query: Choice, epsilon: Fraction) -> Fraction:
+    """What one unit of score is worth: epsilon / (2 sensitivity), less by the room for the rounding of floats."""
+    return epsilon / (2 * query.sensitivity * stretch_of(query.exact))
+
+
+def shortfalls(query: Choice, answer: Mapping[str, Number]) -> list[Fraction]:
+    """How far each candidate's score lies below the best one, in the order of the question; they are private."""
+    if not isinstance(answer, Mapping) or set(answer) != set(query.candidates):
+        raise InvalidAnswerError("give a score for every candidate, and for no other.")
+    scores = [read_answer(answer[name], query.sensitivity, query.exact) for name in query.candidates]
+    best = max(scores)
+    return [best - score for score in scores]
+
+
+def reached(coins: list[Value], field: Field) -> Value:
+    """The chance that all who come before a candidate are refused, given what the coins of the others accept with.
+
+    The candidate's place is uniform, and those before it are a uniform subset of the others. The mean over all
+    subsets of size i of the product of (1 - coin) grows by one member at a time: a subset of size i of m + 1
+    holds the new one with probability i / (m + 1). All terms are positive, so nothing cancels.
+    """
+    means = [field.real(1)]
+    for size, coin in enumerate(coins, start=1):
+        refused = 1 - coin
+        grown = [
+            (means[i] * (size - i) if i < size else 0) + (means[i - 1] * refused * i if i else 0)
+            for i in range(size + 1)
+        ]
+        means = [value / size for value in grown]
+    return sum(means[1:], start=means[0]) / (len(coins) + 1)

@@ -75,29 +75,24 @@ class Conditional(Mechanism):
         return profile_of(self)
 
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
-        """The largest mean over all answers."""
         if power == 2:
             return [self.profile.between(self.profile.worst)]
         span, ends = worst_mean(self, power)
         return [field.power(field.real(span), power) * _between(ends, field)]
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:
-        """The least chance over all answers."""
         return [_between(worst_chance(self, limit), field) for limit in limits]
 
     def half_width(self, confidence: Fraction, field: Field) -> Value:
-        """The half-width that holds for every answer."""
         return _between(worst_half_width(self, confidence), field)
 
     def average_square(self, prior: Any, field: Field) -> Value:
-        """Mean squared error averaged over the prior, evenly over the input range without one."""
         profile = self.profile
         if prior is None:
             return profile.between(profile.average)
         return profile.between(lambda side: sum((w * profile.at(x, side) for x, w in prior), Fraction(0)))
 
     def bias(self, field: Field) -> Value:
-        """Mean of released minus true answer, where it is farthest from zero."""
         return field.real(Fraction(self.profile.largest_bias))
 
 

@@ -17,6 +17,7 @@ from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.numerical import entropy_of_error, histogram_value, mallows_value
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import around, certainly_at_most
+from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.numerics.fields import BALLS, Exact, Field, Value
 from noisewright.numerics.series import geometric_power_sum, power_sum_polynomial
 from noisewright.problem.divergences import HistogramMetric, Mallows
@@ -85,26 +86,16 @@ def half_width(density: ErrorDensity, confidence: Fraction, field: Field, *, int
     """
     target = field.real(1 - confidence)
 
-    def reached(width: Fraction) -> bool:
+    def reached(width: Fraction | int) -> bool:
         reach = width + HALF if integer else width
         outside = density.sf(reach, field) + density.cdf(-reach, field)
         return certainly_at_most(outside, target) if field is BALLS else bool(outside <= target)
 
-    unit = Fraction(1) if integer else getattr(density, "period", Fraction(1))
-    if integer and reached(Fraction(0)):
-        return field.real(0)
-    low, high = Fraction(0), unit
-    while not reached(high):
-        low, high = high, 2 * high
-    while high - low > (1 if integer else high / 2**44):
-        middle = (low + high) / 2
-        if integer:
-            middle = Fraction(math.floor(middle))
-        if reached(middle):
-            high = middle
-        else:
-            low = middle
-    return field.real(high) if integer else field.between(field.real(low), field.real(high))
+    if integer:
+        return field.real(first_true(reached, *gallop(reached, -1, 1)))
+    ends = gallop(reached, Fraction(0), getattr(density, "period", Fraction(1)))
+    low, high = turn(reached, *ends, relative=Fraction(1, 2**44))
+    return field.between(field.real(low), field.real(high))
 
 
 def _integer_moment(density: Piecewise, power: Fraction, field: Field) -> Value:

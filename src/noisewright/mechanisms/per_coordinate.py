@@ -15,6 +15,7 @@ from noisewright.laws.shells import shifted_sum
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.errors import Errors
 from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.mechanisms.several import Floats, Several
 from noisewright.numerics.balls import Ball, ball
@@ -58,8 +59,11 @@ class PerCoordinate(Several):
         values = read_answers(answer, self.query)
         return [part.law_given(x) if part else x for part, x in zip(self.parts, values, strict=True)]
 
+    @property
+    def errors(self) -> Errors:
+        return self if len(self.parts) > 1 or self.parts[0] is None else self.parts[0].errors
+
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
-        """Mean of |error|^power of each number."""
         memo: dict[Additive | None, Ball] = {None: ball(0)}
         for part in self.parts:
             if part is not None and part not in memo:
@@ -67,7 +71,6 @@ class PerCoordinate(Several):
         return [memo[part] for part in self.parts]
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Ball]:
-        """The chance that the error of each number is at most its limit."""
         memo: dict[tuple[Additive, Fraction], Ball] = {}
         found = []
         for part, limit in zip(self.parts, limits, strict=True):
@@ -80,7 +83,6 @@ class PerCoordinate(Several):
         return found
 
     def inside(self, x: Floats) -> Floats:
-        """P(every error is at most x), for each x, in floats."""
         counts: dict[Additive, int] = {}
         for part in self.parts:
             if part is not None:

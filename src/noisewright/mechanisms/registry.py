@@ -8,7 +8,7 @@ from typing import Any
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
@@ -21,8 +21,9 @@ from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.fields import exact_text
 
 KNOWN = (
-    Additive, Blend, Composite, Rows, Truncated, MinkowskiExponential, RandomExponential, PerCoordinate,
-    NormShaped, LinearGaussian, LinearLaplace, LinearElliptical, MetricExponential, MetricSmallDB, MetricMWEM,
+    Additive, Blend, Composite, Rows, Truncated, MinkowskiExponential, RandomExponential,
+    PermuteAndFlip, PerCoordinate, NormShaped, LinearGaussian, LinearLaplace, LinearElliptical, MetricExponential,
+    MetricSmallDB, MetricMWEM,
 )  # fmt: skip
 """Every mechanism; loading them is what registers them."""
 

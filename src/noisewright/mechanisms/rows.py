@@ -68,19 +68,15 @@ class Rows(Conditional):
 
     @property
     def last(self) -> int:
-        """The largest output index."""
         return len(self.values) - 1
 
     def value(self, k: int) -> Fraction:
-        """The released number with index k."""
         return self.values[k]
 
     def row(self, i: int) -> WeightedRow:
-        """The law of the output index at the i-th grid input."""
         return WeightedRow(tuple(accumulate(self.weights[i])))
 
     def table(self) -> Table:
-        """Every output and the distribution function of every row in floats."""
         shares = np.array([[s / self.total for s in accumulate(row)] for row in self.weights])
         return Table(self.values, lambda first, end: shares[first:end], 2.0**-52)
 
@@ -93,6 +89,5 @@ class Rows(Conditional):
         return first / total, second / total
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
-        """Bias and mean squared error of the i-th row at its own input."""
         bias, error = self.exact_moments(i)
         return field.real(bias), field.real(error)

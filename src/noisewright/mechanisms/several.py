@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from noisewright.mechanisms.base import Mechanism
 from noisewright.numerics.balls import Ball, around
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import Field
 from noisewright.problem.vector import Vector
 
@@ -32,7 +33,6 @@ class Several(Mechanism):
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
         return self.query.dimension
 
     def inside(self, x: Floats) -> Floats:
@@ -40,7 +40,6 @@ class Several(Mechanism):
         self._refuse("the largest error")
 
     def half_width(self, confidence: Fraction, field: Field) -> Ball:
-        """A quantile of the largest error."""
         value = self._quantile(float(confidence))
         return around(value, value * _QUANTILE_SLACK)
 
@@ -66,11 +65,7 @@ class Several(Mechanism):
             high /= 16
         while not reached(high):
             high *= 2
-        low = 0.0
-        while high - low > 1e-9 * high:
-            middle = (low + high) / 2
-            low, high = (low, middle) if reached(middle) else (middle, high)
-        return high
+        return first_true(reached, 0.0, high, relative=1e-9)
 
 
 def _trapezoid(values: Floats, grid: Floats) -> float:

@@ -1,1 +1,9 @@
-"""One formula, two number systems: floats for search, balls for proof."""
+"""One formula in two number systems: vectorised floats for search, Arb balls for proof.
+
+- fields, balls: the two systems behind one face; the only door to python-flint
+- series, special, roots: sums, special functions, powers and roots
+- bisection: where a property turns, by ends that were checked
+- distances, pairs: metrics and every pair of a universe, floats first, exact where they do not decide
+- lp, weights: linear programmes; multiplicative weights
+- remembered: what was computed about immutable things
+"""

@@ -60,11 +60,6 @@ def hull(low: Ball, high: Ball) -> Ball:
     return low.union(high)
 
 
-def pi_ball() -> Ball:
-    """Pi at the working precision."""
-    return arb.pi()
-
-
 def lower_gamma(order: Fraction | int, x: Ball) -> Ball:
     """The lower incomplete gamma function."""
     return x.gamma_lower(ball(order))
@@ -80,11 +75,6 @@ def tricomi(a: Fraction, b: Fraction, x: Ball) -> Ball:
     return x.hypgeom_u(ball(a), ball(b))
 
 
-def square_root_of_pi() -> Ball:
-    """The square root of pi."""
-    return arb.pi().sqrt()
-
-
 def infinite() -> Ball:
     """Positive infinity: the value of an expectation that does not exist as a finite number."""
     return arb("inf")
@@ -96,7 +86,7 @@ def upper_gamma_share(order: Fraction | int, x: Ball) -> Ball:
 
 
 def pi() -> Ball:
-    """The circle's number."""
+    """Pi at the working precision."""
     return arb.pi()
 
 

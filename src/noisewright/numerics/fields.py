@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from operator import methodcaller
 from typing import Any, Protocol, TypeAlias
 
-from noisewright.numerics.balls import Ball, ball, hull, pi_ball, upper_gamma_share
+from noisewright.numerics.balls import Ball, ball, hull, pi, upper_gamma_share
 
 Value: TypeAlias = Any
 """A float or a ball, whichever the field gives."""
@@ -49,36 +50,18 @@ class Field(Protocol):
 
 class _Floats:
     name = "floats"
-
-    def real(self, value: Point) -> float:
-        return float(value)
-
-    def exp(self, value: float) -> float:
-        return math.exp(value)
-
-    def expm1(self, value: float) -> float:
-        return math.expm1(value)
-
-    def log(self, value: float) -> float:
-        return math.log(value)
+    real = staticmethod(float)
+    exp, expm1, log = staticmethod(math.exp), staticmethod(math.expm1), staticmethod(math.log)
+    sqrt, erfc, gamma = staticmethod(math.sqrt), staticmethod(math.erfc), staticmethod(math.gamma)
 
     def power(self, base: float, exponent: Exact) -> float:
         return float(base ** float(exponent)) if base else float(exponent == 0)
-
-    def gamma(self, value: Exact) -> float:
-        return math.gamma(value)
 
     def pi(self) -> float:
         return math.pi
 
     def sin_pi(self, value: float) -> float:
         return math.sin(math.pi * value)
-
-    def sqrt(self, value: float) -> float:
-        return math.sqrt(value)
-
-    def erfc(self, value: float) -> float:
-        return math.erfc(value)
 
     def gamma_tail(self, order: Exact, value: float) -> float:
         from scipy.special import gammaincc
@@ -91,48 +74,20 @@ class _Floats:
 
 class _Balls:
     name = "balls"
+    exp, expm1, log = (staticmethod(methodcaller(name)) for name in ("exp", "expm1", "log"))
+    sqrt, erfc, sin_pi = (staticmethod(methodcaller(name)) for name in ("sqrt", "erfc", "sin_pi"))
+    pi, gamma_tail, between = staticmethod(pi), staticmethod(upper_gamma_share), staticmethod(hull)
 
     def real(self, value: Point) -> Ball:
-        if isinstance(value, float):
-            return ball(Fraction(value))
-        return ball(value)
-
-    def exp(self, value: Ball) -> Ball:
-        return value.exp()
-
-    def expm1(self, value: Ball) -> Ball:
-        return value.expm1()
-
-    def log(self, value: Ball) -> Ball:
-        return value.log()
+        return ball(Fraction(value) if isinstance(value, float) else value)
 
     def power(self, base: Ball, exponent: Exact) -> Ball:
         if exponent == int(exponent):
             return base ** int(exponent)
-        if base.is_zero():
-            return ball(0)
-        return base ** ball(exponent)
+        return ball(0) if base.is_zero() else base ** ball(exponent)
 
     def gamma(self, value: Exact) -> Ball:
         return ball(value).gamma()
-
-    def pi(self) -> Ball:
-        return pi_ball()
-
-    def sin_pi(self, value: Ball) -> Ball:
-        return value.sin_pi()
-
-    def sqrt(self, value: Ball) -> Ball:
-        return value.sqrt()
-
-    def erfc(self, value: Ball) -> Ball:
-        return value.erfc()
-
-    def gamma_tail(self, order: Exact, value: Ball) -> Ball:
-        return upper_gamma_share(order, value)
-
-    def between(self, low: Ball, high: Ball) -> Ball:
-        return hull(low, high)
 
 
 FLOATS: Field = _Floats()

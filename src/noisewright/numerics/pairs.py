@@ -87,15 +87,13 @@ def blocks(view: FloatView, cost: Cost) -> Iterator[tuple[int, Floats, Floats]]:
 
 def violation(metric: Any, cost: Cost) -> tuple[int, int] | None:
     """A pair whose exact cost exceeds its distance, or None if every pair was cleared or checked."""
-    cost, kept = _distinct(metric, cost)
-    view = _view(metric, kept)
-    tolerance = _COST_MARGIN + 2 * view.margin
+    view, cost, kept, tolerance = _compared(metric, cost)
     for start, costs, distances in blocks(view, cost):
         cleared = np.isfinite(distances) & (costs <= distances * (1 - tolerance) - 2 * view.slack)
         for row, column in np.argwhere(np.triu(~cleared, 1)):
             i, j = start + int(row), start + int(column)
-            if cost.squared(i, j) > lower_squared(metric, kept(i), kept(j)):
-                return kept(i), kept(j)
+            if cost.squared(i, j) > lower_squared(metric, kept[i], kept[j]):
+                return kept[i], kept[j]
     return None
 
 
@@ -105,9 +103,7 @@ def largest_ratio(metric: Any, cost: Cost) -> tuple[Fraction, tuple[int, int]]:
     Raises ZeroDivisionError with the pair if two elements at distance 0 differ in cost. Found with
     floats: `violation` is what proves it.
     """
-    cost, kept = _distinct(metric, cost)
-    view = _view(metric, kept)
-    tolerance = _COST_MARGIN + 2 * view.margin
+    view, cost, kept, tolerance = _compared(metric, cost)
     best = 0.0
     survivors: list[tuple[float, int, int]] = []
     for start, costs, distances in blocks(view, cost):
@@ -119,7 +115,7 @@ def largest_ratio(metric: Any, cost: Cost) -> tuple[Fraction, tuple[int, int]]:
         top = float(ratios.max())
         if not np.isfinite(top):
             row, column = (int(v) for v in np.argwhere(~np.isfinite(ratios))[0])
-            raise ZeroDivisionError((kept(start + row), kept(start + column)))
+            raise ZeroDivisionError((kept[start + row], kept[start + column]))
         best = max(best, top)
         places = np.argwhere(ratios >= best * (1 - tolerance))
         if len(places) > _MOST_TIES:
@@ -132,31 +128,21 @@ def largest_ratio(metric: Any, cost: Cost) -> tuple[Fraction, tuple[int, int]]:
         ratio = root_below(cost.squared(i, j))
         if ratio**2 < cost.squared(i, j):
             ratio *= 1 + Fraction(1, 2**100)
-        ratio /= root_below(lower_squared(metric, kept(i), kept(j)))
+        ratio /= root_below(lower_squared(metric, kept[i], kept[j]))
         if ratio > result:
-            result, pair = ratio, (kept(i), kept(j))
+            result, pair = ratio, (kept[i], kept[j])
     return result, pair
 
 
-class _Kept:
-    """Which elements of the universe stand for the others."""
+def _compared(metric: Any, cost: Cost) -> tuple[FloatView, Cost, list[int], float]:
+    """The distances and costs to compare, the element that each row stands for, and the tolerance of floats.
 
-    def __init__(self, places: NDArray[np.intp] | None) -> None:
-        self.places = places
-
-    def __call__(self, i: int) -> int:
-        return i if self.places is None else int(self.places[i])
-
-
-def _distinct(metric: Any, cost: Cost) -> tuple[Cost, _Kept]:
-    """Where all budgets are equal, elements with equal columns need only one representative."""
-    if not isinstance(metric, Hamming):
-        return cost, _Kept(None)
-    _, places = np.unique(cost.columns, axis=1, return_index=True)
-    return Cost(cost.columns[:, places], cost.rates, cost.euclidean), _Kept(places)
-
-
-def _view(metric: Any, kept: _Kept) -> FloatView:
-    if kept.places is None:
-        return float_view(metric)
-    return float_view(Hamming(len(kept.places), metric.epsilon))
+    Where all budgets are equal, elements with equal columns need only one representative.
+    """
+    kept = list(range(metric.size))
+    if isinstance(metric, Hamming):
+        _, places = np.unique(cost.columns, axis=1, return_index=True)
+        kept, cost = places.tolist(), Cost(cost.columns[:, places], cost.rates, cost.euclidean)
+        metric = Hamming(len(kept), metric.epsilon)
+    view = float_view(metric)
+    return view, cost, kept, _COST_MARGIN + 2 * view.margin

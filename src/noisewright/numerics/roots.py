@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noisewright.numerics.balls import precision, upper
+from noisewright.numerics.bisection import turn
 from noisewright.numerics.fields import BALLS
 
 _BITS = 256
@@ -25,11 +26,5 @@ def power_from_above(base: Fraction, exponent: Fraction) -> Fraction:
 
 def _root(value: int, degree: int) -> int | None:
     """The whole number whose power is the value, if there is one."""
-    low, high = 0, 1 << (value.bit_length() // degree + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if middle**degree <= value:
-            low = middle
-        else:
-            high = middle
+    low, _ = turn(lambda k: k**degree > value, 0, 1 << (value.bit_length() // degree + 1))
     return low if low**degree == value else None

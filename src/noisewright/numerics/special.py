@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from noisewright.numerics.balls import ball, infinite, square_root_of_pi, tricomi
+from noisewright.numerics.balls import ball, infinite, pi, tricomi
 from noisewright.numerics.fields import BALLS, Field, Value
 
 _HALF = Fraction(1, 2)
@@ -31,11 +31,8 @@ def _gaussian_ball(order: int, z: Value) -> Value:
         scale = Fraction(math.factorial(order))
         root = ball(2) ** ball(Fraction(order + 1, 2))
         return ball(scale) * tricomi(Fraction(order + 1, 2), _HALF, z * z / 2) / root
-    zeroth = (z * z / 2).exp() * (z / ball(2).sqrt()).erfc() * square_root_of_pi() / ball(2).sqrt()
-    if order == 0:
-        return zeroth
-    first = 1 - z * zeroth
-    return first if order == 1 else zeroth - z * first
+    zeroth = (z * z / 2).exp() * (z / ball(2).sqrt()).erfc() * pi().sqrt() / ball(2).sqrt()
+    return _of_order(order, z, zeroth)
 
 
 def _gaussian_float(order: int, z: float) -> float:
@@ -48,11 +45,13 @@ def _gaussian_float(order: int, z: float) -> float:
         return total
     from scipy.special import erfcx
 
-    zeroth = math.sqrt(math.pi / 2) * float(erfcx(z / math.sqrt(2)))
-    if order == 0:
-        return zeroth
+    return float(_of_order(order, z, math.sqrt(math.pi / 2) * float(erfcx(z / math.sqrt(2)))))
+
+
+def _of_order(order: int, z: Value, zeroth: Value) -> Value:
+    """The integral of this order from the one of order 0, by parts."""
     first = 1 - z * zeroth
-    return first if order == 1 else zeroth - z * first
+    return (zeroth, first, zeroth - z * first)[order]
 
 
 def kummer(a: Fraction, b: Fraction, x: Fraction, field: Field) -> Value:

@@ -1,1 +1,13 @@
-"""The vocabulary: what is asked, what must be protected, what counts as good, what can go wrong."""
+"""The vocabulary, exact at birth: what is asked, what must be protected, what counts as good.
+
+- queries, vector, linear: questions: one number, several, linear ones over a universe, choices
+- sensitivity: every difference that one person can make, as a set
+- privacy, metric_privacy: requirements
+- metrics, geometry, graphs: budgets for pairs of elements
+- utility, utilities, divergences: what a utility is, and all of them
+- errors: the tree of errors
+- records, fields, numbers, matrices: how data are declared, read, checked and saved
+
+In the words of the literature: a *difference* that one person can make is one between neighbouring or adjacent
+datasets, its largest size the sensitivity; a *metric* requirement is d_X-privacy, on places geo-indistinguishability.
+"""

@@ -14,6 +14,7 @@ NoisewrightError
 ├── MechanismFileError (ValueError)     a saved mechanism that cannot be read or was edited
 ├── InfeasibleError (ValueError)        no mechanism whatever can do what was asked
 ├── UnreachableTargetError (ValueError) no epsilon in the allowed range reaches the target
+├── MovedNameError (AttributeError)     a name of an earlier version, and where it is now
 └── SolverError (RuntimeError)          a numerical solver gave no usable answer
 
 Each error says what was given, what is allowed and what to do, and carries its data as fields.
@@ -96,6 +97,10 @@ class InfeasibleError(NoisewrightError, ValueError):
 
 class UnreachableTargetError(NoisewrightError, ValueError):
     """No epsilon in the allowed range reaches the target accuracy."""
+
+
+class MovedNameError(NoisewrightError, AttributeError):
+    """A name of an earlier version; the message says what it is called now."""
 
 
 class SolverError(NoisewrightError, RuntimeError):

@@ -125,7 +125,7 @@ def whole_matrix() -> PackedMatrix:
     """A matrix of whole numbers, packed; in files a text of numbers for each row."""
 
     def read(value: Any, name: str, error: Error) -> WholeMatrix:
-        return value if type(value) is WholeMatrix else WholeMatrix.of(_items(value, name, error), name, error)
+        return value if type(value) is WholeMatrix else WholeMatrix.of(items(value, name, error), name, error)
 
     return Spec(read, WholeMatrix.texts, WholeMatrix.from_texts)
 
@@ -191,7 +191,7 @@ def tuple_of(spec: Spec[Any, Any], *, each: str | None = None, key: str | None =
 
     def read(value: Any, name: str, error: Error) -> tuple[Any, ...]:
         item, kept = each or f"{name}:", []
-        for i, v in enumerate(_items(value, name, error)):
+        for i, v in enumerate(items(value, name, error)):
             if i >= _MOST_ITEMS:
                 raise error(f"{name} has more than {_MOST_ITEMS} items; give a shorter list.")
             kept.append(spec.read(v, f"{item} {i + 1}", error))
@@ -253,9 +253,10 @@ def _refuse(value: Any, name: str, error: Error, wanted: str) -> Any:
     raise error(f"{name} is {value!r}; give {wanted}.", **{_field(name): value})
 
 
-def _items(value: Any, name: str, error: Error) -> Iterable[Any]:
+def items(value: Any, name: str, error: Error, wanted: str = "a list") -> Iterable[Any]:
+    """What a person gave as a list, an array or another iterable; text, mappings and single numbers are refused."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or getattr(value, "shape", 0) == ():
-        raise error(f"{name} is of type {type(value).__name__}; give a list.", **{_field(name): type(value).__name__})
+        raise error(f"{name} is of type {type(value).__name__}; give {wanted}.", **{_field(name): type(value).__name__})
     return value
 
 

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date
 from fractions import Fraction
 from typing import Any, cast
 
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.fields import PackedMatrix, Rational, rational, whole_matrix
-from noisewright.problem.metrics import (
-    LARGEST_MATRIX,
-    METRICS,
-    Matrix,
-    budget,
-    budget_field,
-    common_unit,
-    require_size,
-)
+from noisewright.problem.fields import PackedMatrix, Rational, items, rational, whole_matrix
+from noisewright.problem.metrics import LARGEST_MATRIX, METRICS, Matrix, budget, budget_field, common_unit, require_size
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import Record, record
 
@@ -190,16 +182,11 @@ def _steps(near: list[list[int]], start: int) -> list[int | None]:
 
 
 def _numbers(points: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
-    if isinstance(points, str | bytes | Mapping) or not isinstance(points, Iterable):
-        raise InvalidPrivacyError(
-            f"points is of type {type(points).__name__}; give a list of coordinates for each element."
-        )
-    rows = []
-    for i, row in enumerate(points):
-        if isinstance(row, str) or not isinstance(row, Iterable):
-            raise InvalidPrivacyError(f"point {i} is {row!r}; give a list of coordinates.", point=i)
-        rows.append([_coordinate(v, f"a coordinate of point {i}") for v in row])
-    return rows
+    wanted = "a list of coordinates for each element"
+    return [
+        [_coordinate(v, f"a coordinate of point {i}") for v in items(row, f"point {i}", InvalidPrivacyError, wanted)]
+        for i, row in enumerate(items(points, "points", InvalidPrivacyError, wanted))
+    ]
 
 
 def _coordinate(value: Number, name: str) -> Fraction:

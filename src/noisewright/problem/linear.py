@@ -14,6 +14,7 @@ from noisewright.problem.fields import (
     PackedMatrix,
     Texts,
     Wholes,
+    items,
     label,
     optional,
     texts,
@@ -200,10 +201,8 @@ class Linear(Record):
 
 def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
     """Whole counts, one for each element of the universe."""
-    scalar = getattr(histogram, "shape", 1) == ()
-    if isinstance(histogram, str | bytes | Mapping) or not isinstance(histogram, Iterable) or scalar:
-        raise InvalidAnswerError("give the histogram: how many people have each element of the universe.")
-    counts = [_count(v, i) for i, v in enumerate(histogram)]
+    wanted = "how many people have each element of the universe"
+    counts = [_count(v, i) for i, v in enumerate(items(histogram, "histogram", InvalidAnswerError, wanted))]
     if len(counts) != size:
         raise InvalidAnswerError(
             f"the histogram has {len(counts)} counts for a universe of {size} elements; give one for each.",
@@ -234,13 +233,11 @@ def _columns(table: Mapping[str, Sequence[Any]], attributes: Sequence[str]) -> l
 
 
 def _matrix(matrix: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
-    if isinstance(matrix, str | bytes | Mapping) or not isinstance(matrix, Iterable):
-        raise InvalidQueryError(f"matrix is of type {type(matrix).__name__}; give one row of weights for each query.")
-    rows = []
-    for k, row in enumerate(matrix):
-        if isinstance(row, str | bytes | Mapping) or not isinstance(row, Iterable):
-            raise InvalidQueryError(f"row {k} of matrix is no list; give one row of weights for each query.", row=k)
-        rows.append([parameter(v, f"entry {j} of query {k}") for j, v in enumerate(row)])
+    wanted = (InvalidQueryError, "one row of weights for each query")
+    rows = [
+        [parameter(v, f"entry {j} of query {k}") for j, v in enumerate(items(row, f"row {k} of matrix", *wanted))]
+        for k, row in enumerate(items(matrix, "matrix", *wanted))
+    ]
     if not rows or not rows[0]:
         raise InvalidQueryError("matrix is empty; give at least one query over at least one element.")
     for k, row in enumerate(rows):

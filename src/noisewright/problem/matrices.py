@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import Any, overload
+from typing import Any, Self, overload
 
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import whole_number
@@ -12,7 +12,19 @@ from noisewright.problem.numbers import whole_number
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
-class WholeMatrix:
+class Unchanging:
+    """What cannot change is its own copy."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+
+class WholeMatrix(Unchanging):
     """Rows of whole numbers, all of the same length: 64-bit words where they fit, Python integers where not.
 
     Reads like a tuple of tuples of Python integers; it cannot change.
@@ -100,9 +112,3 @@ class WholeMatrix:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WholeMatrix, (tuple(v for row in self for v in row), self.rows, self.columns)
-
-    def __copy__(self) -> WholeMatrix:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> WholeMatrix:
-        return self

@@ -35,7 +35,6 @@ class MetricPrivacy(Record):
         return MetricPrivacy(Scaled(self.metric, part))
 
     def promise(self) -> str:
-        """In words."""
         return (
             "changing it from element i to element j changes the probability of any released value by a factor of at"
             f" most e^d(i, j), where d is the {self.metric}"

@@ -21,6 +21,7 @@ from noisewright.problem.fields import (
     Text,
     Whole,
     derived,
+    items,
     one_of,
     rational,
     text,
@@ -50,23 +51,12 @@ METRICS: Family[Any] = Family(
 
 def budget(value: Number, name: str) -> Fraction:
     """A positive budget."""
-    amount = parameter(value, name)
-    check_budget(amount, name)
-    return amount
-
-
-def check_budget(amount: Fraction, name: str) -> None:
-    """Refuse a budget that is not positive, or beyond all measure."""
-    if not Fraction(1, 10**30) <= amount <= 10**30:
-        raise InvalidPrivacyError(
-            f"{name} is {show(amount)}; a budget must be positive (1e-30 to 1e30).",
-            given=amount,
-        )
+    return budget_field().read(value, name, InvalidPrivacyError)  # type: ignore[no-any-return]  # a rational
 
 
 def budget_field() -> Rational:
     """A positive budget."""
-    return rational(check=check_budget)
+    return rational(at_least=Fraction(1, 10**30), at_most=10**30, hint=": a budget is positive")
 
 
 @record("matrix", METRICS, error=InvalidPrivacyError)
@@ -83,7 +73,10 @@ class Matrix(Record):
     note: Text = text()
 
     def __init__(self, distances: Iterable[Iterable[Number]], *, note: str = "") -> None:
-        rows = [[_distance(v, i, j) for j, v in enumerate(row)] for i, row in enumerate(_rows(distances, "distances"))]
+        rows = [
+            [_distance(v, i, j) for j, v in enumerate(row)]
+            for i, row in enumerate(items(distances, "distances", InvalidPrivacyError))
+        ]
         for i, row in enumerate(rows):
             if len(row) != len(rows):
                 raise InvalidPrivacyError(
@@ -158,7 +151,7 @@ class PerAttribute(Attributes):
     """A budget for each attribute: the sum of budgets[k] over the attributes in which two elements differ."""
 
     def __init__(self, universe: Iterable[Sequence[Hashable]], budgets: Iterable[Number]) -> None:
-        amounts = [budget(b, f"budget {k}") for k, b in enumerate(_rows(budgets, "budgets"))]
+        amounts = [budget(b, f"budget {k}") for k, b in enumerate(items(budgets, "budgets", InvalidPrivacyError))]
         codes, values = encode(universe, len(amounts))
         same = [
             [[0 if a == b else amount for b in known] for a in known]
@@ -192,21 +185,12 @@ class PerValue(Attributes):
                 )
             amounts = [budget(given[v], f"budget of {v!r}") for v in known]
             detour = 2 * min(amounts)
-
-            def between(a: Fraction, b: Fraction, detour: Fraction = detour) -> Fraction:
-                return a + b if both else min(a, b, detour)
-
             changed += sum(not both and min(a, b) > detour for i, a in enumerate(amounts) for b in amounts[:i])
-            tables.append(
-                [[0 if i == j else between(a, b) for j, b in enumerate(amounts)] for i, a in enumerate(amounts)]
-            )
-        note = (
-            f"{changed} pairs of values were brought closer by a detour through a more protected value"
-            if changed
-            else ""
-        )
+            apart = [[a + b if both else min(a, b, detour) for b in amounts] for a in amounts]
+            tables.append([[0 if i == j else d for j, d in enumerate(row)] for i, row in enumerate(apart)])
+        note = f"{changed} pairs of values were brought closer by a detour through a more protected value"
         self.born(codes=codes, tables=tables)
-        keep(self, note=note)
+        keep(self, note=note if changed else "")
 
 
 @record("sum", METRICS, error=InvalidPrivacyError)
@@ -277,7 +261,7 @@ def require_size(size: object, largest: int = 10**6) -> None:
 
 def encode(universe: Iterable[Sequence[Hashable]], attributes: int) -> tuple[list[tuple[int, ...]], list[list[Any]]]:
     """Values of each attribute as numbers, in order of appearance."""
-    rows = [tuple(row) for row in _rows(universe, "universe")]
+    rows = [tuple(row) for row in items(universe, "universe", InvalidPrivacyError)]
     require_size(len(rows))
     for row in rows:
         if len(row) != attributes:
@@ -336,14 +320,6 @@ def triangle_error(i: int, j: int, k: int, long: Fraction, first: Fraction, seco
         f" d({j},{k}) = {show(first + second)}. Lower d({i},{k}), or use shortest paths (Graph).",
         points=(i, j, k),
     )
-
-
-def _rows(values: Any, name: str) -> list[Any]:
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InvalidPrivacyError(
-            f"{name} is of type {type(values).__name__}; give a list.", given=type(values).__name__
-        )
-    return list(values)
 
 
 def _distance(value: Number, i: int, j: int) -> Fraction:

@@ -40,41 +40,12 @@ REQUIREMENTS: Family[Requirement] = Family("a requirement such as PureDP(epsilon
 REQUIREMENTS.add(MetricPrivacy, "metric")
 
 
-def _check_epsilon(value: Fraction, name: str) -> None:
-    if value <= 0:
-        raise InvalidPrivacyError(
-            f"epsilon is {show(value)}; it must be positive (typical values: 0.1 to 3).", epsilon=value
-        )
-    if not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
-        reason = (
-            "noise would exceed the sensitivity a hundred thousand times"
-            if value < SMALLEST_EPSILON
-            else "likelihood ratios of e^32 protect nobody"
-        )
-        raise InvalidPrivacyError(
-            f"epsilon is {show(value)}; allowed is 1e-05 to 32 ({reason}). Choose an epsilon in that range.",
-            epsilon=value,
-        )
-
-
-def _check_delta(value: Fraction, name: str) -> None:
-    if value == 0:
-        raise InvalidPrivacyError("delta is 0; that is pure differential privacy: use PureDP(epsilon).", delta=value)
-    if not SMALLEST_DELTA <= value < 1:
-        raise InvalidPrivacyError(
-            f"delta is {float(value):.6g}; allowed is {float(SMALLEST_DELTA):.0e} to below 1. Choose a delta well below"
-            " one over the number of people, such as 1e-6.",
-            delta=value,
-        )
-
-
-def _check_divergence(value: Fraction, name: str) -> None:
-    if not SMALLEST_DIVERGENCE <= value <= LARGEST_DIVERGENCE:
-        raise InvalidPrivacyError(
-            f"{name} is {float(value):.6g}; allowed is {float(SMALLEST_DIVERGENCE):.0e} to"
-            f" {show(LARGEST_DIVERGENCE)} (typical values: 0.01 to 5).",
-            **{name: value},
-        )
+_EPSILON = (
+    " (typical values: 0.1 to 3; below, noise exceeds the sensitivity a hundred thousand times, and above, likelihood"
+    " ratios of e^32 protect nobody)"
+)
+_DELTA = ": well below one over the number of people, such as 1e-6 (without any delta use PureDP(epsilon))"
+_DIVERGENCE = " (typical values: 0.01 to 5)"
 
 
 @record("pure", REQUIREMENTS, error=InvalidPrivacyError)
@@ -84,13 +55,12 @@ class PureDP(Record):
     Valid for: epsilon from 1e-5 to 32; raises InvalidPrivacyError outside.
     """
 
-    epsilon: Rational = rational(check=_check_epsilon)
+    epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
 
     def __str__(self) -> str:
         return f"pure differential privacy, epsilon = {show(self.epsilon)}"
 
     def promise(self) -> str:
-        """In words."""
         return f"the probability of any released value changes by a factor of at most e^{show(self.epsilon)}"
 
 
@@ -101,14 +71,13 @@ class ApproxDP(Record):
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
     """
 
-    epsilon: Rational = rational(check=_check_epsilon)
-    delta: Rational = rational(check=_check_delta)
+    epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
+    delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
 
     def __str__(self) -> str:
         return f"approximate differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
 
     def promise(self) -> str:
-        """In words."""
         return (
             f"the probability of any set of released values changes by a factor of at most e^{show(self.epsilon)},"
             f" up to an additional {show(self.delta)}"
@@ -126,26 +95,16 @@ class ProbabilisticDP(Record):
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
     """
 
-    epsilon: Rational = rational(check=_check_epsilon)
-    delta: Rational = rational(check=_check_delta)
+    epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
+    delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
 
     def __str__(self) -> str:
         return f"probabilistic differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
 
     def promise(self) -> str:
-        """In words."""
         return (
             f"with probability at least 1 - {show(self.delta)} the released value is one whose own probability changes"
             f" by a factor of at most e^{show(self.epsilon)}"
-        )
-
-
-def _check_order(value: Fraction, name: str) -> None:
-    if not 1 < value <= LARGEST_ORDER:
-        raise InvalidPrivacyError(
-            f"alpha is {show(value)}; the order of a Renyi divergence must be above 1 and at most"
-            f" {show(LARGEST_ORDER)}.",
-            alpha=value,
         )
 
 
@@ -156,14 +115,13 @@ class RenyiDP(Record):
     Valid for: alpha above 1 and at most 10,000, epsilon from 1e-10 to 1,000; raises InvalidPrivacyError outside.
     """
 
-    alpha: Rational = rational(check=_check_order)
-    epsilon: Rational = rational(check=_check_divergence)
+    alpha: Rational = rational(above=1, at_most=LARGEST_ORDER)
+    epsilon: Rational = rational(at_least=SMALLEST_DIVERGENCE, at_most=LARGEST_DIVERGENCE, hint=_DIVERGENCE)
 
     def __str__(self) -> str:
         return f"Renyi differential privacy, order {show(self.alpha)}, epsilon = {show(self.epsilon)}"
 
     def promise(self) -> str:
-        """In words."""
         return (
             f"the released values' Renyi divergence of order {show(self.alpha)} from those without them is at most"
             f" {show(self.epsilon)}"
@@ -177,13 +135,12 @@ class ZeroConcentratedDP(Record):
     Valid for: rho from 1e-10 to 1,000; raises InvalidPrivacyError outside.
     """
 
-    rho: Rational = rational(check=_check_divergence)
+    rho: Rational = rational(at_least=SMALLEST_DIVERGENCE, at_most=LARGEST_DIVERGENCE, hint=_DIVERGENCE)
 
     def __str__(self) -> str:
         return f"zero-concentrated differential privacy, rho = {show(self.rho)}"
 
     def promise(self) -> str:
-        """In words."""
         return (
             "the released values' Renyi divergence of each order from those without them is at most"
             f" {show(self.rho)} times the order"

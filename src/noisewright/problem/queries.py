@@ -30,21 +30,10 @@ _MOST_CANDIDATES = 100_000
 _LARGEST_FLOAT = 2**26
 _RAISED = Fraction(1, 2**50)
 
+_HINT = ": the most that one person can change the answer (1 for a count; use another unit beyond)"
+
 ROUNDING = Fraction(1, 2**24)
 """The part of a sensitivity by which two answers, computed in floats, may be read too far apart."""
-
-
-def _check_sensitivity(value: Fraction, name: str) -> None:
-    if value <= 0:
-        raise InvalidQueryError(
-            f"{name} is {show(value)}; it must be positive: the most that one person can change the answer"
-            " (1 for a count).",
-            sensitivity=value,
-        )
-    if not _SMALLEST <= value <= _LARGEST:
-        raise InvalidQueryError(
-            f"{name} is outside 1e-100 to 1e100; measure the answer in another unit.", sensitivity=value
-        )
 
 
 def at_most_range(sensitivity: Fraction, width: Fraction) -> Fraction:
@@ -70,7 +59,7 @@ class Choice(Record):
     """
 
     candidates: Texts = texts()
-    sensitivity: Rational = rational(raised=True, check=_check_sensitivity, default=1)
+    sensitivity: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT, default=1)
     exact: Flag = flag(default=False, absent=True)
 
     def __post_init__(self) -> None:
@@ -93,7 +82,7 @@ class Bounded(Record):
     is how far the mean of the release may be from the truth: 0 for unbiased, None for no promise.
     """
 
-    sensitivity: Rational = rational(raised=True, check=_check_sensitivity)
+    sensitivity: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
     inputs: Pair = pair()
     outputs: Pair = pair()
     bias: MaybeRational = optional(rational())
@@ -168,7 +157,7 @@ class Scalar(Record):
     answers are exact numbers; otherwise they may carry the rounding errors of floats.
     """
 
-    sensitivity: Rational = rational(raised=True, check=_check_sensitivity)
+    sensitivity: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
     integer: Flag = flag()
     exact: Flag = flag(absent=True)
     bounded: Bounded | None = derived(compare=True)
@@ -210,7 +199,6 @@ class Scalar(Record):
         return f"{kind}, sensitivity {show(self.sensitivity)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text."""
         return Record.to_dict(self) if self.bounded is None else self.bounded.to_dict()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, dataclass_tr
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.fields import DERIVED, MISSING, Spec
+from noisewright.problem.matrices import Unchanging
 
 Thing = TypeVar("Thing")
 
@@ -67,7 +68,7 @@ class Card:
     """The fields that a constructor takes."""
 
 
-class Record:
+class Record(Unchanging):
     """What every record can do; its fields are on its class's card."""
 
     __slots__ = ()
@@ -142,12 +143,6 @@ class Record:
 
     def __setstate__(self, state: Any) -> NoReturn:
         raise TypeError(f"{type(self).__name__} is made by its constructor alone.")
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
 
 
 Kind = TypeVar("Kind", bound=Record)

@@ -7,12 +7,13 @@ can move together.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Matrix, Rational, Rationals, Whole, rational, tuple_of, whole
+from noisewright.problem.fields import Matrix, Rational, Rationals, Whole, items, rational, tuple_of, whole
 from noisewright.problem.numbers import Number, sensitivity_value, show
 from noisewright.problem.records import Family, Record, keep, record
 
@@ -31,32 +32,36 @@ SETS: Family[Any] = Family(
 
 def _check_extent(value: Fraction, name: str) -> None:
     number = name.removeprefix("sensitivity ")
-    if value < 0:
-        raise InvalidQueryError(
-            f"{name} is {show(value)}; give the most that one person can move number {number}, 0 or more.",
-            sensitivity=value,
-            place=int(number) - 1,
-        )
     if value and not _SMALLEST <= value <= _LARGEST:
         raise InvalidQueryError(
-            f"{name} is outside 1e-100 to 1e100; measure number {number} in another unit.",
+            f"{name} is {show(value)}; give the most that one person can move number {number}, 0 or more (1e-100 to"
+            " 1e100; use another unit beyond).",
             sensitivity=value,
             place=int(number) - 1,
         )
-
-
-def _check_radius(value: Fraction, name: str) -> None:
-    if value <= 0:
-        raise InvalidQueryError(f"radius is {show(value)}; it must be positive.", radius=value)
-    if not _SMALLEST <= value <= _LARGEST:
-        raise InvalidQueryError("radius is outside 1e-100 to 1e100; use another unit.", radius=value)
 
 
 def _extents() -> Any:
     return tuple_of(rational(raised=True, check=_check_extent), each="sensitivity")
 
 
-class _Each(Record):
+class _Set(Record):
+    """What every set has."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> str:
+        """Its name in files."""
+        return str(self.CARD.kind)
+
+    @property
+    @abstractmethod
+    def extents(self) -> tuple[Fraction, ...]:
+        """How far each number can move."""
+
+
+class _Each(_Set):
     """What the sets with one extent for each number share."""
 
     __slots__ = ()
@@ -69,8 +74,12 @@ class _Each(Record):
 
     @property
     def extents(self) -> tuple[Fraction, ...]:
-        """How far each number can move."""
         return self.each
+
+    @property
+    @abstractmethod
+    def together(self) -> int:
+        """How many numbers can move together."""
 
 
 @record("box", SETS, error=InvalidQueryError)
@@ -78,14 +87,12 @@ class Box(_Each):
     """Every number may move at once, number i by at most each[i]."""
 
     each: Rationals = _extents()
-    kind: ClassVar[str] = "box"
 
     def __str__(self) -> str:
         return f"all may move at once ({_range(self.each)})"
 
     @property
     def together(self) -> int:
-        """How many numbers can move together."""
         return len(self.each)
 
 
@@ -94,14 +101,12 @@ class Disjoint(_Each):
     """One number moves at a time, number i by at most each[i]: a histogram when people are added or removed."""
 
     each: Rationals = _extents()
-    kind: ClassVar[str] = "disjoint"
 
     def __str__(self) -> str:
         return f"one moves at a time ({_range(self.each)})"
 
     @property
     def together(self) -> int:
-        """How many numbers can move together."""
         return 1
 
 
@@ -111,7 +116,6 @@ class Sparse(_Each):
 
     changes: Whole = whole()
     each: Rationals = _extents()
-    kind: ClassVar[str] = "sparse"
 
     def __post_init__(self) -> None:
         _Each.__post_init__(self)
@@ -126,7 +130,6 @@ class Sparse(_Each):
 
     @property
     def together(self) -> int:
-        """How many numbers can move together."""
         return self.changes
 
 
@@ -135,35 +138,30 @@ class Replace(_Each):
     """One number falls and another rises, number i by at most each[i]: a histogram when one record is replaced."""
 
     each: Rationals = _extents()
-    kind: ClassVar[str] = "replace"
 
     def __str__(self) -> str:
         return f"one falls and another rises ({_range(self.each)})"
 
     @property
     def together(self) -> int:
-        """How many numbers can move together."""
         return min(2, len(self.each))
 
 
 @record(error=InvalidQueryError)
-class _Ball(Record):
+class _Ball(_Set):
     """What the balls share: a radius in so many dimensions."""
 
-    radius: Rational = rational(raised=True, check=_check_radius)
+    radius: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint="; use another unit beyond")
     dimension: Whole = whole(at_least=1, at_most=LARGEST_DIMENSION, hint=": how many numbers there are")
 
     @property
     def extents(self) -> tuple[Fraction, ...]:
-        """How far each number can move."""
         return (self.radius,) * self.dimension
 
 
 @record("l1-ball", SETS, error=InvalidQueryError)
 class L1Ball(_Ball):
     """The absolute changes of all numbers add up to at most `radius`."""
-
-    kind: ClassVar[str] = "l1-ball"
 
     def __str__(self) -> str:
         return f"absolute changes add up to at most {show(self.radius)}"
@@ -173,25 +171,19 @@ class L1Ball(_Ball):
 class L2Ball(_Ball):
     """The change is a vector of Euclidean length at most `radius`."""
 
-    kind: ClassVar[str] = "l2-ball"
-
     def __str__(self) -> str:
         return f"Euclidean length of the change at most {show(self.radius)}"
 
 
 @record("points", SETS, error=InvalidQueryError)
-class Points(Record):
+class Points(_Set):
     """The change is one of the rows, or its negative; nothing between them."""
 
     rows: Matrix = tuple_of(tuple_of(rational()))
-    kind: ClassVar[str] = "points"
 
     def __init__(self, matrix: Iterable[Iterable[Number]]) -> None:
-        if isinstance(matrix, str | bytes | dict) or not isinstance(matrix, Iterable):
-            raise InvalidQueryError(
-                f"Points needs a list, not {type(matrix).__name__}; write Points([[1, 2], [0, 3]])."
-            )
-        self.born(rows=[_row(row, i) for i, row in enumerate(matrix)])
+        given = items(matrix, "Points", InvalidQueryError, "a list of rows, such as [[1, 2], [0, 3]]")
+        self.born(rows=[_row(row, f"row {i + 1} of Points") for i, row in enumerate(given)])
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -213,7 +205,6 @@ class Points(Record):
 
     @property
     def extents(self) -> tuple[Fraction, ...]:
-        """How far each number can move."""
         return tuple(max(abs(v) for v in column) for column in zip(*self.rows, strict=True))
 
 
@@ -224,13 +215,10 @@ SensitivitySet = Box | Disjoint | Sparse | Replace | L1Ball | L2Ball | Points
 """Every way of saying what one person can change."""
 
 
-def _row(row: Iterable[Number], i: int) -> tuple[Fraction, ...]:
-    if isinstance(row, str | bytes | dict) or not isinstance(row, Iterable):
-        raise InvalidQueryError(f"row {i + 1} of Points is no list, but {type(row).__name__}; write [1, 2, 3].")
-    values = tuple(sensitivity_value(v, f"row {i + 1} of Points") for v in row)
-    for value in values:
-        if value and not _SMALLEST <= abs(value) <= _LARGEST:
-            raise InvalidQueryError(f"row {i + 1} of Points has an entry outside 1e-100 to 1e100; use another unit.")
+def _row(row: Iterable[Number], name: str) -> tuple[Fraction, ...]:
+    values = tuple(sensitivity_value(v, name) for v in items(row, name, InvalidQueryError, "a list such as [1, 2, 3]"))
+    if any(value and not _SMALLEST <= abs(value) <= _LARGEST for value in values):
+        raise InvalidQueryError(f"{name} has an entry outside 1e-100 to 1e100; use another unit.")
     return values
 
 

@@ -40,6 +40,8 @@ class Utility(Record):
     """Whether its loss is known by its values alone, so that designs evaluate it on a grid."""
     averaged: ClassVar[bool] = False
     """Whether it averages over true answers in a range, instead of taking the worst."""
+    unit: ClassVar[str] = ""
+    """The unit of values on a logarithmic scale, which are compared by differences, not by ratios."""
     measure: ClassVar[str] = "root mean square error"
     """What `each` says of a single number, in words."""
     power: Any = None

@@ -1,1 +1,13 @@
-"""The small independent verifier: a claim is proven in rationals or balls, or refused."""
+"""The verifier: a claim is proven in rationals or balls, or refused; it does not know the search.
+
+- certify: the only maker of certificates
+- additive, pure, approximate, probabilistic, renyi: one number, by kind of requirement
+- twofold, integrals, losses: what those rules need of some laws
+- vectors, vector_sets, vector_gaussian: several numbers
+- bounded: answers in bounds
+- metric, choice, exponential: metric privacy; choices
+- conversions: what one requirement implies about another
+
+In the words of the literature: *reach* is the sensitivity, rounding included; the *profile*, the least delta at each
+epsilon, is the hockey-stick divergence; a *log-ratio* is a privacy loss.
+"""

@@ -5,16 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noisewright.mechanisms.additive import Additive
-from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.numbers import show
-from noisewright.problem.privacy import (
-    ApproxDP,
-    ProbabilisticDP,
-    PureDP,
-    RenyiDP,
-    Requirement,
-    ZeroConcentratedDP,
-)
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.pure import pure_bound
@@ -28,51 +19,27 @@ def pure_additive(mechanism: Additive, requirement: PureDP) -> tuple[Fraction, s
     sensitivity; rounding the noise is post-processing; so the bound of the law over all shifts up
     to the sensitivity is the bound of the release.
     """
-    bound, rule = pure_bound(mechanism.law, mechanism.query.sensitivity)
-    if bound > requirement.epsilon:
-        raise UncertifiedError(
-            f"refused: the likelihood ratio of this mechanism reaches e^{above(bound)}, but epsilon ="
-            f" {show(requirement.epsilon)} was claimed (rule {rule}). Use noise that is wide enough, or claim"
-            f" epsilon >= {above(bound)}.",
-            bound=bound,
-            requirement=requirement,
-        )
-    return bound, rule
+    return pure_bound(mechanism.law, mechanism.query.sensitivity)
 
 
 def approximate_additive(mechanism: Additive, requirement: ApproxDP) -> tuple[Fraction, str]:
     """Delta of the release from that of the law: rounding is post-processing, as above."""
-    delta, rule = approximate_delta(mechanism.law, requirement.epsilon, mechanism.query.sensitivity)
-    return _at_most(delta, requirement.delta, "delta", rule, requirement)
+    return approximate_delta(mechanism.law, requirement.epsilon, mechanism.query.sensitivity)
 
 
 def probabilistic_additive(mechanism: Additive, requirement: ProbabilisticDP) -> tuple[Fraction, str]:
     """Delta of the lattice noise itself, which rounding can raise."""
-    delta, rule = probabilistic_delta(mechanism, requirement.epsilon)
-    return _at_most(delta, requirement.delta, "delta", rule, requirement)
+    return probabilistic_delta(mechanism, requirement.epsilon)
 
 
 def renyi_additive(mechanism: Additive, requirement: RenyiDP) -> tuple[Fraction, str]:
     """Divergence of the release from that of the law: rounding is post-processing."""
-    bound, rule = renyi_divergence(mechanism.law, requirement.alpha, mechanism.query.sensitivity)
-    return _at_most(bound, requirement.epsilon, "epsilon", rule, requirement)
+    return renyi_divergence(mechanism.law, requirement.alpha, mechanism.query.sensitivity)
 
 
 def concentrated_additive(mechanism: Additive, requirement: ZeroConcentratedDP) -> tuple[Fraction, str]:
     """Concentration of the release from that of the law: rounding is post-processing."""
-    bound, rule = concentrated_rho(mechanism.law, mechanism.query.sensitivity)
-    return _at_most(bound, requirement.rho, "rho", rule, requirement)
-
-
-def _at_most(bound: Fraction, limit: Fraction, name: str, rule: str, requirement: Requirement) -> tuple[Fraction, str]:
-    if bound > limit:
-        raise UncertifiedError(
-            f"refused: {name} reaches {above(bound)}, but at most {show(limit)} was claimed (rule {rule}). Use noise"
-            f" that is wide enough, or claim {name} >= {above(bound)}.",
-            bound=bound,
-            requirement=requirement,
-        )
-    return bound, rule
+    return concentrated_rho(mechanism.law, mechanism.query.sensitivity)
 
 
 def above(bound: Fraction) -> str:

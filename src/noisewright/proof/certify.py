@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.choice import RandomExponential
+from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
@@ -21,70 +21,48 @@ from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.matrices import Unchanging
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import (
-    ApproxDP,
-    ProbabilisticDP,
-    PureDP,
-    RenyiDP,
-    Requirement,
-    ZeroConcentratedDP,
-)
-from noisewright.proof.additive import (
-    approximate_additive,
-    concentrated_additive,
-    probabilistic_additive,
-    pure_additive,
-    renyi_additive,
-)
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, Requirement, ZeroConcentratedDP
+from noisewright.proof import additive, metric, vector_gaussian
 from noisewright.proof.bounded import pure_bounded
-from noisewright.proof.choice import pure_choice
+from noisewright.proof.choice import pure_choice, pure_permute_and_flip
 from noisewright.proof.exponential import pure_exponential
-from noisewright.proof.metric import (
-    metric_elliptical,
-    metric_exponential,
-    metric_laplace,
-    metric_mwem,
-    metric_smalldb,
-)
-from noisewright.proof.vector_gaussian import (
-    approximate_linear_gaussian,
-    approximate_norm_shaped,
-    approximate_per_coordinate,
-)
-from noisewright.proof.vectors import pure_norm_shaped, pure_per_coordinate
+from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound
 
 _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
-    (Additive, PureDP): pure_additive,
-    (LinearLaplace, MetricPrivacy): metric_laplace,
-    (LinearElliptical, MetricPrivacy): metric_elliptical,
-    (MetricExponential, MetricPrivacy): metric_exponential,
-    (MetricSmallDB, MetricPrivacy): metric_smalldb,
-    (MetricMWEM, MetricPrivacy): metric_mwem,
+    (Additive, PureDP): additive.pure_additive,
+    (LinearLaplace, MetricPrivacy): metric.metric_laplace,
+    (LinearElliptical, MetricPrivacy): metric.metric_elliptical,
+    (MetricExponential, MetricPrivacy): metric.metric_exponential,
+    (MetricSmallDB, MetricPrivacy): metric.metric_smalldb,
+    (MetricMWEM, MetricPrivacy): metric.metric_mwem,
     (RandomExponential, PureDP): pure_choice,
-    (Additive, ApproxDP): approximate_additive,
-    (Additive, ProbabilisticDP): probabilistic_additive,
-    (Additive, RenyiDP): renyi_additive,
-    (Additive, ZeroConcentratedDP): concentrated_additive,
+    (PermuteAndFlip, PureDP): pure_permute_and_flip,
+    (Additive, ApproxDP): additive.approximate_additive,
+    (Additive, ProbabilisticDP): additive.probabilistic_additive,
+    (Additive, RenyiDP): additive.renyi_additive,
+    (Additive, ZeroConcentratedDP): additive.concentrated_additive,
     (MinkowskiExponential, PureDP): pure_exponential,
-    (PerCoordinate, PureDP): pure_per_coordinate,
-    (NormShaped, PureDP): pure_norm_shaped,
-    (PerCoordinate, ApproxDP): approximate_per_coordinate,
-    (NormShaped, ApproxDP): approximate_norm_shaped,
-    (LinearGaussian, ApproxDP): approximate_linear_gaussian,
+    (PerCoordinate, PureDP): lambda mechanism, requirement: per_coordinate_bound(mechanism),
+    (NormShaped, PureDP): lambda mechanism, requirement: norm_shaped_bound(mechanism),
+    (PerCoordinate, ApproxDP): vector_gaussian.approximate_per_coordinate,
+    (NormShaped, ApproxDP): vector_gaussian.approximate_norm_shaped,
+    (LinearGaussian, ApproxDP): vector_gaussian.approximate_linear_gaussian,
     (Rows, PureDP): pure_bounded,
     (Composite, PureDP): pure_bounded,
     (Blend, PureDP): pure_bounded,
     (Truncated, PureDP): pure_bounded,
 }
-"""Which rule proves which requirement for which mechanism: it returns the bound and its name, or refuses."""
+"""Which rule proves which requirement for which mechanism: it returns a bound of the requirement's last parameter and
+its own name, or refuses; `certify` compares the bound with what was claimed."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Certificate:
+class Certificate(Unchanging):
     """What was proven: the bound, by which rule, for the mechanism with this digest.
 
     The bound is the proven value of the requirement's last parameter (epsilon for pure
@@ -107,12 +85,6 @@ class Certificate:
 
     def __reduce__(self) -> NoReturn:
         raise UncertifiedError("a certificate is proven, not copied; save the certified mechanism and load it.")
-
-    def __copy__(self) -> Certificate:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Certificate:
-        return self
 
     def __str__(self) -> str:
         return f"{self.requirement}: proven with bound {show(self.bound)} by rule {self.rule}"
@@ -142,7 +114,26 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
     bound, name = rule(mechanism, requirement)
     if not isinstance(bound, Fraction) or bound < 0:
         raise UncertifiedError(f"refused: rule {name} gave {bound!r}, which is no proven bound; give exact numbers.")
+    parameter, limit = _claimed(requirement)
+    if bound > limit:
+        least = additive.above(bound)
+        reached = (
+            f"the likelihood ratio reaches e^{least}" if type(requirement) is PureDP else f"{parameter} reaches {least}"
+        )
+        raise UncertifiedError(
+            f"refused: over the differences that one person can make, {reached}, but {parameter} = {show(limit)} was"
+            f" claimed (rule {name}). Use noise that is wide enough, or claim {parameter} >= {least}.",
+            bound=bound,
+            requirement=requirement,
+        )
     return Certificate(requirement, bound, name, mechanism.digest, _MAKER)
+
+
+def _claimed(requirement: Any) -> tuple[str, Fraction]:
+    """The last parameter, which rules bound; those for a metric return the largest cost over distance, at most 1."""
+    parameter = list(requirement.CARD.given)[-1]
+    value = getattr(requirement, parameter)
+    return parameter, value if isinstance(value, Fraction) else Fraction(1)
 
 
 def certificate_matches(certificate: Certificate, claimed: Mapping[str, Any]) -> bool:

@@ -9,14 +9,7 @@ from typing import Any
 
 from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.privacy import (
-    ApproxDP,
-    ProbabilisticDP,
-    PureDP,
-    RenyiDP,
-    Requirement,
-    ZeroConcentratedDP,
-)
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, Requirement, ZeroConcentratedDP
 from noisewright.proof.renyi import pure_to_renyi
 
 _BITS = 128

@@ -33,14 +33,8 @@ def composed_delta(shifts: Sequence[Fraction], epsilon: Fraction) -> Fraction:
             f"composing {len(shifts)} noises needs {cells} cells; at most {_MOST_CELLS} are allowed."
         )
     with precision(_WORKING_BITS):
-        factors, offset = [], 0
-        memo: dict[Fraction, tuple[list[int], int]] = {}
-        for a in shifts:
-            if a not in memo:
-                memo[a] = _loss_masses(a, cell)
-            masses, lowest = memo[a]
-            factors.append(masses)
-            offset += lowest
+        found = {a: _loss_masses(a, cell) for a in set(shifts)}
+        factors, offset = [found[a][0] for a in shifts], sum(found[a][1] for a in shifts)
         return _hockey_stick(mass_product(factors, _MASS_BITS), offset, cell, epsilon)
 
 

@@ -55,7 +55,7 @@ def metric_smalldb(mechanism: MetricSmallDB, requirement: MetricPrivacy) -> Prov
     if mechanism.candidates > MOST_CANDIDATES:
         raise UncertifiedError(
             f"refused: there are {mechanism.candidates} small databases, more than {MOST_CANDIDATES} cannot be drawn"
-            " exactly. Use fewer rows or a smaller universe, or `smalldb_by_metropolis`, which carries no guarantee.",
+            " exactly. Use fewer rows or a smaller universe, or nw.lab.smalldb_by_metropolis, which proves nothing.",
             candidates=mechanism.candidates,
         )
     _check(mechanism, requirement.metric, Cost.largest(mechanism.columns, mechanism.rate))

@@ -19,6 +19,7 @@ from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import ball, certainly_at_most, precision, upper
+from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.approximate import BITS, cells_within, from_pure, line_of, refuse_too_many, scaled_factor
@@ -108,24 +109,12 @@ class _Cells:
 
 def _first_false(holds: Callable[[int], bool], guess: int) -> int:
     """The first k at which a property that is true up to some point and false beyond fails, near a guess."""
-    low, high, reach = guess, guess, 1
-    if holds(guess):
-        high = guess + 1
-        while holds(high):
-            low, reach = high, 2 * reach
-            high += reach
-    else:
-        low = guess - 1
-        while not holds(low):
-            high, reach = low, 2 * reach
-            low -= reach
-    while high - low > 1:
-        middle = (low + high) // 2
-        if holds(middle):
-            low = middle
-        else:
-            high = middle
-    return high
+
+    def fails(k: int) -> bool:
+        return not holds(k)
+
+    low, high = gallop(fails, guess, 1) if holds(guess) else gallop(holds, guess, -1)[::-1]
+    return first_true(fails, low, high)
 
 
 def _worst_shift(cells: _Cells, steps: int) -> Fraction:

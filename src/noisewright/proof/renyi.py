@@ -94,15 +94,14 @@ def _(law: GeneralizedGaussian, alpha: Fraction, reach: Fraction) -> tuple[Fract
         return _from_moment(power_affinity(law.power, reach / law.scale, alpha), alpha), "renyi/integral"
 
 
-@renyi_divergence.register
-def _(law: TwoFold, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
-    """The true divergence by rigorous sums."""
-    return two_fold_renyi(law, alpha, reach)
+renyi_divergence.register(TwoFold, two_fold_renyi)
 
 
 @renyi_divergence.register(TruncatedLaplace)
 @renyi_divergence.register(Tabulated)
-def _(law: TruncatedLaplace | Tabulated, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+@concentrated_rho.register(TruncatedLaplace)
+@concentrated_rho.register(Tabulated)
+def _(law: TruncatedLaplace | Tabulated, *_: Fraction) -> tuple[Fraction, str]:
     raise UncertifiedError(
         "refused: noise with a bounded support has an infinite Renyi divergence, since some values become impossible."
         " Ask for approximate or probabilistic privacy, or use noise with unbounded support."
@@ -123,14 +122,6 @@ def _(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
         return reach**2 / law.scale**2, "concentrated/gaussian"
     bound, rule = pure_bound(law, reach)
     return bound**2 / 2, f"concentrated/{rule}"
-
-
-@concentrated_rho.register(TruncatedLaplace)
-@concentrated_rho.register(Tabulated)
-def _(law: TruncatedLaplace | Tabulated, reach: Fraction) -> tuple[Fraction, str]:
-    raise UncertifiedError(
-        "refused: noise with a bounded support has infinite Renyi divergences, since some values become impossible."
-    )
 
 
 def _from_moment(moment: Ball, alpha: Fraction) -> Fraction:

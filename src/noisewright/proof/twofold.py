@@ -1,10 +1,11 @@
-"""Renyi divergences of two-fold noise: the true one by rigorous sums, and the bound of the R2DP paper."""
+"""Renyi divergences of two-fold noise: by rigorous sums."""
 
 from __future__ import annotations
 
 import heapq
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -37,27 +38,6 @@ def renyi_ball(law: TwoFold, shift: Fraction, alpha: Fraction) -> Ball:
         return moment.log() / ball(alpha - 1)
 
 
-def paper_bound(fold: Fold, alpha: Fraction, sensitivity: Fraction = Fraction(1)) -> Ball | None:
-    """Theorem F.4 of the R2DP paper: an upper bound of the divergence, None where it is infinite.
-
-    It averages the moment of plain Laplace noise over the rate: (alpha M(alpha - 1) + (alpha - 1) M(-alpha)) /
-    (2 alpha - 1) with M(t) = E e^(ut); at order 1, E u + M(-1) - 1.
-    """
-    if alpha < 1:
-        raise InvalidPrivacyError("the bound of the paper is for orders of at least 1.")
-    with precision(_BITS):
-        s = ball(sensitivity)
-        if alpha == 1:
-            return fold.slope(ball(0), BALLS) * s + fold.transform(s, BALLS) - 1
-        reach = fold.exponential_reach
-        if reach is not None and (alpha - 1) * sensitivity >= reach:
-            return None
-        rise = fold.transform(ball(-(alpha - 1) * sensitivity), BALLS)
-        fall = fold.transform(ball(alpha * sensitivity), BALLS)
-        moment = (ball(alpha) * rise + ball(alpha - 1) * fall) / ball(2 * alpha - 1)
-        return moment.log() / ball(alpha - 1)
-
-
 def two_fold_renyi(law: TwoFold, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
     """Upper bound of the divergence over all shifts up to `reach`.
 
@@ -75,8 +55,9 @@ class _Moment:
     def __init__(self, fold: Fold, shift: Fraction, alpha: Fraction) -> None:
         self._fold, self._shift, self._alpha = fold, shift, alpha
         self._numbers = count()
-        self._tails: dict[Fraction, Ball] = {}
-        self._heights: dict[tuple[str, Fraction], Ball] = {}
+        # Neighbouring cells share their ends.
+        self._tail = cache(lambda x: fold.transform(ball(x), BALLS))
+        self._height = cache(self._fresh_height)
 
     def enclosed(self) -> Ball:
         cells = [self._cell(region, a, b) for region in "lmr" for a, b in self._first_cells(region)]
@@ -112,30 +93,11 @@ class _Moment:
         start = self._shift if region == "r" else Fraction(0)
         mass = (self._tail(a + start) - (ball(0) if b is None else self._tail(b + start))) / 2
         # Far out the ratio lies between its value at the start of the cell and 1.
-        ends = [self._height(region, a), self._limit() if b is None else self._height(region, b)]
-        values = [mass * end for end in ends]
-        return region, a, b, values[0], values[1]
-
-    def _limit(self) -> Ball:
-        return ball(0) if self._alpha == 1 else ball(1)
-
-    def _tail(self, x: Fraction) -> Ball:
-        if x not in self._tails:
-            self._tails[x] = self._fold.transform(ball(x), BALLS)
-        return self._tails[x]
-
-    def _height(self, region: str, y: Fraction) -> Ball:
-        """h of the ratio at one end of a cell; neighbouring cells share it."""
-        key = (region, y)
-        if key not in self._heights:
-            self._heights[key] = self._fresh_height(region, y)
-        return self._heights[key]
+        limit = ball(0) if self._alpha == 1 else ball(1)
+        return region, a, b, mass * self._height(region, a), mass * (limit if b is None else self._height(region, b))
 
     def _fresh_height(self, region: str, y: Fraction) -> Ball:
-        here, other = {
-            "l": (y, y + self._shift),
-            "m": (y, self._shift - y),
-            "r": (y + self._shift, y),
-        }[region]
+        """h of the ratio at one end of a cell."""
+        here, other = {"l": (y, y + self._shift), "m": (y, self._shift - y), "r": (y + self._shift, y)}[region]
         ratio = self._fold.slope(ball(here), BALLS) / self._fold.slope(ball(other), BALLS)
         return ratio.log() if self._alpha == 1 else BALLS.power(ratio, self._alpha - 1)

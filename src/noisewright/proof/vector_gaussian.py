@@ -11,7 +11,6 @@ from fractions import Fraction
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
-from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -34,12 +33,12 @@ def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) 
     laws = [part.law for part in mechanism.parts if part is not None]
     if laws and all(isinstance(law, Gaussian) for law in laws):
         squared = gaussian_reach(mechanism)
-        return _accepted(gaussian_delta(requirement.epsilon, squared), requirement, "approximate/gaussian-vector")
+        return gaussian_delta(requirement.epsilon, squared), "approximate/gaussian-vector"
     refuse_uncovered(mechanism.query, [part is not None for part in mechanism.parts])
     plain = counted(mechanism.query)
     if plain is not None and (plain.together == 1 or sum(map(bool, plain.each)) == 1):
         delta = _one_at_a_time(mechanism, plain.each, requirement.epsilon)
-        return _accepted(delta, requirement, "approximate/one-at-a-time")
+        return delta, "approximate/one-at-a-time"
     if any(isinstance(law, Gaussian) for law in laws):
         raise UncertifiedError("there is no rule that mixes Gaussian with other noise in one answer.")
     bound, rule = per_coordinate_bound(mechanism)
@@ -58,17 +57,17 @@ def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) 
     # A larger shift in units of the scale dominates a smaller one, so the largest ones are the worst to move.
     worst = sorted(shifts, reverse=True)[: plain.together]
     delta = composed_delta(worst, requirement.epsilon)
-    return _accepted(delta, requirement, "approximate/laplace-composed")
+    return delta, "approximate/laplace-composed"
 
 
 def _one_at_a_time(mechanism: PerCoordinate, each: tuple[Fraction, ...], epsilon: Fraction) -> Fraction:
     """Only one number moves, so the largest delta of a single part is that of all."""
-    memo: dict[tuple[Additive, Fraction], Fraction] = {}
-    for part, extent in zip(mechanism.parts, each, strict=True):
-        if part is not None and extent and (part, extent) not in memo:
-            step = part.lattice.step
-            memo[part, extent] = approximate_delta(part.law, epsilon, whole_steps(extent, step) * step)[0]
-    return max(memo.values())
+    moves = {
+        (part.law, whole_steps(extent, part.lattice.step) * part.lattice.step)
+        for part, extent in zip(mechanism.parts, each, strict=True)
+        if part is not None and extent
+    }
+    return max(approximate_delta(law, epsilon, move)[0] for law, move in moves)
 
 
 def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tuple[Fraction, str]:
@@ -89,7 +88,7 @@ def approximate_linear_gaussian(mechanism: LinearGaussian, requirement: ApproxDP
         raise UncertifiedError("correlated Gaussian noise is certified for listed differences (Points) alone.")
     longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
     squared = longest * (mechanism.step / mechanism.std) ** 2
-    return _accepted(gaussian_delta(requirement.epsilon, squared), requirement, "approximate/gaussian-frame")
+    return gaussian_delta(requirement.epsilon, squared), "approximate/gaussian-frame"
 
 
 def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
@@ -140,7 +139,7 @@ def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
 def gaussian_delta(epsilon: Fraction, squared_length: Fraction) -> Fraction:
     """A rational at or above delta for differences of this squared length in units of the noise."""
     with precision(_BITS):
-        return upper(_delta_ball(epsilon, ball(squared_length).sqrt()))
+        return max(Fraction(0), upper(_delta_ball(epsilon, ball(squared_length).sqrt())))
 
 
 def _delta_ball(epsilon: Fraction, length: Ball) -> Ball:
@@ -149,15 +148,3 @@ def _delta_ball(epsilon: Fraction, length: Ball) -> Ball:
     first = ((e / length - length / 2) / root).erfc() / 2
     second = ((e / length + length / 2) / root).erfc() / 2
     return first - e.exp() * second
-
-
-def _accepted(delta: Fraction, requirement: ApproxDP, rule: str) -> tuple[Fraction, str]:
-    if delta > requirement.delta:
-        raise UncertifiedError(
-            f"refused: at epsilon = {show(requirement.epsilon)} the delta of this mechanism, over the differences that"
-            f" one person can make, is bounded by {float(delta):.6g} only; {show(requirement.delta)} was claimed"
-            f" (rule {rule}). Use noise made for this set, or claim a larger delta.",
-            bound=delta,
-            requirement=requirement,
-        )
-    return max(delta, Fraction(0)), rule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.additive import Additive
@@ -11,35 +12,10 @@ from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import PureDP
 from noisewright.problem.sensitivity import L2Ball
 from noisewright.problem.vector import Vector
-from noisewright.proof.additive import above
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.vector_sets import counted, largest_sum, moved_without_noise, root_above, rows, whole_steps
-
-
-def pure_per_coordinate(mechanism: PerCoordinate, requirement: PureDP) -> tuple[Fraction, str]:
-    """Independent noise: log-ratios add up over the numbers that move."""
-    return _within(per_coordinate_bound(mechanism), requirement)
-
-
-def pure_norm_shaped(mechanism: NormShaped, requirement: PureDP) -> tuple[Fraction, str]:
-    """Norm-shaped noise: the log-ratio is at most the rate times the norm of the difference."""
-    return _within(norm_shaped_bound(mechanism), requirement)
-
-
-def _within(found: tuple[Fraction, str], requirement: PureDP) -> tuple[Fraction, str]:
-    bound, rule = found
-    if bound > requirement.epsilon:
-        raise UncertifiedError(
-            f"refused: over the differences that one person can make, the likelihood ratio of this mechanism reaches"
-            f" e^{above(bound)}, but epsilon = {show(requirement.epsilon)} was claimed (rule {rule}). Use noise made"
-            f" for this set, or claim epsilon >= {above(bound)}.",
-            bound=bound,
-            requirement=requirement,
-        )
-    return bound, rule
 
 
 def refuse_uncovered(query: Vector, noisy: Sequence[bool]) -> None:
@@ -53,7 +29,7 @@ def refuse_uncovered(query: Vector, noisy: Sequence[bool]) -> None:
 
 
 def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
-    """Largest sum of log-ratios over the set, rounding included.
+    """Largest sum of log-ratios over the set, rounding included: those of independent noises add up.
 
     Rule: rounded answers differ by whole steps (see vector_sets); rounding the noise is
     post-processing; for Laplace noise the log-ratio is |d_i| / scale_i, whose largest sum over an l1 ball is
@@ -67,17 +43,10 @@ def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
         return largest_sum(bounds, plain.together), f"pure/independent-{plain.kind}"
     chosen = query.sensitivity
     if chosen.kind == "points":
-        memo: dict[tuple[Additive | None, Fraction], Fraction] = {}
-        worst = Fraction(0)
-        for row in rows(chosen):
-            total = Fraction(0)
-            for part, d in zip(mechanism.parts, row, strict=True):
-                key = (part, abs(d))
-                if key not in memo:
-                    memo[key] = _part_bound(part, abs(d))
-                total += memo[key]
-            worst = max(worst, total)
-        return worst, "pure/independent-points"
+        bound = cache(_part_bound)
+        moves = (zip(mechanism.parts, row, strict=True) for row in rows(chosen))
+        totals = (sum((bound(part, abs(d)) for part, d in move), Fraction(0)) for move in moves)
+        return max(totals), "pure/independent-points"
     parts = [part for part in mechanism.parts if part is not None]
     if not all(isinstance(part.law, Laplace) for part in parts):
         return sum((_part_bound(p, query.extents[0]) for p in parts), Fraction(0)), "pure/independent-enclosing-box"

@@ -24,6 +24,7 @@ from noisewright.problem.errors import (
     UncertifiedError,
 )
 from noisewright.problem.fields import exact_text
+from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import Requirement, requirement_from_dict
 from noisewright.problem.records import digest
@@ -41,7 +42,7 @@ _DRAWERS: Remembered[Drawer] = Remembered()
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, init=False)
-class Certified:
+class Certified(Unchanging):
     """A mechanism and the certificate that was proven for it.
 
     Guarantees: drawing has exactly the certified law; the randomness comes from the operating
@@ -68,12 +69,6 @@ class Certified:
 
     def __setstate__(self, state: Any) -> NoReturn:
         raise UncertifiedError("a certified mechanism is proven when it is read; use load, from_dict or pickle.")
-
-    def __copy__(self) -> Certified:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Certified:
-        return self
 
     def release(self, answer: Any, *, entropy: Entropy | None = None) -> Any:
         """One private answer: an int for integer queries, else the float nearest to the lattice point."""

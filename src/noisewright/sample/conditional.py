@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import data_value, show
 from noisewright.proof.additive import above
 from noisewright.proof.bounded import largest_bias
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.refine import Inverter
 from noisewright.sample.table import CdfTable
@@ -38,31 +39,19 @@ _CHUNK = 1 << 16
 @drawer_for.register(Composite)
 @drawer_for.register(Blend)
 @drawer_for.register(Truncated)
-def _(mechanism: Conditional) -> Drawer:
-    return ConditionalDrawer(mechanism)
-
-
-class ConditionalDrawer:
+class ConditionalDrawer(Releasing):
     """One row of outputs for each grid input; tables are made for rows that are drawn often."""
 
     def __init__(self, mechanism: Conditional) -> None:
         self._mechanism = mechanism
         self._values = np.array([float(mechanism.value(k)) for k in range(mechanism.last + 1)])
-        self._inverters: dict[int, Inverter] = {}
+        self._inverter = cache(lambda row: Inverter(mechanism.row(row)))
         self._tables: dict[int, CdfTable] = {}
 
     def release(self, answer: Any, entropy: Entropy) -> float:
-        """One private answer."""
         i, share = self._place(answer)
         stream = entropy.stream()
         return float(self._values[self._one(i + _bernoulli(share, stream), stream)])
-
-    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
-        """Refused: there is no noise apart from the answer."""
-        raise InvalidAnswerError(
-            "what this mechanism releases depends on the answer, so there is no noise to draw by itself;"
-            " use release(answer) or release_many(answers)."
-        )
 
     def release_many(self, answers: Iterable[Any], entropy: Entropy) -> NDArray[np.float64]:
         """One independent private answer for each answer given."""
@@ -112,25 +101,12 @@ class ConditionalDrawer:
         if row not in self._tables:
             self._tables[row] = CdfTable(self._mechanism.row(row), -1, self._mechanism.last, bits=_BITS)
         table = self._tables[row]
-        parts = [_drawn(table, min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
+        parts = [table.draw(min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
         return np.concatenate(parts)
 
     def _one(self, row: int, stream: WordStream) -> int:
-        if row not in self._inverters:
-            self._inverters[row] = Inverter(self._mechanism.row(row))
-        inverter = self._inverters[row]
         u = int(stream.words(1)[0])
-        return inverter.invert(u, _BITS, stream, above=-1, at_most=self._mechanism.last)
-
-
-def _drawn(table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
-    """Output indices through a table; words that it does not decide are refined."""
-    words = stream.words(count)
-    places = table.places(words)
-    result = places.astype(np.int64) + table.first
-    open_draws = np.flatnonzero(places == table.size)
-    result[open_draws] = table.settle(words[open_draws], stream).astype(np.int64)
-    return result
+        return self._inverter(row).invert(u, _BITS, stream, above=-1, at_most=self._mechanism.last)
 
 
 def _bernoulli(share: Fraction, stream: WordStream) -> int:

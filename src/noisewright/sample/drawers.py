@@ -13,14 +13,11 @@ from noisewright.laws.lattice import HALF
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.errors import InvalidAnswerError, UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError
 from noisewright.sample.entropy import Entropy
 from noisewright.sample.sampler import NoiseSampler
-
-WITHOUT_TABLE = 400
-
 
 _SHARED_FLOATS = 2**52
 
@@ -37,6 +34,17 @@ class Drawer(Protocol):
         ...
 
 
+class Releasing:
+    """What the drawers share whose law depends on the answer."""
+
+    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
+        """Refused: there is no noise apart from the answer."""
+        raise InvalidAnswerError(
+            "what this mechanism releases depends on the answer, so there is no noise to draw by itself;"
+            " use release(answer) or release_many(answers)."
+        )
+
+
 @singledispatch
 def drawer_for(mechanism: Any) -> Drawer:
     """The exact sampler of a mechanism."""
@@ -49,11 +57,7 @@ def describe_error(mechanism: Any) -> list[str]:
     raise UncertifiedError(f"there is no description for mechanisms of type {type(mechanism).__name__}.")
 
 
-@drawer_for.register
-def _(mechanism: Additive) -> Drawer:
-    return AdditiveDrawer(mechanism)
-
-
+@drawer_for.register(Additive)
 class AdditiveDrawer:
     """Lattice noise for one number."""
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.two_sided import TwoSided, flip
 
@@ -18,16 +18,7 @@ _BATCH = 1 << 13
 _SLACK = 2.0**-40
 
 
-@drawer_for.register
-def _(mechanism: LinearLaplace) -> Drawer:
-    return LaplaceDrawer(mechanism)
-
-
-@drawer_for.register
-def _(mechanism: LinearElliptical) -> Drawer:
-    return EllipticalDrawer(mechanism)
-
-
+@drawer_for.register(LinearLaplace)
 class LaplaceDrawer:
     """Independent two-sided geometric noise for each query."""
 
@@ -36,19 +27,18 @@ class LaplaceDrawer:
         self._noise = [TwoSided(lambda rate=rate: ball(rate)) for rate in mechanism.rates]  # type: ignore[misc]
 
     def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
-        """Private answers of all queries, from the histogram."""
         totals = self._mechanism.sums(answer)
         stream = entropy.stream()
         noisy = [s + int(n.draw(1, stream)[0]) for s, n in zip(totals, self._noise, strict=True)]
         return np.array([float(step * v) for step, v in zip(self._mechanism.steps, noisy, strict=True)])
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
-        """Noise, one row for each draw."""
         stream = entropy.stream()
         columns = [n.draw(count, stream).astype(np.float64) for n in self._noise]
         return np.stack([float(h) * c for h, c in zip(self._mechanism.steps, columns, strict=True)], axis=1)
 
 
+@drawer_for.register(LinearElliptical)
 class EllipticalDrawer:
     """Round integer noise for each block, mapped back to the answers."""
 
@@ -57,7 +47,6 @@ class EllipticalDrawer:
         self._noise = [RoundNoise(block) for block in mechanism.blocks]
 
     def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
-        """Private answers of all queries, from the histogram."""
         totals = self._mechanism.sums(answer)
         stream = entropy.stream()
         result = np.zeros(self._mechanism.query.dimension)
@@ -68,7 +57,6 @@ class EllipticalDrawer:
         return result
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
-        """Noise, one row for each draw."""
         stream = entropy.stream()
         result = np.zeros((count, self._mechanism.query.dimension))
         for block, noise in zip(self._mechanism.blocks, self._noise, strict=True):
@@ -128,17 +116,9 @@ class RoundNoise:
         return (-ball(self._rate) * excess).exp()
 
 
-@describe_error.register
-def _(mechanism: LinearLaplace) -> list[str]:
-    return _described(mechanism)
-
-
-@describe_error.register
-def _(mechanism: LinearElliptical) -> list[str]:
-    return _described(mechanism)
-
-
-def _described(mechanism: LinearLaplace | LinearElliptical) -> list[str]:
+@describe_error.register(LinearLaplace)
+@describe_error.register(LinearElliptical)
+def _(mechanism: LinearLaplace | LinearElliptical) -> list[str]:
     with precision():
         roots = [float(v.mid()) ** 0.5 for v in mechanism.variances(BALLS)]
     shown = ", ".join(f"{name} {root:.6g}" for name, root in zip(mechanism.query.names, roots[:12], strict=False))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from noisewright.numerics.balls import ceil_scaled, floor_scaled, precision
+from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS
 from noisewright.sample.entropy import WordStream
 
@@ -55,14 +56,7 @@ class Inverter:
         U < F(at_most); where they are not given the search gallops outward to any distance.
         """
         uniform = _Uniform(u, bits, stream, self)
-        low, high = _bracket(uniform, above, at_most)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if uniform.below_cdf(middle):
-                high = middle
-            else:
-                low = middle
-        return high
+        return first_true(uniform.below_cdf, *_bracket(uniform, above, at_most))
 
 
 class _Uniform:
@@ -84,22 +78,9 @@ class _Uniform:
 
 def _bracket(uniform: _Uniform, above: int | None, at_most: int | None) -> tuple[int, int]:
     if above is None and at_most is None:
-        if uniform.below_cdf(0):
-            at_most = 0
-        else:
-            above = 0
-    reach = 1
+        above, at_most = (None, 0) if uniform.below_cdf(0) else (0, None)
     if above is None:
         assert at_most is not None
-        high, low = at_most, at_most - reach
-        while uniform.below_cdf(low):
-            reach *= 2
-            high, low = low, low - reach
+        high, low = gallop(lambda k: not uniform.below_cdf(k), at_most, -1)
         return low, high
-    if at_most is None:
-        low, high = above, above + reach
-        while not uniform.below_cdf(high):
-            reach *= 2
-            low, high = high, high + reach
-        return low, high
-    return above, at_most
+    return gallop(uniform.below_cdf, above, 1) if at_most is None else (above, at_most)

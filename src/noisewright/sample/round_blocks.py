@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice, Rounded
-from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
+from noisewright.numerics.balls import Ball, ball
 from noisewright.sample.entropy import WordStream
 from noisewright.sample.sampler import NoiseSampler
+from noisewright.sample.two_sided import flip
 
 _BITS = 64
-_GUARD = 64
 _MARGIN = 1e-9
 _BATCH = 1 << 16
 _SMALL_BATCH = 16
@@ -70,16 +70,9 @@ class RoundBlockSampler:
     def _decide(self, vector: NDArray[np.int64], u: int, stream: WordStream) -> bool:
         """Whether U, which begins with the bits u, is below the chance to keep the vector."""
         entries = [int(v) for v in vector]
-        total, square, bits = sum(map(abs, entries)), sum(v * v for v in entries), _BITS
-        if not square:
-            return True
-        while True:
-            with precision(bits + _GUARD):
-                chance = (ball(self._proposal * total) - ball(self._rate) * ball(square).sqrt()).exp()
-                low, high = floor_scaled(chance, bits), ceil_scaled(chance, bits)
-            if u + 1 <= low:
-                return True
-            if u >= high:
-                return False
-            u = (u << _BITS) | int(stream.words(1)[0])
-            bits += _BITS
+        total, square = sum(map(abs, entries)), sum(v * v for v in entries)
+
+        def chance() -> Ball:
+            return (ball(self._proposal * total) - ball(self._rate) * ball(square).sqrt()).exp()
+
+        return not square or flip(chance, u, _BITS, stream)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.lattice import Rounded
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.entropy import WordStream
 from noisewright.sample.folded import Folded
@@ -100,10 +101,4 @@ def _span(law: Any, reach: int) -> tuple[int, int]:
 
 def _shrink(tail: Any, low: int, high: int) -> int:
     """Largest k in [low, high] (to a few per cent) whose tail is still a sliver."""
-    while high - low > max(1, -low // 64):
-        middle = (low + high) // 2
-        if tail(middle, FLOATS) > _TAIL:
-            high = middle
-        else:
-            low = middle
-    return low
+    return first_true(lambda k: tail(k, FLOATS) <= _TAIL, high, low, relative=1 / 64)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
-
 from noisewright.mechanisms.exponential import MinkowskiExponential
-from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import show
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy
 from noisewright.sample.refine import Inverter
 
 _BITS = 64
 
 
-class AnswerDrawer:
+@drawer_for.register(MinkowskiExponential)
+class AnswerDrawer(Releasing):
     """Draws the index of what is released from its own law, given the answer."""
 
     def __init__(self, mechanism: MinkowskiExponential) -> None:
@@ -27,17 +25,6 @@ class AnswerDrawer:
         index = inverter.invert(int(stream.words(1)[0]), _BITS, stream)
         point = tuple(float(x) for x in self._mechanism.candidates[index])
         return point[0] if len(point) == 1 else point
-
-    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
-        raise InvalidAnswerError(
-            "this noise depends on the answer, so it cannot be drawn by itself; use release(answer) or"
-            " release_many(answers)."
-        )
-
-
-@drawer_for.register
-def _(mechanism: MinkowskiExponential) -> Drawer:
-    return AnswerDrawer(mechanism)
 
 
 @describe_error.register

@@ -32,7 +32,7 @@ class ShellSampler:
 
     def one(self, stream: WordStream) -> list[int]:
         """A single vector; needs no table."""
-        r = self._inverter.invert(int(stream.words(1)[0]), _BITS, stream, above=None, at_most=None)
+        r = self._inverter.invert(int(stream.words(1)[0]), _BITS, stream)
         limits = np.full(self._size, 2 * r + 1, dtype=np.uint64)
         return [int(v) - r for v in uniform_below(limits, stream)]
 
@@ -46,18 +46,7 @@ class ShellSampler:
         return np.concatenate(parts) if parts else np.zeros((0, self._size), dtype=np.int64)
 
     def _part(self, table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
-        radius = radii(table, count, stream)
+        radius = table.draw(count, stream)
         limits = np.repeat((2 * radius + 1).astype(np.uint64), self._size)
         drawn = uniform_below(limits, stream).astype(np.int64).reshape(count, self._size)
         return np.asarray(drawn - radius[:, None])
-
-
-def radii(table: CdfTable, count: int, stream: WordStream) -> NDArray[np.int64]:
-    """Draws of the tabulated integer law: by the guide where it decides, by refinement elsewhere."""
-    words = stream.words(count)
-    places = table.places(words)
-    drawn = places.astype(np.int64) + table.first
-    unsettled = np.flatnonzero(places == table.size)
-    if len(unsettled):
-        drawn[unsettled] = table.settle(words[unsettled], stream)
-    return drawn

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,38 +10,15 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.balls import ball
 from noisewright.numerics.weights import reweighed
-from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.linear import checked_histogram
-from noisewright.problem.numbers import Number
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
-from noisewright.sample.entropy import Entropy, SystemEntropy, WordStream
-from noisewright.sample.two_sided import TwoSided, flip
-from noisewright.sample.uniform import uniform_below
+from noisewright.sample.drawers import Releasing, describe_error, drawer_for
+from noisewright.sample.entropy import Entropy
+from noisewright.sample.two_sided import TwoSided
 from noisewright.sample.weighted_choice import choose
 
 
-class _NoNoise:
-    def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
-        """There is no noise to draw."""
-        raise InvalidInputError("this mechanism chooses instead of adding noise; use release(histogram).", count=count)
-
-
-@drawer_for.register
-def _(mechanism: MetricExponential) -> Drawer:
-    return ExponentialDrawer(mechanism)
-
-
-@drawer_for.register
-def _(mechanism: MetricSmallDB) -> Drawer:
-    return SmallDBDrawer(mechanism)
-
-
-@drawer_for.register
-def _(mechanism: MetricMWEM) -> Drawer:
-    return MWEMDrawer(mechanism)
-
-
-class ExponentialDrawer(_NoNoise):
+@drawer_for.register(MetricExponential)
+class ExponentialDrawer(Releasing):
     """One choice."""
 
     def __init__(self, mechanism: MetricExponential) -> None:
@@ -54,7 +29,8 @@ class ExponentialDrawer(_NoNoise):
         return choose(self._mechanism.log_weights(answer), entropy.stream())
 
 
-class SmallDBDrawer(_NoNoise):
+@drawer_for.register(MetricSmallDB)
+class SmallDBDrawer(Releasing):
     """One of all small databases."""
 
     def __init__(self, mechanism: MetricSmallDB) -> None:
@@ -70,7 +46,8 @@ class SmallDBDrawer(_NoNoise):
         return np.array(chosen, dtype=np.float64) * (people / self._mechanism.rows)
 
 
-class MWEMDrawer(_NoNoise):
+@drawer_for.register(MetricMWEM)
+class MWEMDrawer(Releasing):
     """Rounds of choosing, measuring and reweighing."""
 
     def __init__(self, mechanism: MetricMWEM) -> None:
@@ -98,47 +75,6 @@ class MWEMDrawer(_NoNoise):
             weights = reweighed(weights, rows[chosen], measured, people)
             total += weights
         return total / mechanism.rounds
-
-
-def smalldb_by_metropolis(
-    mechanism: MetricSmallDB,
-    histogram: Iterable[Number],
-    steps: int = 10_000,
-    *,
-    accept_uncertified: bool = False,
-) -> NDArray[np.float64]:
-    """A small database from a random walk: *not certified*, since a walk of any length is only near its law.
-
-    Refused unless `accept_uncertified=True`; nothing it returns carries a certificate.
-    """
-    if not accept_uncertified:
-        raise UncertifiedError(
-            "refused: a Metropolis walk only approaches its law, so nothing is proven about what it returns. Pass"
-            " accept_uncertified=True for experiments on public data."
-        )
-    stream = SystemEntropy().stream()
-    counts = checked_histogram(histogram, mechanism.query.size)
-    scores, people = mechanism.scores(counts), sum(counts)
-    places = [int(v) for v in _uniform(len(counts), mechanism.rows, stream)]
-    state = np.bincount(places, minlength=len(counts))
-    level = mechanism.log_weight(scores, people, state.tolist())
-    for _ in range(steps):
-        moved, target = (int(_uniform(mechanism.rows, 1, stream)[0]), int(_uniform(len(counts), 1, stream)[0]))
-        other = state.copy()
-        other[places[moved]] -= 1
-        other[target] += 1
-        proposed = mechanism.log_weight(scores, people, other.tolist())
-        if proposed >= level or _below_exp(proposed - level, stream):
-            state, level, places[moved] = other, proposed, target
-    return np.asarray(state * (people / mechanism.rows), dtype=np.float64)
-
-
-def _uniform(limit: int, count: int, stream: WordStream) -> NDArray[np.uint64]:
-    return uniform_below(np.full(count, limit, dtype=np.uint64), stream)
-
-
-def _below_exp(exponent: Fraction, stream: WordStream) -> bool:
-    return flip(lambda: ball(exponent).exp(), int(stream.words(1)[0]), 64, stream)
 
 
 @describe_error.register

@@ -19,7 +19,7 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.numbers import Number, show
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.drawers import describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.round_blocks import RoundBlockSampler
 from noisewright.sample.sampler import NoiseSampler
@@ -30,21 +30,7 @@ _SHOWN = 6
 _WITHOUT_TABLE = 400
 
 
-@drawer_for.register
-def _(mechanism: PerCoordinate) -> Drawer:
-    return PerCoordinateDrawer(mechanism)
-
-
-@drawer_for.register
-def _(mechanism: NormShaped) -> Drawer:
-    return NormShapedDrawer(mechanism)
-
-
-@drawer_for.register
-def _(mechanism: LinearGaussian) -> Drawer:
-    return LinearGaussianDrawer(mechanism)
-
-
+@drawer_for.register(PerCoordinate)
 class PerCoordinateDrawer:
     """Independent lattice noise for each number; numbers with the same noise in steps share a table."""
 
@@ -90,6 +76,7 @@ def drawn_cells(sampler: NoiseSampler, count: int, stream: WordStream) -> Floats
     return sampler.many(count, stream).astype(np.float64)
 
 
+@drawer_for.register(NormShaped)
 class NormShapedDrawer:
     """One shell for each block, then its coordinates."""
 
@@ -127,6 +114,7 @@ class NormShapedDrawer:
         return sampler.many(count, stream)
 
 
+@drawer_for.register(LinearGaussian)
 class LinearGaussianDrawer:
     """Independent lattice noise in the frame, mapped back."""
 
@@ -157,7 +145,7 @@ def _key(block: NormBlock) -> tuple[int, Fraction, str]:
 @describe_error.register(PerCoordinate)
 @describe_error.register(NormShaped)
 @describe_error.register(LinearGaussian)
-def _describe(mechanism: Any) -> list[str]:
+def _(mechanism: Any) -> list[str]:
     with precision():
         roots = [float(value.mid()) ** 0.5 for value in mechanism.power_means(Fraction(2), BALLS)]
     shown = ", ".join(f"{v:.6g}" for v in roots[:_SHOWN])

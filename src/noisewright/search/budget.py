@@ -12,6 +12,7 @@ from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import Ball, lower, precision, upper
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, UnreachableTargetError
 from noisewright.problem.numbers import Number, parameter, show
@@ -27,7 +28,7 @@ from noisewright.search.families.staircase import from_grid, laplace, laplace_na
 from noisewright.search.report.progress import progress_bar
 from noisewright.search.report.report import over
 from noisewright.search.report.tables import html_table, number, text_table
-from noisewright.search.tools.scaling import check_problem
+from noisewright.search.tools.scaling import check_problem, for_one
 
 _RELATIVE = Fraction(1, 1000)
 _NOTCH = Fraction(1, 10_000)
@@ -133,7 +134,7 @@ def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: boo
     if type(utility) not in (*SCALAR, Expected):
         served = ", ".join(u.__name__ for u in (*SCALAR, Expected))
         raise InvalidUtilityError(f"utility is {utility!r}; budget_for serves {served}.", utility=utility)
-    check_problem(query, utility)
+    check_problem(query, for_one(utility))
     goal = parameter(target, "target")
     _check_target(goal, utility)
     names = [laplace_name(query), "staircase", "tailored"]
@@ -204,13 +205,13 @@ def _at_answer(name: str, family: Family, query: Scalar, epsilon: Fraction, util
 def _search(name: str, family: Family, query: Scalar, utility: Utility, target: Fraction) -> Fraction:
     """A float bisection on the logarithm of epsilon; its answer is only where checking starts."""
 
-    def good(epsilon: float) -> bool:
-        value = _quick_value(name, family, query, _clamped(epsilon), utility)
+    def good(log_epsilon: float) -> bool:
+        value = _quick_value(name, family, query, _clamped(math.exp(log_epsilon)), utility)
         return value >= target if utility.larger_is_better else value <= target
 
     low = high = 0.0
     floor, ceiling = math.log(float(SMALLEST_EPSILON)), math.log(float(LARGEST_EPSILON))
-    while not good(math.exp(high)):
+    while not good(high):
         if high >= ceiling:
             raise UnreachableTargetError(
                 f"even {name} noise does not reach the target {show(target)} for any epsilon up to"
@@ -218,17 +219,11 @@ def _search(name: str, family: Family, query: Scalar, utility: Utility, target: 
                 target=target,
             )
         low, high = high, min(high + 1, ceiling)
-    while low >= high or good(math.exp(low)):
+    while low >= high or good(low):
         if low <= floor:
             return SMALLEST_EPSILON
         low, high = max(min(low, high) - 1, floor), min(low, high)
-    while high - low > 1e-6:
-        middle = (low + high) / 2
-        if good(math.exp(middle)):
-            high = middle
-        else:
-            low = middle
-    return _clamped(math.exp(high))
+    return _clamped(math.exp(first_true(good, low, high, within=1e-6)))
 
 
 def _quick_value(name: str, family: Family, query: Scalar, epsilon: Fraction, utility: Utility) -> float:

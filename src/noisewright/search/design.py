@@ -8,10 +8,11 @@ from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, I
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import Bounded, Scalar
+from noisewright.problem.queries import Bounded, Choice, Scalar
 from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
 from noisewright.search.designers.bounded import BOUNDED_PURE
+from noisewright.search.designers.choice import CHOICE_PURE
 from noisewright.search.designers.linear import LINEAR_METRIC
 from noisewright.search.designers.plan import plan_designer
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE
@@ -23,6 +24,7 @@ from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed
 from noisewright.search.report.progress import progress_bar
 from noisewright.search.report.report import Report
+from noisewright.search.tools.scaling import for_one
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): SCALAR_PURE,
@@ -33,6 +35,7 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Vector, PureDP): VECTOR_PURE,
     (Vector, ApproxDP): VECTOR_APPROXIMATE,
     (Bounded, PureDP): BOUNDED_PURE,
+    (Choice, PureDP): CHOICE_PURE,
     (Linear, MetricPrivacy): LINEAR_METRIC,
 }
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""
@@ -85,10 +88,7 @@ def utility_for(query: Any, utility: Utility) -> Utility:
     if hasattr(query, "dimension"):
         utility.check_count(query.dimension)
         return utility
-    if utility.weights is not None:
-        raise InvalidUtilityError("weights are for several numbers; leave them out for one.", weights=utility.weights)
-    utility.check_count(1)
-    return utility.alone(0)
+    return for_one(utility)
 
 
 def explorer_for(explore: str, query: Any, privacy: Any) -> Any:

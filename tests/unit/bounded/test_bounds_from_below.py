@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.bounded_values import profile_of, value_of
+from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.search.bounds.bounded import certified_lower
-from noisewright.search.families.bounded_optimum import solved, variance_floor
+from noisewright.search.families.bounded_optimum import problem_digest, solved, variance_floor
 from noisewright.search.families.shapes import two_point
 from noisewright.search.programmes.bounded import Programme, solve
 from noisewright.search.programmes.feasible import ratio_above, smallest_margin
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme
-from noisewright.search.programmes.memory import Memory, problem_digest
+from noisewright.search.tools.cache import Cache
 from tests.bounded import question
 
 ONE = Fraction(1)
@@ -30,10 +30,10 @@ WORST, EVEN = nw.WorstVariance(), nw.AverageVariance()
 @cache
 def _reached(sensitivity: str, margin: str, utility: Any) -> float:
     """What a certified mechanism on a fine grid of outputs reaches at epsilon = 1."""
-    found = solved(question(sensitivity, margin), ONE, utility, Size(12, 160), lambda _: None, Memory(None))
+    found = solved(question(sensitivity, margin), ONE, utility, Size(12, 160), lambda _: None, Cache(None))
     assert found.mechanism is not None
     assert nw.certify(found.mechanism, nw.PureDP(1)).bound <= 1
-    return float(value_of(profile_of(found.mechanism), utility).mid())
+    return float(found.mechanism.expected(utility).mid())
 
 
 @pytest.mark.parametrize("outputs", [6, 8, 11])
@@ -64,9 +64,9 @@ def test_outputs_at_uneven_places_do_not_raise_the_bound():
 def test_multipliers_of_a_stronger_promise_do_not_raise_the_bound(sensitivity: str, epsilon: str):
     """They price the ratio of another epsilon, at which every mechanism errs more."""
     query = question(sensitivity, "5")
-    fine = solved(query, ONE, WORST, Size(8, 60), lambda _: None, Memory(None)).mechanism
+    fine = solved(query, ONE, WORST, Size(8, 60), lambda _: None, Cache(None)).mechanism
     assert fine is not None
-    programme, _ = bound_programme(design_programme(query, ONE, None, Size(8, 40)), WORST)
+    programme, _ = bound_programme(design_programme(query, ONE, WORST, Size(8, 40)), WORST)
     stronger = solve(replace(programme, epsilon=Fraction(epsilon)), programme.distances**2).multipliers
     assert certified_lower(programme, stronger) <= profile_of(fine).worst(1)
 
@@ -75,7 +75,7 @@ def test_multipliers_of_a_stronger_promise_do_not_raise_the_bound(sensitivity: s
 def test_few_inputs_do_not_raise_the_averaged_bound(cells: int):
     """With hardly more than the smallest margin only two outputs are left, whose average error is known."""
     margin = smallest_margin(question(), ONE) * Fraction(1001, 1000)
-    found = solved(question(margin=str(margin)), ONE, EVEN, Size(cells, 120), lambda _: None, Memory(None))
+    found = solved(question(margin=str(margin)), ONE, EVEN, Size(cells, 120), lambda _: None, Cache(None))
     reached = float(margin * (1 + margin)) + 1 / 6
     assert found.bound is not None
     assert 0.98 * reached < float(found.bound) < reached
@@ -112,7 +112,9 @@ def test_rows_of_the_averaged_bound_stand_for_equal_cells():
 
 
 def test_mechanisms_that_do_not_keep_the_promise_have_no_distance_to_its_bound():
-    report = nw.design_bounded(question(margin="2"), privacy=nw.PureDP(1), utility=WORST, inputs=4, outputs=24)
+    report = nw.mechanisms.design_bounded(
+        question(margin="2"), privacy=nw.PureDP(1), utility=WORST, inputs=4, outputs=24
+    )
     assert report.bound is not None
     for candidate in report.candidates:
         keeps = candidate.certified.mechanism.query.bias == 0

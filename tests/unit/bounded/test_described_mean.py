@@ -19,7 +19,7 @@ QUERY, EPSILON = question(margin="4"), Fraction(1)
 HALF = piecewise_half(EPSILON)
 
 
-def _nudged(share: Fraction) -> nw.Rows:
+def _nudged(share: Fraction) -> nw.mechanisms.Rows:
     """Two points whose first row leans by this share to the upper one; a hundredth of epsilon pays for it."""
     exact = two_point(QUERY, EPSILON - Fraction(1, 100))
     weights = [[w * share.denominator for w in row] for row in exact.weights]

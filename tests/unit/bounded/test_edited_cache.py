@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gzip
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -17,14 +15,13 @@ import pytest
 import noisewright as nw
 from noisewright.mechanisms.bounded_values import profile_of
 from noisewright.problem.queries import Bounded
-from noisewright.problem.records import digest
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.families.bounded_optimum import Solved, solved, variance_floor
-from noisewright.search.programmes import memory
 from noisewright.search.programmes.bounded import solve
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme
-from noisewright.search.programmes.memory import Memory
+from noisewright.search.tools import cache
 from tests.bounded import question
+from tests.cache_files import content_of, write
 
 Data = dict[str, Any]
 QUERY, SIZE = question("1/4", "2"), Size(8, 40)
@@ -32,7 +29,7 @@ QUERY, SIZE = question("1/4", "2"), Size(8, 40)
 
 def _solved(folder: Path, query: Bounded = QUERY) -> Solved:
     """The programme's answer, from the folder where it holds one; nothing is remembered in this process."""
-    return solved(query, Fraction(1), nw.WorstVariance(), SIZE, lambda _: None, Memory(folder))
+    return solved(query, Fraction(1), nw.WorstVariance(), SIZE, lambda _: None, cache.Cache(folder))
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +43,9 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> tuple[Solved, Path]:
 
 def _edited(file: Path, folder: Path, change: Callable[[Data], None]) -> None:
     """A changed copy, as somebody would make it who knows how its digest is made."""
-    data = json.loads(gzip.decompress(file.read_bytes()))
-    change(data)
-    content = {key: data[key] for key in ("format", "mechanism", "multipliers")}
-    try:
-        seal = digest(content)
-    except ValueError:  # what is no number cannot be sealed at all
-        seal = data["digest"]
-    (folder / file.name).write_bytes(gzip.compress(json.dumps({**data, "digest": seal}).encode("ascii")))
+    content = content_of(file)
+    change(content)
+    write(folder / file.name, content)
 
 
 def _scaled(factor: float, *names: str) -> Callable[[Data], None]:
@@ -139,11 +131,11 @@ def test_what_a_report_prints_is_proven_again_and_not_read_from_the_file(
 ):
     true, file = honest
     monkeypatch.setenv("NOISEWRIGHT_CACHE", str(tmp_path))
-    memory.forget()
+    cache.forget()
     _edited(file, tmp_path, EDITS["a bound beside the multipliers"])
     monkeypatch.setattr("noisewright.search.families.bounded_optimum.solve", lambda *_: pytest.fail("solved again"))
-    report = nw.design_bounded(QUERY, privacy=nw.PureDP(1), utility=nw.WorstVariance(), inputs=8, outputs=40)
-    memory.forget()
+    report = nw.mechanisms.design_bounded(QUERY, privacy=nw.PureDP(1), utility=nw.WorstVariance(), inputs=8, outputs=40)
+    cache.forget()
     assert report.bound == pytest.approx(float(true.bound), rel=1e-9)
     assert report.bound is not None
     assert report.bound <= report.candidates[0].value
@@ -153,7 +145,7 @@ def test_a_mechanism_for_another_question_or_without_privacy_is_solved_again(hon
     true, file = honest
     _solved(tmp_path, question("1/8", "2"))
     (other,) = tmp_path.iterdir()
-    foreign = json.loads(gzip.decompress(other.read_bytes()))["mechanism"]
+    foreign = content_of(other)["mechanism"]
     _edited(file, tmp_path, lambda data: data.update(mechanism=foreign))
     assert _solved(tmp_path).mechanism == true.mechanism
     # The same noise under the name of the wider question is not private there.

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
+from noisewright.lab.composite_errors import quartic_for
 from noisewright.laws.bumps import FLAT, Plateau, Quartic, Steps
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.rows import Rows
 from noisewright.proof.bounded import bounded_ratio, largest_bias
 from noisewright.search.families.central import central, nested_steps, tuned_core
-from noisewright.search.families.shapes import ACTIVATIONS, composite, hybrid, quartic_for, truncated, two_point
+from noisewright.search.families.shapes import ACTIVATIONS, composite, hybrid, truncated, two_point
 from tests.bounded import question
 
 ONE = Fraction(1)
@@ -45,7 +46,7 @@ def test_every_unbiased_kind_is_certified_with_a_mean_within_a_trillionth(sensit
         assert certificate.bound <= 1
         assert certificate.rule.endswith("mean")
         assert largest_bias(mechanism) <= Fraction(1, 10**12)
-        with pytest.raises(nw.UncertifiedError):
+        with pytest.raises(nw.errors.UncertifiedError):
             nw.certify(mechanism, nw.PureDP("0.2"))
 
 
@@ -64,7 +65,7 @@ def test_b2_with_its_top_taken_for_its_infimum_is_refused():
     share = (ratio - 1) * top / (peak + (ratio - 1) * top) * Fraction(999, 1000)
     query = question(margin="60")
     wrong = Composite(query, Plateau(Fraction(3, 10)), base, share, query.inputs)
-    with pytest.raises(nw.UncertifiedError, match="likelihood ratio"):
+    with pytest.raises(nw.errors.UncertifiedError, match="likelihood ratio"):
         nw.certify(wrong, nw.PureDP(1))
     right = composite(query, ONE, Plateau(Fraction(3, 10)), base)
     assert nw.certify(right, nw.PureDP(1)).bound <= 1
@@ -74,7 +75,7 @@ def test_a_window_other_than_the_input_range_is_refused():
     query = question("1/4", "60")
     whole = composite(query, ONE, Plateau(Fraction(3, 10)))
     near = replace(whole, window=(Fraction(1, 4), Fraction(1, 2)))
-    with pytest.raises(nw.UncertifiedError, match="window"):
+    with pytest.raises(nw.errors.UncertifiedError, match="window"):
         nw.certify(near, nw.PureDP(1))
 
 
@@ -84,7 +85,7 @@ def test_nested_steps_that_are_narrower_than_one_move_are_refused():
     steps, _ = nested_steps(query, ONE, Fraction(1, 10))
     squeezed = Steps(tuple(e * Fraction(9, 10) for e in steps.edges), steps.heights)
     assert nw.certify(good, nw.PureDP(1)).bound <= 1
-    with pytest.raises(nw.UncertifiedError):
+    with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(replace(good, activation=squeezed), nw.PureDP(1))
 
 
@@ -92,18 +93,18 @@ def test_a_biased_mechanism_is_refused_where_none_was_allowed():
     query = question(margin="1")
     biased = truncated(query, ONE, ONE)
     assert nw.certify(biased, nw.PureDP(1)).bound <= 1
-    with pytest.raises(nw.UncertifiedError, match="mean of the release"):
+    with pytest.raises(nw.errors.UncertifiedError, match="mean of the release"):
         nw.certify(replace(biased, query=query), nw.PureDP(1))
     grid = uniform_grid(Fraction(0), ONE, 1)
     leaning = Rows(query, grid, query.outputs, ((2, 2), (2, 2)))
-    with pytest.raises(nw.UncertifiedError, match="mean of the release"):
+    with pytest.raises(nw.errors.UncertifiedError, match="mean of the release"):
         nw.certify(leaning, nw.PureDP(1))
 
 
 def test_an_output_that_only_one_answer_can_give_is_refused():
     query = question(margin="1", bias=None)
     rows = Rows(query, uniform_grid(Fraction(0), ONE, 1), query.outputs, ((0, 4), (2, 2)))
-    with pytest.raises(nw.UncertifiedError, match="impossible for its neighbour"):
+    with pytest.raises(nw.errors.UncertifiedError, match="impossible for its neighbour"):
         nw.certify(rows, nw.PureDP(5))
 
 

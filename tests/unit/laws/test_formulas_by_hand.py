@@ -7,7 +7,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from flint import arb, fmpq
 from scipy import stats
@@ -18,16 +17,14 @@ from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.gaussian_mixture import GaussianMixture
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
-from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import UncertifiedError
-from tests.twofold import FOLDS
 
 HALF = Fraction(1, 2)
 
@@ -261,26 +258,6 @@ def test_a_cut_law_tells_too_much_at_the_latest_where_the_neighbour_ends(epsilon
     """Scale 3/2, bound 2: the ratio passes epsilon at (epsilon scale - shift) / 2, or where x + shift is beyond 2."""
     law = TruncatedLaplace(Fraction(3, 2), Fraction(2))
     assert law.crossing(Fraction(epsilon), Fraction(shift)) == (Fraction(place), Fraction(place))
-
-
-@pytest.mark.parametrize(
-    "law", [Laplace(Fraction(3, 2)), DiscreteLaplace(Fraction(3, 2)), Logistic(Fraction(3, 2))], ids=repr
-)
-@pytest.mark.parametrize("shift", ["1", "-5/2"])
-def test_the_largest_log_ratio_is_the_shift_over_the_scale_either_way(law, shift: str):
-    assert law.log_ratio(Fraction(shift)) == abs(Fraction(shift)) / Fraction(3, 2)
-
-
-@pytest.mark.parametrize("name", FOLDS)
-@pytest.mark.parametrize("shift", ["1/2", "-2"])
-def test_the_log_ratio_of_two_fold_noise_is_that_at_zero_and_never_below(name: str, shift: str):
-    law = TwoFold(FOLDS[name])
-    true = math.log(float(law.density(0.0, FLOATS)) / float(law.density(abs(float(Fraction(shift))), FLOATS)))
-    bound = float(law.log_ratio(Fraction(shift)))
-    assert bound == pytest.approx(true, rel=1e-9)
-    for x in np.linspace(-3, 3, 13):
-        ratio = float(law.density(x, FLOATS)) / float(law.density(x + float(Fraction(shift)), FLOATS))
-        assert math.log(ratio) <= bound + 1e-9
 
 
 def exact(value: Fraction) -> arb:

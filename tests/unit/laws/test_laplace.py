@@ -52,13 +52,6 @@ def test_discrete_masses_are_two_sided_geometric(scale):
 
 
 @pytest.mark.parametrize("kind", [Laplace, DiscreteLaplace])
-def test_the_log_ratio_of_a_shift(kind):
-    law = kind(Fraction(2, 3))
-    assert law.log_ratio(Fraction(-5)) == law.log_ratio(Fraction(5)) == Fraction(15, 2)
-    assert law.log_ratio(Fraction(0)) == 0
-
-
-@pytest.mark.parametrize("kind", [Laplace, DiscreteLaplace])
 @pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), -0.5])
 def test_a_scale_is_positive(kind, scale):
     with pytest.raises(InvalidLawError, match=r"scale is .*; it must be positive"):

@@ -70,20 +70,6 @@ def test_levels_in_body_and_tails():
         assert law.level_at(Fraction(x)) == level, x
 
 
-def test_the_log_ratio_sees_a_valley_from_far_away():
-    """Noise of a far-off tail against the bottom of a valley: the worst pair is not near the middle."""
-    law = Piecewise(
-        rate=Fraction(1),
-        period=Fraction(1),
-        breaks=tuple(map(Fraction, (-2, -1, 0, 1, 2))),
-        levels=tuple(map(Fraction, (0, 0, 100, 0))),
-        left_cells=1,
-        right_cells=1,
-    )
-    assert law.log_ratio(Fraction(5)) == 97
-    assert law.log_ratio(Fraction(-5)) == 96
-
-
 def test_alignment_means_every_jump_on_an_edge():
     law = changed()
     assert law.aligned(Fraction(1), Fraction(0))

@@ -109,7 +109,7 @@ def test_laws_survive_a_file(fold):
 
 
 def test_one_rate_is_laplace_noise():
-    law, usual = TwoFold(FOLDS["point"]), nw.Laplace(Fraction(2, 3))
+    law, usual = TwoFold(FOLDS["point"]), nw.laws.Laplace(Fraction(2, 3))
     for x in np.linspace(-3, 3, 7):
         assert float(law.density(x, FLOATS)) == pytest.approx(usual.density(x, FLOATS), rel=1e-14)
     assert float(law.moment(2, FLOATS)) == pytest.approx(usual.moment(2, FLOATS), rel=1e-14)

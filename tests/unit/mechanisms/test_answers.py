@@ -11,7 +11,6 @@ import pytest
 
 import noisewright as nw
 from noisewright.mechanisms.answers import LARGEST_FLOAT, STRETCH, read_answers, within_range
-from noisewright.mechanisms.vector_errors import moments
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidQueryError
@@ -20,8 +19,8 @@ from noisewright.problem.queries import Bounded
 STEP = Fraction(1, 100)
 
 
-def additive(*, exact: bool, scale: int = 2) -> nw.Additive:
-    return nw.Additive(nw.Scalar(1, exact=exact), nw.Laplace(scale), nw.Lattice.cells(STEP))
+def additive(*, exact: bool, scale: int = 2) -> nw.mechanisms.Additive:
+    return nw.mechanisms.Additive(nw.Scalar(1, exact=exact), nw.laws.Laplace(scale), nw.laws.Lattice.cells(STEP))
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -48,16 +47,16 @@ def test_exact_answers_are_not_stretched_and_others_are():
 @pytest.mark.parametrize(
     "law",
     [
-        nw.Laplace(2),
-        nw.Gaussian(2),
-        nw.GeneralizedGaussian(3, 2),
-        nw.Logistic(2),
-        nw.TruncatedLaplace(2, 7),
-        nw.GaussianMixture([1, 4], ["1/3", "2/3"]),
-        nw.Tabulated(Fraction(1, 2), [5, 3, 1], 0),
-        nw.staircase(epsilon=1, sensitivity=1, split="0.3"),
-        nw.skewed_staircase(epsilon=1, sensitivity=1, left="-0.2", right="0.7"),
-        nw.TwoFold(nw.GammaFold(4, "1/3")),
+        nw.laws.Laplace(2),
+        nw.laws.Gaussian(2),
+        nw.laws.GeneralizedGaussian(3, 2),
+        nw.laws.Logistic(2),
+        nw.laws.TruncatedLaplace(2, 7),
+        nw.laws.GaussianMixture([1, 4], ["1/3", "2/3"]),
+        nw.laws.Tabulated(Fraction(1, 2), [5, 3, 1], 0),
+        nw.laws.staircase(epsilon=1, sensitivity=1, split="0.3"),
+        nw.laws.skewed_staircase(epsilon=1, sensitivity=1, left="-0.2", right="0.7"),
+        nw.laws.TwoFold(nw.folds.GammaFold(4, "1/3")),
     ],
     ids=lambda law: type(law).__name__,
 )
@@ -105,14 +104,14 @@ def test_several_answers_are_limited_by_what_their_set_tells_apart(chosen, moves
 
 def test_parts_for_exact_answers_need_a_question_that_declares_them():
     with pytest.raises(InvalidMechanismError, match="exact"):
-        nw.PerCoordinate(nw.Vector(nw.Box([1])), [additive(exact=True)])
-    nw.PerCoordinate(nw.Vector(nw.Box([1]), exact=True), [additive(exact=True)])
-    nw.PerCoordinate(nw.Vector(nw.Box([1]), exact=True), [additive(exact=False)])
+        nw.mechanisms.PerCoordinate(nw.Vector(nw.Box([1])), [additive(exact=True)])
+    nw.mechanisms.PerCoordinate(nw.Vector(nw.Box([1]), exact=True), [additive(exact=True)])
+    nw.mechanisms.PerCoordinate(nw.Vector(nw.Box([1]), exact=True), [additive(exact=False)])
 
 
 def test_blocks_are_stretched_as_one():
-    blocks = [nw.NormBlock([0, 1], [STEP, 2 * STEP], Fraction(1, 500))]
-    plain, wide = (nw.NormShaped(nw.Vector(nw.Box([1, 2]), exact=exact), blocks) for exact in (True, False))
+    blocks = [nw.mechanisms.NormBlock([0, 1], [STEP, 2 * STEP], Fraction(1, 500))]
+    plain, wide = (nw.mechanisms.NormShaped(nw.Vector(nw.Box([1, 2]), exact=exact), blocks) for exact in (True, False))
     assert wide.stretch == STRETCH
     answer = [Fraction(10**5), Fraction(-(10**5))]
     for (at, block), x, step in zip(wide.law_given(answer), answer, blocks[0].steps, strict=True):
@@ -121,14 +120,16 @@ def test_blocks_are_stretched_as_one():
         assert abs(at - x) <= step * STRETCH / 2
     with precision():
         for power in (1, 2):
-            for a, b in zip(moments(plain, power), moments(wide, power), strict=True):
+            for a, b in zip(
+                plain.power_means(Fraction(power), BALLS), wide.power_means(Fraction(power), BALLS), strict=True
+            ):
                 assert float((b / a).mid()) == pytest.approx(float(STRETCH**power), rel=1e-14)
 
 
 def test_scores_of_a_choice_are_contracted():
     masses = {}
     for exact in (True, False):
-        mechanism = nw.RandomExponential(nw.Choice(["a", "b"], exact=exact), [1], [1])
+        mechanism = nw.mechanisms.RandomExponential(nw.Choice(["a", "b"], exact=exact), [1], [1])
         law = mechanism.law_given({"a": 2**25, "b": 2**25 - 3})
         with precision():
             masses[exact] = float(law.masses(BALLS)[0].mid())
@@ -141,7 +142,7 @@ def test_correlated_noise_counts_one_more_step_unless_answers_are_exact():
     bounds = {}
     for exact in (True, False):
         query = nw.Vector(nw.Points([[1, 0]]), exact=exact)
-        frame = nw.LinearGaussian(query, [[1, 1], [0, 1]], 2, Fraction(1, 8))
+        frame = nw.mechanisms.LinearGaussian(query, [[1, 1], [0, 1]], 2, Fraction(1, 8))
         bounds[exact] = nw.certify(frame, nw.ApproxDP(1, "0.4")).bound
     # With exact answers the frame moves by 8 steps in one coordinate; else by 9, and by none where nothing moves.
     assert float(bounds[True]) == pytest.approx(_gaussian_delta(1, 1 / 2), rel=1e-12)

@@ -11,11 +11,19 @@ from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.expected import expected_under
+from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
+from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
+from noisewright.problem.utilities import (
+    AbsoluteError,
+    AverageVariance,
+    ErrorQuantile,
+    PowerError,
+    SquaredError,
+    Usefulness,
+)
 from tests.brute import lattice_mean
 
 ONE = Fraction(1)
@@ -117,8 +125,9 @@ def test_absolute_error_of_two_sided_geometric_noise():
 
 
 def test_a_utility_without_a_rule_is_an_error():
-    with pytest.raises(TypeError, match="no rule"):
-        expected_under(REAL["laplace"].error_density, object(), FLOATS, integer=False)  # type: ignore[arg-type]
+    errors = ErrorLaw(REAL["laplace"].error_density, False)
+    with pytest.raises(InvalidUtilityError, match="no rule"):
+        AverageVariance().under(errors, FLOATS)
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.lab.range_limited import exponential_on_range, per_coordinate, range_limited
-from noisewright.mechanisms.lp_sensitivity import lemma_ten_bound, minkowski_utility_sensitivity
+from noisewright.lab.named_rules import lemma_ten_bound
+from noisewright.lab.ranges import exponential_on_range, per_coordinate, range_limited
+from noisewright.lab.sensitivities import minkowski_utility_sensitivity
 from noisewright.problem.queries import Bounded
 
 
@@ -20,11 +21,11 @@ def within(low: Any, high: Any, sensitivity: Any) -> Bounded:
 
 
 def test_lemma_two_and_claim_three():
-    assert nw.lp_sensitivity([3, 4], 2) == 5
-    assert nw.lp_sensitivity(["0.5", "0.25"], 1) == Fraction(3, 4)
-    assert nw.lp_sensitivity([1] * 20, 2, disjoint=True) == 1
-    assert nw.lp_sensitivity_from_bounds([(-1, 2), (0, 4)], 2) == 5
-    root = nw.lp_sensitivity([1, 1], 2)
+    assert nw.mechanisms.lp_sensitivity([3, 4], 2) == 5
+    assert nw.mechanisms.lp_sensitivity(["0.5", "0.25"], 1) == Fraction(3, 4)
+    assert nw.mechanisms.lp_sensitivity([1] * 20, 2, disjoint=True) == 1
+    assert nw.mechanisms.lp_sensitivity_from_bounds([(-1, 2), (0, 4)], 2) == 5
+    root = nw.mechanisms.lp_sensitivity([1, 1], 2)
     assert root**2 >= 2
     assert float(root) == pytest.approx(2**0.5, rel=1e-15)
 
@@ -37,8 +38,8 @@ def test_enumeration_finds_the_true_sensitivity_below_lemma_two():
         return [sum(r == p for r in rows) for p in people]
 
     pairs = [(d, d[:i] + d[i + 1 :]) for d in databases for i in range(len(d))]
-    assert nw.exact_lp_sensitivity(histogram, pairs, 2) == 1
-    assert nw.lp_sensitivity([1, 1, 1], 2) > 1
+    assert nw.mechanisms.exact_lp_sensitivity(histogram, pairs, 2) == 1
+    assert nw.mechanisms.lp_sensitivity([1, 1, 1], 2) > 1
 
 
 @pytest.mark.parametrize("power", [1, 2, 3, 4])
@@ -56,14 +57,14 @@ def test_the_minkowski_utility_changes_by_no_more_than_the_bound(power):
 def test_the_exponential_mechanism_is_more_private_than_its_nominal_epsilon():
     nominal = exponential_on_range(within(0, 1, 1), nw.PureDP(1), power=2)
     assert 0 < nominal.certificate.bound <= Fraction(1, 2) + Fraction(1, 10**6)
-    chosen = nw.exponential_over([(0, 0), (0, 1), (1, 1)], [(0, 0), (1, 1)], nw.PureDP(1), power=3)
+    chosen = nw.mechanisms.exponential_over([(0, 0), (0, 1), (1, 1)], [(0, 0), (1, 1)], nw.PureDP(1), power=3)
     assert 0 < chosen.certificate.bound <= 1
     assert chosen.release((0, 1)) in {(0.0, 0.0), (1.0, 1.0)}
     again = nw.Certified.from_dict(chosen.to_dict())
     assert again.mechanism == chosen.mechanism
-    with pytest.raises(nw.InvalidAnswerError):
+    with pytest.raises(nw.errors.InvalidAnswerError):
         chosen.release((5, 5))
-    with pytest.raises(nw.InvalidAnswerError, match="depends on the answer"):
+    with pytest.raises(nw.errors.InvalidAnswerError, match="depends on the answer"):
         chosen.draw(3)
 
 
@@ -72,7 +73,7 @@ def test_noise_in_a_range_is_saved_and_proven_again():
     again = nw.Certified.from_dict(certified.to_dict())
     assert again.mechanism == certified.mechanism
     assert -1 <= again.release("0.25") <= 2
-    with pytest.raises(nw.InvalidAnswerError):
+    with pytest.raises(nw.errors.InvalidAnswerError):
         again.release(3)
     assert "root mean square" in again.describe()
 
@@ -81,21 +82,23 @@ def test_coordinates_share_epsilon():
     queries = [within(0, 1, 1), within(0, 10, 2)]
     made = per_coordinate(queries, nw.PureDP(1), shares=[1, 3])
     assert sum(Fraction(c.certificate.requirement.to_dict()["epsilon"]) for c in made) == 1
-    with pytest.raises(nw.InvalidPrivacyError):
+    with pytest.raises(nw.errors.InvalidPrivacyError):
         per_coordinate(queries, nw.PureDP(1), shares=[1])
 
 
 def test_bounding_afterwards_is_post_processing_but_not_for_probabilistic_privacy():
-    mechanism = nw.Additive(nw.Scalar(1), nw.Gaussian(Fraction(5)), nw.Lattice.cells(Fraction(1, 10)))
+    mechanism = nw.mechanisms.Additive(
+        nw.Scalar(1), nw.laws.Gaussian(Fraction(5)), nw.laws.Lattice.cells(Fraction(1, 10))
+    )
     certified = nw.Certified(mechanism, nw.certify(mechanism, nw.ApproxDP(1, "0.1")))
-    assert all(0 <= nw.release_within(certified, 0, 0, 1) <= 1 for _ in range(20))
-    kept = [nw.release_within(certified, 0, 0, 1, how="truncate") for _ in range(40)]
+    assert all(0 <= nw.mechanisms.release_within(certified, 0, 0, 1) <= 1 for _ in range(20))
+    kept = [nw.mechanisms.release_within(certified, 0, 0, 1, how="truncate") for _ in range(40)]
     assert None in kept
     fragile = nw.Certified(mechanism, nw.certify(mechanism, nw.ProbabilisticDP(1, "0.1")))
-    with pytest.raises(nw.UncertifiedError, match="post-processing"):
-        nw.release_within(fragile, 0, 0, 1)
-    with pytest.raises(nw.InvalidMechanismError):
-        nw.release_within(certified, 0, 0, 1, how="redraw")
+    with pytest.raises(nw.errors.UncertifiedError, match="post-processing"):
+        nw.mechanisms.release_within(fragile, 0, 0, 1)
+    with pytest.raises(nw.errors.InvalidMechanismError):
+        nw.mechanisms.release_within(certified, 0, 0, 1, how="redraw")
 
 
 @pytest.mark.parametrize(
@@ -104,24 +107,24 @@ def test_bounding_afterwards_is_post_processing_but_not_for_probabilistic_privac
         lambda: within(1, 1, 1),
         lambda: within(0, 1, 2),
         lambda: within(0, 1, 0),
-        lambda: nw.lp_sensitivity([], 2),
-        lambda: nw.lp_sensitivity([1, -1], 2),
-        lambda: nw.lp_sensitivity([1], 0),
-        lambda: nw.lp_sensitivity_from_bounds([(1, 0)], 2),
-        lambda: nw.exact_lp_sensitivity(lambda x: [0], [(1, 2)], 2),
+        lambda: nw.mechanisms.lp_sensitivity([], 2),
+        lambda: nw.mechanisms.lp_sensitivity([1, -1], 2),
+        lambda: nw.mechanisms.lp_sensitivity([1], 0),
+        lambda: nw.mechanisms.lp_sensitivity_from_bounds([(1, 0)], 2),
+        lambda: nw.mechanisms.exact_lp_sensitivity(lambda x: [0], [(1, 2)], 2),
         lambda: lemma_ten_bound([(0, 1)], [1], 0),
         lambda: range_limited(within(0, 1, 1), nw.PureDP(1), power="0.5"),
         lambda: range_limited(within(0, 1, 1), nw.PureDP(1), ends="other"),
         lambda: per_coordinate([], nw.PureDP(1)),
-        lambda: nw.exponential_over([0, 5], [0, 5], nw.PureDP(1)),
-        lambda: nw.Tabulated(Fraction(1), (), Fraction(0)),
-        lambda: nw.Tabulated(Fraction(1), (1, -1), Fraction(0)),
-        lambda: nw.Gaussian(Fraction(0)),
-        lambda: nw.Logistic(Fraction(-1)),
-        lambda: nw.GeneralizedGaussian(Fraction(1, 100), Fraction(1)),
-        lambda: nw.TruncatedLaplace(Fraction(1), Fraction(0)),
-        lambda: nw.DiscreteGaussian(Fraction(10**6)),
-        lambda: nw.generalized_gaussian("0.5"),
+        lambda: nw.mechanisms.exponential_over([0, 5], [0, 5], nw.PureDP(1)),
+        lambda: nw.laws.Tabulated(Fraction(1), (), Fraction(0)),
+        lambda: nw.laws.Tabulated(Fraction(1), (1, -1), Fraction(0)),
+        lambda: nw.laws.Gaussian(Fraction(0)),
+        lambda: nw.laws.Logistic(Fraction(-1)),
+        lambda: nw.laws.GeneralizedGaussian(Fraction(1, 100), Fraction(1)),
+        lambda: nw.laws.TruncatedLaplace(Fraction(1), Fraction(0)),
+        lambda: nw.laws.DiscreteGaussian(Fraction(10**6)),
+        lambda: nw.laws.generalized_gaussians("0.5"),
         lambda: nw.ApproxDP(1, 0),
         lambda: nw.ApproxDP(1, 1),
         lambda: nw.ProbabilisticDP(0, "0.1"),
@@ -130,5 +133,5 @@ def test_bounding_afterwards_is_post_processing_but_not_for_probabilistic_privac
     ],
 )
 def test_what_cannot_be_meant_is_refused_at_birth(make):
-    with pytest.raises(nw.InvalidInputError):
+    with pytest.raises(nw.errors.InvalidInputError):
         make()

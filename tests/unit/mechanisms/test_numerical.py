@@ -134,5 +134,5 @@ def test_impossible_metrics_are_refused(make):
 
 
 def test_nodes_are_counted_in_whole_numbers():
-    with pytest.raises(nw.InvalidNumberError, match=r"nodes is 1.5; give a whole number"):
+    with pytest.raises(nw.errors.InvalidNumberError, match=r"nodes is 1.5; give a whole number"):
         nw.Mallows(2, 1.5)  # type: ignore[arg-type]

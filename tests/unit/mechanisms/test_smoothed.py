@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from noisewright.laws.laplace import Laplace
-from noisewright.mechanisms.expected import expected_under
+from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
@@ -48,8 +48,8 @@ def test_a_moment_lies_in_its_enclosure(step, power):
 def test_utilities_agree_with_the_stepped_law(utility):
     step = Fraction(1, 10)
     with precision(128):
-        smoothed = expected_under(Smoothed(LAW, step), utility, BALLS, integer=False)
-        stepped = expected_under(LAW.stepped(step), utility, BALLS, integer=False)
+        smoothed = utility.under(ErrorLaw(Smoothed(LAW, step), False), BALLS)
+        stepped = utility.under(ErrorLaw(LAW.stepped(step), False), BALLS)
         assert smoothed.overlaps(stepped)
-    floats = expected_under(Smoothed(LAW, step), utility, FLOATS, integer=False)
-    assert floats == pytest.approx(expected_under(LAW.stepped(step), utility, FLOATS, integer=False), rel=1e-3)
+    floats = utility.under(ErrorLaw(Smoothed(LAW, step), False), FLOATS)
+    assert floats == pytest.approx(utility.under(ErrorLaw(LAW.stepped(step), False), FLOATS), rel=1e-3)

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from noisewright.mechanisms.largest import joint, largest_error
-from noisewright.mechanisms.vector_errors import expected_vector, moments, within
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
@@ -21,16 +19,11 @@ from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped, nearest
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.balls import lower, precision, upper
+from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError, InvalidUtilityError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import Box
-from noisewright.problem.utilities import (
-    AbsoluteError,
-    ErrorQuantile,
-    LargestError,
-    SquaredError,
-    Usefulness,
-)
+from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError, Usefulness
 from noisewright.problem.vector import Vector
 from tests.mechanisms_by_hand import shaped_masses
 
@@ -104,7 +97,7 @@ def chance_within(cells: dict[int, float], step: float, limit: float) -> float:
 @pytest.mark.parametrize("power", [1, 2])
 def test_the_errors_of_parts_are_those_of_their_cells(power: int):
     with precision():
-        found = moments(PARTS, power)
+        found = PARTS.power_means(Fraction(power), BALLS)
         for i, (cells, step) in enumerate(zip(CELLS, STEPS, strict=True)):
             wanted = mean_of_power(cells, step, power)
             assert float(lower(found[i])) <= wanted * (1 + 1e-9)
@@ -115,7 +108,7 @@ def test_the_errors_of_parts_are_those_of_their_cells(power: int):
 def test_the_chance_of_a_useful_part_is_that_of_its_cells():
     limits = tuple(Fraction(v) for v in ("0.6", "1.1", "0.01", "0.9", "1.37"))
     with precision():
-        found = within(PARTS, limits)
+        found = PARTS.chances(limits, BALLS)
         for i, (cells, step, limit) in enumerate(zip(CELLS, STEPS, limits, strict=True)):
             wanted = chance_within(cells, step, float(limit)) if cells else 1.0
             assert float(found[i].mid()) == pytest.approx(wanted, rel=1e-9)
@@ -125,7 +118,7 @@ def test_equal_parts_with_different_limits_have_different_chances():
     part = additive(Laplace(ONE), HALF)
     twice = PerCoordinate(Vector(Box([1, 1]), exact=True), (part, part))
     with precision():
-        near, far = within(twice, (HALF, Fraction(3)))
+        near, far = twice.chances((HALF, Fraction(3)), BALLS)
     assert float(near.mid()) == pytest.approx(chance_within(laplace_cells(1, 0.5), 0.5, 0.5))
     assert float(far.mid()) == pytest.approx(chance_within(laplace_cells(1, 0.5), 0.5, 3))
 
@@ -136,17 +129,17 @@ def test_totals_are_weighted_number_by_number():
     with precision():
         for utility, power in ((SquaredError, 2), (AbsoluteError, 1)):
             single = [mean_of_power(c, s, power) for c, s in zip(CELLS, STEPS, strict=True)]
-            plain, weighted = expected_vector(PARTS, utility()), expected_vector(PARTS, utility(weights))
+            plain, weighted = PARTS.expected(utility()), PARTS.expected(utility(weights))
             assert float(plain.mid()) == pytest.approx(sum(single), rel=2e-3)
             total = sum(w * v for w, v in zip(floats, single, strict=True))
             assert float(weighted.mid()) == pytest.approx(total, rel=2e-3)
         chances = [chance_within(c, s, 0.6) if c else 1 for c, s in zip(CELLS, STEPS, strict=True)]
         share = sum(w * v for w, v in zip(floats, chances, strict=True)) / 11.5
-        found = expected_vector(PARTS, Usefulness("0.6", weights))
+        found = PARTS.expected(Usefulness("0.6", weights))
         assert float(found.mid()) == pytest.approx(share, rel=1e-9)
         limits = ["0.6", "1.1", "0.01", "0.9", "1.37"]
         chances = [chance_within(c, s, float(v)) if c else 1 for c, s, v in zip(CELLS, STEPS, limits, strict=True)]
-        found = expected_vector(PARTS, Usefulness(limits))
+        found = PARTS.expected(Usefulness(limits))
         assert float(found.mid()) == pytest.approx(sum(chances) / 5, rel=1e-9)
 
 
@@ -191,7 +184,7 @@ def test_the_errors_of_blocks_are_those_of_their_coordinates(power: int):
     pair, single = coordinate_cells(2, 1, largest, 40), coordinate_cells(1, 1 / 3, largest, 150)
     wanted = [centred_power(pair, 0.5, power), centred_power(single, 0.25, power), 0, centred_power(pair, 2, power)]
     with precision():
-        assert [float(v.mid()) for v in moments(SHAPED, power)] == pytest.approx(wanted, rel=1e-9)
+        assert [float(v.mid()) for v in SHAPED.power_means(Fraction(power), BALLS)] == pytest.approx(wanted, rel=1e-9)
 
 
 def test_the_chance_of_a_useful_block_is_that_of_its_coordinates():
@@ -205,7 +198,7 @@ def test_the_chance_of_a_useful_block_is_that_of_its_coordinates():
             centred_within(pair, 2, float(exact[3])),
         ]
         with precision():
-            assert [float(v.mid()) for v in within(SHAPED, exact)] == pytest.approx(wanted, rel=1e-9)
+            assert [float(v.mid()) for v in SHAPED.chances(exact, BALLS)] == pytest.approx(wanted, rel=1e-9)
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -214,7 +207,7 @@ def test_the_error_of_a_round_block_is_enclosed_lattice_and_all(size: int, rate:
     block = NormBlock(tuple(range(size)), (HALF,) * size, Fraction(rate), "l2")
     true = centred_power(coordinate_cells(size, float(Fraction(rate)), length, reach), 0.5, power)
     with precision():
-        found = moments(NormShaped(Vector(Box([1] * size), exact=True), (block,)), power)[0]
+        found = NormShaped(Vector(Box([1] * size), exact=True), (block,)).power_means(Fraction(power), BALLS)[0]
         assert float(lower(found)) <= true <= float(upper(found))
         spread = float(upper(found)) / float(lower(found))
     assert spread <= math.exp(2 * float(Fraction(rate)) * math.sqrt(size)) * (1 + 1e-6)
@@ -226,18 +219,19 @@ def test_correlated_noise_has_the_squares_of_its_way_back():
     unit = mean_of_power(gaussian_cells(3, 1 / 16), 1 / 16, 2)
     with precision():
         # The way back is ((1, -4), (0, 2)).
-        assert [float(v.mid()) for v in moments(mechanism, 2)] == pytest.approx([17 * unit, 4 * unit], rel=1e-3)
+        squares = mechanism.power_means(Fraction(2), BALLS)
+        assert [float(v.mid()) for v in squares] == pytest.approx([17 * unit, 4 * unit], rel=1e-3)
         with pytest.raises(InvalidUtilityError):
-            moments(mechanism, 1)
+            mechanism.power_means(Fraction(1), BALLS)
 
 
 def test_all_errors_stay_within_a_limit_together_as_often_as_each_by_itself():
     x = np.array([0.05, 0.3, 0.77, 1.9, 4.2])
     wanted = [math.prod(chance_within(c, s, v) for c, s in zip(CELLS, STEPS, strict=True) if c) for v in x]
-    assert joint(PARTS, x) == pytest.approx(wanted, rel=1e-6)
+    assert PARTS.inside(x) == pytest.approx(wanted, rel=1e-6)
     part = PARTS.parts[0]
     twice = PerCoordinate(Vector(Box([1, 1]), exact=True), (part, part))
-    assert joint(twice, x) == pytest.approx([chance_within(CELLS[0], 0.5, v) ** 2 for v in x], rel=1e-6)
+    assert twice.inside(x) == pytest.approx([chance_within(CELLS[0], 0.5, v) ** 2 for v in x], rel=1e-6)
 
 
 def test_many_different_parts_are_interpolated_closely():
@@ -247,7 +241,7 @@ def test_many_different_parts_are_interpolated_closely():
     parts = (*(additive(Laplace(scale), HALF) for scale in scales), stairs)
     many = PerCoordinate(Vector(Box([1] * 45), exact=True), parts)
     x = np.linspace(0, 40, 401)
-    found = joint(many, x)
+    found = many.inside(x)
     for i in (3, 17, 40, 90, 200, 400):
         wanted = math.prod(chance_within(laplace_cells(float(s), 0.5), 0.5, x[i]) for s in scales)
         wanted *= chance_within(staircase_cells(-1, 1, 4), 0.25, x[i])
@@ -269,23 +263,24 @@ def test_all_errors_of_a_block_stay_within_a_limit_together():
     x = np.array([0.1, 0.6, 1.4, 3.0, 7.5])
     single = coordinate_cells(1, 1 / 3, largest, 150)
     wanted = [block_within(v) * centred_within(single, 0.25, v) for v in x]
-    assert joint(SHAPED, x) == pytest.approx(wanted, rel=1e-6)
+    assert SHAPED.inside(x) == pytest.approx(wanted, rel=1e-6)
 
 
 @pytest.mark.parametrize("mechanism", [PARTS, SHAPED], ids=["parts", "blocks"])
 def test_the_largest_error_and_its_quantile_are_those_of_the_joint_chance(mechanism):
     """The mean is the area above the joint chance, summed here on a fine even grid."""
     grid = np.linspace(0, 40, 2001)
-    inside = joint(mechanism, grid)
+    inside = mechanism.inside(grid)
     mean = float(np.sum(1 - (inside[1:] + inside[:-1]) / 2) * 0.02)
-    value, slack = largest_error(mechanism, LargestError())
+    around = mechanism.expected(LargestError())
+    value, slack = float(around.mid()), float(around.rad())
     assert abs(value - mean) <= slack + 1e-3 * mean
     assert slack < 0.02 * value
     for confidence in ("0.05", "0.5", "0.99"):
-        width, _ = largest_error(mechanism, ErrorQuantile(confidence))
+        width = float(mechanism.expected(ErrorQuantile(confidence)).mid())
         share = float(Fraction(confidence))
-        assert joint(mechanism, np.array([width * (1 + 1e-6)]))[0] >= share
-        assert joint(mechanism, np.array([width * (1 - 1e-6)]))[0] <= share
+        assert mechanism.inside(np.array([width * (1 + 1e-6)]))[0] >= share
+        assert mechanism.inside(np.array([width * (1 - 1e-6)]))[0] <= share
 
 
 @pytest.mark.parametrize("step", [ONE, Fraction(1, 4), Fraction(2, 3)])

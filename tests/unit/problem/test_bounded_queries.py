@@ -46,15 +46,15 @@ def test_bounds_are_kept_exactly_and_survive_files():
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: dict):
-    with pytest.raises(nw.InvalidQueryError):
+    with pytest.raises(nw.errors.InvalidQueryError):
         nw.Scalar(1, **options)
 
 
 def test_additive_noise_is_refused_for_bounded_questions():
     query = nw.Scalar(1, inputs=(0, 1), outputs=(-1, 2), unbiased=True)
-    with pytest.raises(nw.InvalidMechanismError, match="bounds"):
-        nw.Additive(query, nw.Laplace(Fraction(1)), nw.Lattice.cells(Fraction(1, 10)))
-    with pytest.raises(nw.InvalidQueryError, match="bounds"):
+    with pytest.raises(nw.errors.InvalidMechanismError, match="bounds"):
+        nw.mechanisms.Additive(query, nw.laws.Laplace(Fraction(1)), nw.laws.Lattice.cells(Fraction(1, 10)))
+    with pytest.raises(nw.errors.InvalidQueryError, match="bounds"):
         nw.budget_for(query, utility=nw.SquaredError(), target=1)
 
 
@@ -66,5 +66,5 @@ def test_the_prior_is_merged_and_normalised():
 
 @pytest.mark.parametrize("prior", [[], [(0, -1)], [(0, 0)], [5], [(i, 1) for i in range(61)]])
 def test_an_impossible_prior_is_refused(prior: list):
-    with pytest.raises(nw.InvalidUtilityError):
+    with pytest.raises(nw.errors.InvalidUtilityError):
         nw.AverageVariance(prior=prior)

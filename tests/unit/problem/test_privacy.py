@@ -63,5 +63,5 @@ def test_the_promise_names_epsilon():
 
 def test_refusals_are_value_errors():
     assert issubclass(InvalidPrivacyError, InvalidInputError)
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(ValueError, match="at least 1e-05"):
         PureDP(0)

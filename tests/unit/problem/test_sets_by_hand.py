@@ -18,8 +18,6 @@ from noisewright.problem.utilities import (
     LargestError,
     SquaredError,
     Usefulness,
-    check_counts,
-    weights_of,
 )
 from noisewright.problem.vector import Vector
 
@@ -147,12 +145,12 @@ def test_the_margin_is_that_of_the_tighter_side():
 def test_weights_are_shares_only_for_usefulness():
     weights: list[Any] = [1, "1/2", 6]
     exact = (Fraction(1), Fraction(1, 2), Fraction(6))
-    assert weights_of(SquaredError(weights), 3) == exact
-    assert weights_of(AbsoluteError(weights), 3) == exact
-    assert list(weights_of(SquaredError(), 3)) == [1, 1, 1]
-    assert list(weights_of(LargestError(), 2)) == [1, 1]
-    assert weights_of(Usefulness(1, weights), 3) == tuple(w / Fraction(15, 2) for w in exact)
-    assert weights_of(Usefulness(1), 4) == (Fraction(1, 4),) * 4
+    assert SquaredError(weights).shares(3) == exact
+    assert AbsoluteError(weights).shares(3) == exact
+    assert list(SquaredError().shares(3)) == [1, 1, 1]
+    assert list(LargestError().shares(2)) == [1, 1]
+    assert Usefulness(1, weights).shares(3) == tuple(w / Fraction(15, 2) for w in exact)
+    assert Usefulness(1).shares(4) == (Fraction(1, 4),) * 4
 
 
 def test_one_limit_is_for_every_number_and_several_are_for_each_its_own():
@@ -163,10 +161,10 @@ def test_one_limit_is_for_every_number_and_several_are_for_each_its_own():
 @pytest.mark.parametrize("count", [2, 4])
 def test_as_many_weights_and_limits_as_numbers(count: int):
     for utility in (SquaredError([1, 2, 3]), AbsoluteError([1, 2, 3]), Usefulness([1, 2, 3])):
-        check_counts(utility, 3)
+        utility.check_count(3)
         with pytest.raises(InvalidUtilityError):
-            check_counts(utility, count)
-    check_counts(Usefulness([1]), count)
+            utility.check_count(count)
+    Usefulness([1]).check_count(count)
 
 
 def test_a_prior_is_sorted_merged_and_shared_out():

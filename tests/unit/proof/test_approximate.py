@@ -12,7 +12,7 @@ from scipy import integrate
 
 import noisewright as nw
 from noisewright.lab.named_rules import corollary_nine_scale, truncated_printed_scale
-from noisewright.lab.range_limited import range_limited
+from noisewright.lab.ranges import range_limited
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Bounded
 from noisewright.proof.conversions import concentrated_to_approximate
@@ -20,13 +20,13 @@ from noisewright.proof.renyi import concentrated_rho, pure_to_renyi
 
 ONE = Fraction(1)
 LAWS = [
-    nw.Gaussian(Fraction(3, 2)),
-    nw.Laplace(Fraction(4, 5)),
-    nw.Logistic(Fraction(3, 5)),
-    nw.GeneralizedGaussian(Fraction(3, 2), Fraction(2)),
-    nw.GeneralizedGaussian(Fraction(3), Fraction(2)),
-    nw.TruncatedLaplace(ONE, Fraction(4)),
-    nw.TruncatedLaplace(Fraction(1, 2), Fraction(3)),
+    nw.laws.Gaussian(Fraction(3, 2)),
+    nw.laws.Laplace(Fraction(4, 5)),
+    nw.laws.Logistic(Fraction(3, 5)),
+    nw.laws.GeneralizedGaussian(Fraction(3, 2), Fraction(2)),
+    nw.laws.GeneralizedGaussian(Fraction(3), Fraction(2)),
+    nw.laws.TruncatedLaplace(ONE, Fraction(4)),
+    nw.laws.TruncatedLaplace(Fraction(1, 2), Fraction(3)),
 ]
 
 
@@ -45,7 +45,7 @@ def _numeric_delta(law, epsilon: float, shift: float) -> float:
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "1.5"])
 def test_delta_is_the_hockey_stick_integral_and_smaller_shifts_are_no_worse(law, epsilon):
     value = Fraction(epsilon)
-    bound = float(nw.approximate_delta(law, value, ONE)[0])
+    bound = float(nw.laws.approximate_delta(law, value, ONE)[0])
     assert bound == pytest.approx(_numeric_delta(law, float(value), 1.0), abs=2e-3)
     assert bound >= _numeric_delta(law, float(value), 0.6) - 1e-3
 
@@ -61,27 +61,29 @@ def test_renyi_divergence_is_the_integral(law, alpha):
         return math.exp(a * math.log(p) + (1 - a) * math.log(q)) if p > 0 and q > 0 else 0.0
 
     total = integrate.quad(integrand, -20, 20, points=[-1, 0], limit=400)[0]
-    bound = float(nw.renyi_divergence(law, order, ONE)[0])
+    bound = float(nw.laws.renyi_divergence(law, order, ONE)[0])
     assert bound == pytest.approx(math.log(total) / (a - 1), rel=1e-6)
 
 
 def test_bounded_supports_have_no_renyi_divergence():
-    for law in (nw.TruncatedLaplace(ONE, Fraction(5)), nw.Tabulated(ONE, (3, 2, 1), Fraction(0))):
-        with pytest.raises(nw.UncertifiedError, match="bounded support"):
-            nw.renyi_divergence(law, Fraction(2), ONE)
-        with pytest.raises(nw.UncertifiedError, match="bounded support"):
+    for law in (nw.laws.TruncatedLaplace(ONE, Fraction(5)), nw.laws.Tabulated(ONE, (3, 2, 1), Fraction(0))):
+        with pytest.raises(nw.errors.UncertifiedError, match="bounded support"):
+            nw.laws.renyi_divergence(law, Fraction(2), ONE)
+        with pytest.raises(nw.errors.UncertifiedError, match="bounded support"):
             concentrated_rho(law, ONE)
 
 
 def test_power_one_half_is_purely_private_at_exactly_one():
-    law = nw.GeneralizedGaussian(Fraction(1, 2), ONE)
-    mechanism = nw.Additive(nw.Scalar(1), law, nw.Lattice.cells(Fraction(1, 10)))
+    law = nw.laws.GeneralizedGaussian(Fraction(1, 2), ONE)
+    mechanism = nw.mechanisms.Additive(nw.Scalar(1), law, nw.laws.Lattice.cells(Fraction(1, 10)))
     certificate = nw.certify(mechanism, nw.PureDP(1))
     assert certificate.bound == 1
-    with pytest.raises(nw.UncertifiedError):
+    with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(mechanism, nw.PureDP("0.999999"))
-    above = nw.Additive(nw.Scalar(1), nw.GeneralizedGaussian(Fraction(2), ONE), nw.Lattice.cells(Fraction(1, 10)))
-    with pytest.raises(nw.UncertifiedError, match="not bounded"):
+    above = nw.mechanisms.Additive(
+        nw.Scalar(1), nw.laws.GeneralizedGaussian(Fraction(2), ONE), nw.laws.Lattice.cells(Fraction(1, 10))
+    )
+    with pytest.raises(nw.errors.UncertifiedError, match="not bounded"):
         nw.certify(above, nw.PureDP(32))
 
 
@@ -90,16 +92,16 @@ def test_corollary_nine_as_printed_is_refused_and_corrected_is_certified():
     deltas = {}
     for printed in (True, False):
         scale = corollary_nine_scale(2, 100, 10, 0.01, printed=printed)
-        law = nw.GeneralizedGaussian(Fraction(2), Fraction(scale) * (1 + Fraction(1, 10**9)))
-        mechanism = nw.Additive(query, law, nw.Lattice.cells(Fraction(1, 10)))
+        law = nw.laws.GeneralizedGaussian(Fraction(2), Fraction(scale) * (1 + Fraction(1, 10**9)))
+        mechanism = nw.mechanisms.Additive(query, law, nw.laws.Lattice.cells(Fraction(1, 10)))
         deltas[printed] = nw.certify(mechanism, nw.ProbabilisticDP(10, "0.9")).bound
         if printed:
-            with pytest.raises(nw.UncertifiedError):
+            with pytest.raises(nw.errors.UncertifiedError):
                 nw.certify(mechanism, claim)
-            assert nw.corollary_nine_delta(law, 10, 100) > claim.delta
+            assert nw.lab.corollary_nine_delta(law, 10, 100) > claim.delta
         else:
             nw.certify(mechanism, claim)
-            assert nw.corollary_nine_delta(law, 10, 100) <= claim.delta
+            assert nw.lab.corollary_nine_delta(law, 10, 100) <= claim.delta
     assert float(deltas[True]) == pytest.approx(0.252, abs=1e-3)
     assert deltas[False] <= nw.ProbabilisticDP(10, "0.01").delta
 
@@ -107,21 +109,21 @@ def test_corollary_nine_as_printed_is_refused_and_corrected_is_certified():
 def test_boundary_inflated_noise_needs_more_than_equation_seven():
     query, claim = Bounded(1, (0, 1), (0, 1), None), nw.PureDP("0.1")
     printed = Fraction(truncated_printed_scale(2, [1], [1], 0.1))
-    mechanism = nw.Truncated(query, 2, printed, 100, ends="inflated")
-    with pytest.raises(nw.UncertifiedError, match="inflated-at-ends") as refusal:
+    mechanism = nw.mechanisms.Truncated(query, 2, printed, 100, ends="inflated")
+    with pytest.raises(nw.errors.UncertifiedError, match="inflated-at-ends") as refusal:
         nw.certify(mechanism, claim)
     assert float(refusal.value.bound) == pytest.approx(0.1565, abs=1e-4)
     ours = range_limited(query, claim, power=2, ends="inflated")
     assert ours.certificate.bound <= claim.epsilon
     smaller = replace(ours.mechanism, scale=ours.mechanism.scale * Fraction(99, 100))
-    with pytest.raises(nw.UncertifiedError):
+    with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(smaller, claim)
 
 
 def test_truncated_noise_by_equation_seven_is_too_much():
     query = Bounded(1, (0, 1), (0, 1), None)
     printed = Fraction(truncated_printed_scale(2, [1], [1], 1.0))
-    mechanism = nw.Truncated(query, 2, printed, 100)
+    mechanism = nw.mechanisms.Truncated(query, 2, printed, 100)
     assert float(nw.certify(mechanism, nw.PureDP(1)).bound) == pytest.approx(0.167, abs=1e-3)
     ours = range_limited(query, nw.PureDP(1), power=2)
     assert 0.999 <= float(ours.certificate.bound) <= 1
@@ -151,12 +153,12 @@ def test_bounds_of_noise_in_a_range_hold_for_every_released_value(ends, power, e
 
 def test_conversions_are_theorems_or_refusals():
     pure = nw.PureDP(1)
-    assert nw.implied_bound(pure, nw.ApproxDP(1, "1e-9")) == (Fraction(0), "pure-is-approximate")
-    delta = float(nw.implied_bound(pure, nw.ApproxDP("0.5", "0.5"))[0])
+    assert nw.mechanisms.implied_bound(pure, nw.ApproxDP(1, "1e-9")) == (Fraction(0), "pure-is-approximate")
+    delta = float(nw.mechanisms.implied_bound(pure, nw.ApproxDP("0.5", "0.5"))[0])
     assert delta == pytest.approx((math.e - math.exp(0.5)) / (math.e + 1), rel=1e-12)
-    assert nw.implied_bound(pure, nw.ZeroConcentratedDP("0.5"))[0] == Fraction(1, 2)
-    assert nw.implied_bound(nw.ProbabilisticDP(1, "0.01"), nw.ApproxDP(1, "0.01"))[0] == Fraction(1, 100)
-    assert nw.implied_bound(nw.ZeroConcentratedDP("0.1"), nw.RenyiDP(3, 1))[0] == Fraction(3, 10)
+    assert nw.mechanisms.implied_bound(pure, nw.ZeroConcentratedDP("0.5"))[0] == Fraction(1, 2)
+    assert nw.mechanisms.implied_bound(nw.ProbabilisticDP(1, "0.01"), nw.ApproxDP(1, "0.01"))[0] == Fraction(1, 100)
+    assert nw.mechanisms.implied_bound(nw.ZeroConcentratedDP("0.1"), nw.RenyiDP(3, 1))[0] == Fraction(3, 10)
     for held, wanted in (
         (nw.ApproxDP(1, "0.01"), nw.ProbabilisticDP(1, "0.01")),
         (nw.ApproxDP(1, "0.01"), nw.PureDP(1)),
@@ -166,8 +168,8 @@ def test_conversions_are_theorems_or_refusals():
         (nw.ProbabilisticDP(1, "0.01"), nw.ApproxDP("0.9", "0.5")),
         (nw.PureDP(1), nw.ApproxDP("0.5", "0.1")),
     ):
-        with pytest.raises(nw.UncertifiedError, match="refused"):
-            nw.implied_bound(held, wanted)
+        with pytest.raises(nw.errors.UncertifiedError, match="refused"):
+            nw.mechanisms.implied_bound(held, wanted)
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "2"])
@@ -181,7 +183,7 @@ def test_pure_privacy_bounds_the_divergence_of_randomised_response(epsilon):
 
 def test_concentrated_privacy_converts_no_better_than_the_gaussian_and_close_to_it():
     rho, epsilon = Fraction(1, 10), Fraction(2)
-    exact = float(nw.approximate_delta(nw.Gaussian(Fraction("2.2360679775")), epsilon, ONE)[0])
+    exact = float(nw.laws.approximate_delta(nw.laws.Gaussian(Fraction("2.2360679775")), epsilon, ONE)[0])
     converted = float(concentrated_to_approximate(rho, epsilon))
     assert exact <= converted <= 12 * exact
 
@@ -196,7 +198,7 @@ def _falling(rng: np.random.Generator, cells: int, *, monotone: bool) -> tuple[i
 def test_tabulated_deltas_are_the_largest_over_all_shifts(monotone, edge):
     rng = np.random.default_rng(3)
     for _ in range(20):
-        law = nw.Tabulated(ONE, _falling(rng, 9, monotone=monotone), edge)
+        law = nw.laws.Tabulated(ONE, _falling(rng, 9, monotone=monotone), edge)
         half = np.array(law.weights, dtype=float)
         line = np.concatenate([half[::-1] if edge == 0 else half[:0:-1], half])
         line /= line.sum()
@@ -205,20 +207,20 @@ def test_tabulated_deltas_are_the_largest_over_all_shifts(monotone, edge):
             moved = np.concatenate([line[j:], np.zeros(j)])
             one_sided.append(np.maximum(line - math.e * moved, 0).sum())
             two_sided.append(line[(line > math.e * moved) | (moved > math.e * line)].sum())
-        assert float(nw.approximate_delta(law, ONE, Fraction(4))[0]) == pytest.approx(max(one_sided), abs=1e-12)
-        lattice = nw.Lattice.integers() if edge else nw.Lattice.cells(ONE)
-        mechanism = nw.Additive(nw.Scalar(4, integer=bool(edge)), law, lattice)
+        assert float(nw.laws.approximate_delta(law, ONE, Fraction(4))[0]) == pytest.approx(max(one_sided), abs=1e-12)
+        lattice = nw.laws.Lattice.integers() if edge else nw.laws.Lattice.cells(ONE)
+        mechanism = nw.mechanisms.Additive(nw.Scalar(4, integer=bool(edge)), law, lattice)
         claim = nw.ProbabilisticDP(1, "0.999999")
         if max(two_sided) < 0.99:
             assert float(nw.certify(mechanism, claim).bound) == pytest.approx(max(two_sided), abs=1e-12)
 
 
 def test_discrete_gaussian_deltas_are_sums_over_the_integers():
-    law = nw.DiscreteGaussian(Fraction(5, 2))
+    law = nw.laws.DiscreteGaussian(Fraction(5, 2))
     ks = np.arange(-60, 61)
     masses = np.exp(-(ks**2) / (2 * 6.25))
     masses /= masses.sum()
-    mechanism = nw.Additive(nw.Scalar(2, integer=True), law, nw.Lattice.integers())
+    mechanism = nw.mechanisms.Additive(nw.Scalar(2, integer=True), law, nw.laws.Lattice.integers())
     moved = np.concatenate([masses[2:], np.zeros(2)])
     expected = np.maximum(masses - math.exp(0.8) * moved, 0).sum()
     assert float(nw.certify(mechanism, nw.ApproxDP("0.8", "0.5")).bound) == pytest.approx(expected, rel=1e-9)

@@ -30,38 +30,38 @@ KINDS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_guarantee_says_the_same_and_anything_weaker_about_its_own_kind(kind):
     held = KINDS[kind]("1", "0.25")
-    assert nw.implied_bound(held, held) == (F(1, 4), "same-kind")
-    assert nw.implied_bound(held, KINDS[kind]("1", "0.3"))[0] == F(1, 4)
-    assert nw.implied_bound(held, KINDS[kind]("1.5", "0.25"))[0] == F(1, 4)
-    with pytest.raises(nw.UncertifiedError, match=r"only with 0\.25"):
-        nw.implied_bound(held, KINDS[kind]("1", "0.2499"))
+    assert nw.mechanisms.implied_bound(held, held) == (F(1, 4), "same-kind")
+    assert nw.mechanisms.implied_bound(held, KINDS[kind]("1", "0.3"))[0] == F(1, 4)
+    assert nw.mechanisms.implied_bound(held, KINDS[kind]("1.5", "0.25"))[0] == F(1, 4)
+    with pytest.raises(nw.errors.UncertifiedError, match=r"only with 0\.25"):
+        nw.mechanisms.implied_bound(held, KINDS[kind]("1", "0.2499"))
 
 
 @pytest.mark.parametrize("kind", ["approximate", "probabilistic"])
 def test_a_guarantee_says_nothing_about_a_smaller_epsilon_of_its_own_kind(kind):
     held = KINDS[kind]("1", "0.25")
-    with pytest.raises(nw.UncertifiedError, match="smaller epsilon"):
-        nw.implied_bound(held, KINDS[kind]("0.999", "0.9"))
+    with pytest.raises(nw.errors.UncertifiedError, match="smaller epsilon"):
+        nw.mechanisms.implied_bound(held, KINDS[kind]("0.999", "0.9"))
 
 
 def test_the_delta_is_compared_with_the_delta_and_not_with_the_epsilon():
-    with pytest.raises(nw.UncertifiedError, match="only with"):
-        nw.implied_bound(nw.PureDP(3), nw.ApproxDP(2, "0.5"))
-    with pytest.raises(nw.UncertifiedError, match=r"only with 0\.25"):
-        nw.implied_bound(nw.ProbabilisticDP(1, "0.25"), nw.ApproxDP(1, "0.1"))
+    with pytest.raises(nw.errors.UncertifiedError, match="only with"):
+        nw.mechanisms.implied_bound(nw.PureDP(3), nw.ApproxDP(2, "0.5"))
+    with pytest.raises(nw.errors.UncertifiedError, match=r"only with 0\.25"):
+        nw.mechanisms.implied_bound(nw.ProbabilisticDP(1, "0.25"), nw.ApproxDP(1, "0.1"))
 
 
 def test_pure_privacy_is_probabilistic_from_its_own_epsilon_on_and_not_below():
     for epsilon in ("1", "1.5"):
-        found = nw.implied_bound(nw.PureDP(1), nw.ProbabilisticDP(epsilon, "1e-9"))
+        found = nw.mechanisms.implied_bound(nw.PureDP(1), nw.ProbabilisticDP(epsilon, "1e-9"))
         assert found == (F(0), "pure-is-probabilistic")
-    with pytest.raises(nw.UncertifiedError, match="below it"):
-        nw.implied_bound(nw.PureDP(1), nw.ProbabilisticDP("0.999", "0.9"))
+    with pytest.raises(nw.errors.UncertifiedError, match="below it"):
+        nw.mechanisms.implied_bound(nw.PureDP(1), nw.ProbabilisticDP("0.999", "0.9"))
 
 
 @pytest.mark.parametrize("epsilon", ["1", "1.5"])
 def test_pure_privacy_is_approximate_with_no_delta_from_its_own_epsilon_on(epsilon):
-    assert nw.implied_bound(nw.PureDP(1), nw.ApproxDP(epsilon, "1e-15")) == (F(0), "pure-is-approximate")
+    assert nw.mechanisms.implied_bound(nw.PureDP(1), nw.ApproxDP(epsilon, "1e-15")) == (F(0), "pure-is-approximate")
 
 
 @pytest.mark.parametrize(
@@ -79,20 +79,20 @@ def test_pure_privacy_is_approximate_with_no_delta_from_its_own_epsilon_on(epsil
     ids=str,
 )
 def test_where_no_theorem_leads_nothing_is_implied(held, wanted):
-    with pytest.raises(nw.UncertifiedError, match="does not imply any"):
-        nw.implied_bound(held, wanted)
+    with pytest.raises(nw.errors.UncertifiedError, match="does not imply any"):
+        nw.mechanisms.implied_bound(held, wanted)
 
 
 def test_probabilistic_privacy_is_approximate_from_its_own_epsilon_on_and_not_below():
     held = nw.ProbabilisticDP(1, "0.25")
-    assert nw.implied_bound(held, nw.ApproxDP("1.5", "0.25")) == (F(1, 4), "probabilistic-is-approximate")
-    with pytest.raises(nw.UncertifiedError, match="says nothing"):
-        nw.implied_bound(held, nw.ApproxDP("0.999", "0.9"))
+    assert nw.mechanisms.implied_bound(held, nw.ApproxDP("1.5", "0.25")) == (F(1, 4), "probabilistic-is-approximate")
+    with pytest.raises(nw.errors.UncertifiedError, match="says nothing"):
+        nw.mechanisms.implied_bound(held, nw.ApproxDP("0.999", "0.9"))
 
 
 @pytest.mark.parametrize(("held", "wanted"), [("1", "1/2"), ("3", "1/10"), ("1/10", "1/100")])
 def test_randomised_response_is_the_worst_that_pure_privacy_allows(held, wanted):
-    bound, _ = nw.implied_bound(nw.PureDP(held), nw.ApproxDP(wanted, "0.999"))
+    bound, _ = nw.mechanisms.implied_bound(nw.PureDP(held), nw.ApproxDP(wanted, "0.999"))
     with mpmath.workdps(60):
         e, w = exact(F(held)), exact(F(wanted))
         yes = mpmath.exp(e) / (1 + mpmath.exp(e))
@@ -138,8 +138,8 @@ def test_concentrated_privacy_converts_at_its_best_order(rho, epsilon):
 @pytest.mark.parametrize("alpha", ["3/2", "2", "8"])
 def test_concentrated_and_pure_privacy_bound_every_order(alpha):
     order = F(alpha)
-    assert nw.implied_bound(nw.ZeroConcentratedDP("0.1"), nw.RenyiDP(alpha, 5))[0] == order / 10
-    bound, _ = nw.implied_bound(nw.PureDP("0.7"), nw.RenyiDP(alpha, 5))
+    assert nw.mechanisms.implied_bound(nw.ZeroConcentratedDP("0.1"), nw.RenyiDP(alpha, 5))[0] == order / 10
+    bound, _ = nw.mechanisms.implied_bound(nw.PureDP("0.7"), nw.RenyiDP(alpha, 5))
     with mpmath.workdps(50):
         yes = 1 / (1 + mpmath.exp(-exact(F("0.7"))))
         a = exact(order)
@@ -147,14 +147,14 @@ def test_concentrated_and_pure_privacy_bound_every_order(alpha):
         truth = mpmath.log(moment) / (a - 1)
         assert truth <= exact(bound) <= truth * (1 + mpmath.mpf(10) ** -25)
     assert pure_to_renyi(F("0.7"), order) == bound
-    assert nw.implied_bound(nw.PureDP("0.7"), nw.ZeroConcentratedDP(1))[0] == F(49, 200)
+    assert nw.mechanisms.implied_bound(nw.PureDP("0.7"), nw.ZeroConcentratedDP(1))[0] == F(49, 200)
 
 
 def test_a_divergence_holds_for_lower_orders_and_says_nothing_about_higher_ones():
     held = nw.RenyiDP(4, "0.5")
     for alpha in ("4", "2", "1.5"):
-        assert nw.implied_bound(held, nw.RenyiDP(alpha, "0.5"))[0] == F(1, 2)
-    with pytest.raises(nw.UncertifiedError, match="higher order"):
-        nw.implied_bound(held, nw.RenyiDP("4.001", 5))
-    with pytest.raises(nw.UncertifiedError, match="only with"):
-        nw.implied_bound(held, nw.RenyiDP(2, "0.499"))
+        assert nw.mechanisms.implied_bound(held, nw.RenyiDP(alpha, "0.5"))[0] == F(1, 2)
+    with pytest.raises(nw.errors.UncertifiedError, match="higher order"):
+        nw.mechanisms.implied_bound(held, nw.RenyiDP("4.001", 5))
+    with pytest.raises(nw.errors.UncertifiedError, match="only with"):
+        nw.mechanisms.implied_bound(held, nw.RenyiDP(2, "0.499"))

@@ -17,7 +17,9 @@ CANDIDATES = [(F(0),), (F(1, 2),), (F(3),)]
 
 
 def line(answers: list[Any], candidates: Any, power: str = "1", rate: str = "2/3", reach: str = "1") -> Any:
-    return nw.MinkowskiExponential(tuple((F(a),) for a in answers), tuple(candidates), F(power), F(rate), F(reach))
+    return nw.mechanisms.MinkowskiExponential(
+        tuple((F(a),) for a in answers), tuple(candidates), F(power), F(rate), F(reach)
+    )
 
 
 def truth(mechanism: Any) -> Any:
@@ -50,7 +52,7 @@ MECHANISMS = {
     "root": line([0, 1, 2, 3], CANDIDATES, power="1/2"),
     "only the last two are neighbours": line([0, 5, 6], CANDIDATES, power="2"),
     "only the first two are neighbours": line([0, 1, 6], CANDIDATES),
-    "plane": nw.MinkowskiExponential(
+    "plane": nw.mechanisms.MinkowskiExponential(
         ((F(0), F(0)), (F(1), F(0)), (F(0), F(1))), ((F(0), F(2)), (F(3), F(1)), (F(1), F(1))), F(2), F(1, 3), F(1)
     ),
 }
@@ -66,7 +68,7 @@ def test_the_bound_is_the_largest_ratio_of_two_probabilities(name):
         assert largest > 0
         assert largest <= shown <= largest * (1 + mpmath.mpf(10) ** -30)
     assert nw.certify(mechanism, nw.PureDP(bound)).bound == bound
-    with pytest.raises(nw.UncertifiedError, match="likelihood ratio"):
+    with pytest.raises(nw.errors.UncertifiedError, match="likelihood ratio"):
         nw.certify(mechanism, nw.PureDP(bound * F(999, 1000)))
 
 

@@ -70,12 +70,12 @@ def test_losses_that_add_up_to_epsilon_cost_nothing_and_a_hair_more_something():
 
 
 def test_too_many_cells_are_refused_at_once():
-    with pytest.raises(nw.UncertifiedError, match="cells"):
+    with pytest.raises(nw.errors.UncertifiedError, match="cells"):
         composed_delta([F(100)] * 50, F(1, 100))
 
 
-def part(law: Any, step: str = "1/100") -> nw.Additive:
-    return nw.Additive(nw.Scalar(step), law, nw.Lattice.cells(F(step)))
+def part(law: Any, step: str = "1/100") -> nw.mechanisms.Additive:
+    return nw.mechanisms.Additive(nw.Scalar(step), law, nw.laws.Lattice.cells(F(step)))
 
 
 def accepted(mechanism: Any, epsilon: str) -> Fraction:
@@ -87,59 +87,59 @@ def accepted(mechanism: Any, epsilon: str) -> Fraction:
 def test_the_two_dearest_of_three_laplace_noises_are_composed_wherever_they_stand(order, chosen):
     """Shifts of 3, 5/2 and 1/4 scales: only the first two together are that bad."""
     extents, scales = ["3", "5", "1"], ["1", "2", "4"]
-    parts = tuple(part(nw.Laplace(F(scales[i]))) for i in order)
+    parts = tuple(part(nw.laws.Laplace(F(scales[i]))) for i in order)
     mechanism = PerCoordinate(nw.Vector(chosen([extents[i] for i in order])), parts)
     truth = two_deltas(mpmath.mpf(3), mpmath.mpf("2.5"), mpmath.mpf(1))
     assert truth <= exact(accepted(mechanism, "1")) <= 1.01 * truth
-    with pytest.raises(nw.UncertifiedError, match="laplace-composed"):
+    with pytest.raises(nw.errors.UncertifiedError, match="laplace-composed"):
         nw.certify(mechanism, nw.ApproxDP(1, F(float(truth)) * F(99, 100)))
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_where_one_number_moves_at_a_time_the_worst_of_them_counts(order):
     extents, scales = ["3", "5", "1"], ["1", "2", "4"]
-    parts = tuple(part(nw.Laplace(F(scales[i]))) for i in order)
+    parts = tuple(part(nw.laws.Laplace(F(scales[i]))) for i in order)
     mechanism = PerCoordinate(nw.Vector(nw.Disjoint([extents[i] for i in order])), parts)
     assert float(accepted(mechanism, "1")) == pytest.approx(float(one_delta(mpmath.mpf(3), mpmath.mpf(1))), rel=1e-12)
 
 
 def test_a_composed_move_that_is_no_whole_number_of_steps_is_rounded_up():
     """Half a unit on a lattice of thirds may cross two edges: shifts of two thirds of a scale."""
-    mechanism = PerCoordinate(nw.Vector(nw.Box(["1/2", "1/2"])), (part(nw.Laplace(F(1)), "1/3"),) * 2)
+    mechanism = PerCoordinate(nw.Vector(nw.Box(["1/2", "1/2"])), (part(nw.laws.Laplace(F(1)), "1/3"),) * 2)
     truth = two_deltas(mpmath.mpf(2) / 3, mpmath.mpf(2) / 3, mpmath.mpf("0.5"))
     assert truth <= exact(accepted(mechanism, "0.5")) <= 1.02 * truth
-    alone = PerCoordinate(nw.Vector(nw.Box(["1/2", 0])), (part(nw.Laplace(F(1)), "1/3"), None))
+    alone = PerCoordinate(nw.Vector(nw.Box(["1/2", 0])), (part(nw.laws.Laplace(F(1)), "1/3"), None))
     assert float(accepted(alone, "0.5")) == pytest.approx(
         float(one_delta(mpmath.mpf(2) / 3, mpmath.mpf("0.5"))), rel=1e-12
     )
 
 
 def test_a_number_without_noise_is_refused_also_where_delta_is_allowed():
-    for law in (nw.Gaussian(F(100)), nw.Laplace(F(100))):
+    for law in (nw.laws.Gaussian(F(100)), nw.laws.Laplace(F(100))):
         for parts in ((part(law), None), (None, part(law))):
             for chosen in (nw.Box([1, 1]), nw.Disjoint([1, 1]), nw.L2Ball(1, 2), nw.Points([[1, 1]])):
-                with pytest.raises(nw.UncertifiedError, match="no noise"):
+                with pytest.raises(nw.errors.UncertifiedError, match="no noise"):
                     nw.certify(PerCoordinate(nw.Vector(chosen), parts), nw.ApproxDP(1, "0.5"))
 
 
 def test_only_laplace_noises_are_composed():
     query = nw.Vector(nw.Box([1, 1]))
-    for laws in ((nw.Laplace(F(1)), nw.Logistic(F(1))), (nw.Logistic(F(1)), nw.Laplace(F(1)))):
+    for laws in ((nw.laws.Laplace(F(1)), nw.laws.Logistic(F(1))), (nw.laws.Logistic(F(1)), nw.laws.Laplace(F(1)))):
         mechanism = PerCoordinate(query, tuple(part(law) for law in laws))
         assert accepted(mechanism, "2") == 0
-        with pytest.raises(nw.UncertifiedError, match="only Laplace"):
+        with pytest.raises(nw.errors.UncertifiedError, match="only Laplace"):
             nw.certify(mechanism, nw.ApproxDP("1.99", "0.9"))
-    ball = PerCoordinate(nw.Vector(nw.L1Ball(1, 2)), (part(nw.Laplace(F(1))),) * 2)
-    with pytest.raises(nw.UncertifiedError, match="only Laplace"):
+    ball = PerCoordinate(nw.Vector(nw.L1Ball(1, 2)), (part(nw.laws.Laplace(F(1))),) * 2)
+    with pytest.raises(nw.errors.UncertifiedError, match="only Laplace"):
         nw.certify(ball, nw.ApproxDP("0.9", "0.9"))
 
 
 def test_a_number_that_nobody_moves_needs_no_noise():
-    for law in (nw.Gaussian(F(3)), nw.Laplace(F(1))):
+    for law in (nw.laws.Gaussian(F(3)), nw.laws.Laplace(F(1))):
         for chosen in (nw.Box([2, 0, 2]), nw.Points([[2, 0, -2]])):
             still = PerCoordinate(nw.Vector(chosen), (part(law, "1"), None, part(law, "1")))
             moving = PerCoordinate(nw.Vector(chosen), (part(law, "1"),) * 3)
-            if chosen.kind == "points" and isinstance(law, nw.Laplace):
+            if chosen.kind == "points" and isinstance(law, nw.laws.Laplace):
                 assert accepted(still, "4") == accepted(moving, "4") == 0
             else:
                 assert accepted(still, "1") == accepted(moving, "1") > 0
@@ -149,12 +149,12 @@ def test_norm_shaped_noise_is_refused_below_its_pure_bound():
     block = NormBlock((0, 1), (F(1), F(1)), F(1, 2))
     mechanism = NormShaped(nw.Vector(nw.Box([3, 2])), (block,))
     assert nw.certify(mechanism, nw.ApproxDP("1.5", "1e-9")).bound == 0
-    with pytest.raises(nw.UncertifiedError, match="pure bound"):
+    with pytest.raises(nw.errors.UncertifiedError, match="pure bound"):
         nw.certify(mechanism, nw.ApproxDP("1.499", "0.9"))
 
 
-def gaussians(stds: Sequence[int], step: str = "1") -> tuple[nw.Additive, ...]:
-    return tuple(part(nw.Gaussian(F(std)), step) for std in stds)
+def gaussians(stds: Sequence[int], step: str = "1") -> tuple[nw.mechanisms.Additive, ...]:
+    return tuple(part(nw.laws.Gaussian(F(std)), step) for std in stds)
 
 
 def phi(x: Any) -> Any:
@@ -200,12 +200,12 @@ def test_in_a_ball_the_smallest_deviation_counts_and_every_number_may_cross_an_e
         assert truth <= exact(reach) <= truth * (1 + mpmath.mpf(10) ** -20)
 
 
-def frame(rows: Any, matrix: Any, step: str = "1/10", std: str = "5") -> nw.LinearGaussian:
+def frame(rows: Any, matrix: Any, step: str = "1/10", std: str = "5") -> nw.mechanisms.LinearGaussian:
     exact_matrix = tuple(tuple(map(F, row)) for row in matrix)
-    return nw.LinearGaussian(nw.Vector(nw.Points(rows), exact=True), exact_matrix, F(std), F(step))
+    return nw.mechanisms.LinearGaussian(nw.Vector(nw.Points(rows), exact=True), exact_matrix, F(std), F(step))
 
 
-def squared_length(mechanism: nw.LinearGaussian, epsilon: str = "1") -> Any:
+def squared_length(mechanism: nw.mechanisms.LinearGaussian, epsilon: str = "1") -> Any:
     """The squared length that the certified delta belongs to, by bisection in the closed form."""
     wanted = exact(accepted(mechanism, epsilon))
 
@@ -231,8 +231,8 @@ def test_an_image_that_is_no_whole_number_of_steps_is_rounded_up():
 
 def test_correlated_noise_has_a_rule_for_listed_differences_alone():
     matrix = ((F(1), F(0)), (F(0), F(1)))
-    with pytest.raises(nw.UncertifiedError, match="Points"):
-        nw.certify(nw.LinearGaussian(nw.Vector(nw.Box([1, 1])), matrix, F(5), F(1)), nw.ApproxDP(1, "0.9"))
+    with pytest.raises(nw.errors.UncertifiedError, match="Points"):
+        nw.certify(nw.mechanisms.LinearGaussian(nw.Vector(nw.Box([1, 1])), matrix, F(5), F(1)), nw.ApproxDP(1, "0.9"))
 
 
 @pytest.mark.parametrize("share", ["0.999", "1", "1.001"])
@@ -243,7 +243,7 @@ def test_a_delta_just_too_small_is_refused(share):
     if F(share) >= 1:
         assert nw.certify(mechanism, claim).bound == delta
     else:
-        with pytest.raises(nw.UncertifiedError, match="gaussian-vector"):
+        with pytest.raises(nw.errors.UncertifiedError, match="gaussian-vector"):
             nw.certify(mechanism, claim)
 
 
@@ -252,8 +252,8 @@ def test_a_difference_that_falls_counts_as_many_steps_as_one_that_rises():
     bounds = []
     for sign in (1, -1):
         query = nw.Vector(nw.Points([[Fraction(3 * sign, 2)]]), exact=True)
-        part = nw.Additive(nw.Scalar(1, exact=True), nw.Gaussian(4), nw.Lattice.cells(1))
-        bounds.append(nw.certify(nw.PerCoordinate(query, (part,)), nw.ApproxDP(1, "0.5")).bound)
+        part = nw.mechanisms.Additive(nw.Scalar(1, exact=True), nw.laws.Gaussian(4), nw.laws.Lattice.cells(1))
+        bounds.append(nw.certify(nw.mechanisms.PerCoordinate(query, (part,)), nw.ApproxDP(1, "0.5")).bound)
     assert bounds[0] == bounds[1]
-    wide = nw.Additive(nw.Scalar(2, exact=True), nw.Gaussian(4), nw.Lattice.cells(1))
+    wide = nw.mechanisms.Additive(nw.Scalar(2, exact=True), nw.laws.Gaussian(4), nw.laws.Lattice.cells(1))
     assert float(bounds[1]) == pytest.approx(float(nw.certify(wide, nw.ApproxDP(1, "0.5")).bound), rel=1e-12)

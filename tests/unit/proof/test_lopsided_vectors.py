@@ -27,13 +27,13 @@ def in_order(values: Sequence[Any], order: Sequence[int]) -> list[Any]:
     return [values[i] for i in order]
 
 
-def part(law: Any, step: str = "1/100") -> nw.Additive:
+def part(law: Any, step: str = "1/100") -> nw.mechanisms.Additive:
     """Noise on a lattice of that step; what the part itself was made for does not matter."""
-    return nw.Additive(nw.Scalar(step), law, nw.Lattice.cells(F(step)))
+    return nw.mechanisms.Additive(nw.Scalar(step), law, nw.laws.Lattice.cells(F(step)))
 
 
-def laplace(scales: Sequence[int], steps: Sequence[str]) -> tuple[nw.Additive, ...]:
-    return tuple(part(nw.Laplace(F(scale)), step) for scale, step in zip(scales, steps, strict=True))
+def laplace(scales: Sequence[int], steps: Sequence[str]) -> tuple[nw.mechanisms.Additive, ...]:
+    return tuple(part(nw.laws.Laplace(F(scale)), step) for scale, step in zip(scales, steps, strict=True))
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -57,7 +57,7 @@ def test_laplace_noise_in_an_l2_ball_pays_for_the_length_of_its_slopes(order):
 
 @pytest.mark.parametrize("ball", [nw.L1Ball(2, 2), nw.L2Ball(2, 2)], ids=["l1", "l2"])
 def test_other_noise_in_a_ball_pays_for_every_number(ball):
-    parts = (part(nw.Logistic(F(1)), "1/2"), part(nw.Logistic(F(5)), "1/2"))
+    parts = (part(nw.laws.Logistic(F(1)), "1/2"), part(nw.laws.Logistic(F(5)), "1/2"))
     bound, rule = per_coordinate_bound(PerCoordinate(nw.Vector(ball), parts))
     assert rule == "pure/independent-enclosing-box"
     assert bound == 2 + F(2, 5)
@@ -220,12 +220,12 @@ def test_a_number_without_noise_is_named_wherever_it_stands(place):
     ids=["box", "disjoint", "l1", "l2", "points"],
 )
 def test_a_number_that_moves_without_noise_is_refused_in_every_set(chosen, place):
-    parts: list[nw.Additive | None] = [part(nw.Laplace(F(1)))] * 2
+    parts: list[nw.mechanisms.Additive | None] = [part(nw.laws.Laplace(F(1)))] * 2
     parts[place] = None
-    with pytest.raises(nw.UncertifiedError, match=f"number {place + 1}"):
+    with pytest.raises(nw.errors.UncertifiedError, match=f"number {place + 1}"):
         nw.certify(PerCoordinate(nw.Vector(chosen), tuple(parts)), nw.PureDP(32))
     block = NormBlock((1 - place,), (F(1),), F(1))
-    with pytest.raises(nw.UncertifiedError, match=f"number {place + 1}"):
+    with pytest.raises(nw.errors.UncertifiedError, match=f"number {place + 1}"):
         nw.certify(NormShaped(nw.Vector(chosen), (block,)), nw.PureDP(32))
 
 
@@ -235,7 +235,7 @@ def test_a_claim_for_several_numbers_is_decided_by_a_hair():
     together = NormShaped(query, (NormBlock((0, 1), (F(1, 2), F(1, 2)), F(1, 5)),))
     for mechanism in (independent, together):
         assert nw.certify(mechanism, nw.PureDP(2)).bound == 2
-        with pytest.raises(nw.UncertifiedError, match="refused"):
+        with pytest.raises(nw.errors.UncertifiedError, match="refused"):
             nw.certify(mechanism, nw.PureDP(2 - F(1, 10**12)))
 
 

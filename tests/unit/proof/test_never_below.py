@@ -47,7 +47,7 @@ def half_line(tail: Any, epsilon: Any, shift: Any, place: Any) -> Any:
 @pytest.mark.parametrize("power", ["3/2", "3", "7"])
 @pytest.mark.parametrize(("epsilon", "reach"), [("1", "1"), ("1/10", "2"), ("3", "1/2")])
 def test_the_delta_of_a_power_is_not_below_its_half_line(power, epsilon, reach):
-    bound, _ = nw.approximate_delta(nw.GeneralizedGaussian(F(power), F(3, 2)), F(epsilon), F(reach))
+    bound, _ = nw.laws.approximate_delta(nw.laws.GeneralizedGaussian(F(power), F(3, 2)), F(epsilon), F(reach))
     with mpmath.workdps(80):
         p, e, s = exact(power), exact(epsilon), exact(F(reach) / F(3, 2))
         # Where the log-ratio |x + s|^p - |x|^p passes epsilon, by bisection.
@@ -67,9 +67,9 @@ def test_the_deltas_of_laws_with_a_closed_form_are_not_below_it(epsilon, reach):
         # A small Laplace scale, so that the log-ratio does pass epsilon.
         scale = s / (2 * e)
         laplace = 1 - mpmath.exp((e - s / scale) / 2)
-    assert_digits(nw.approximate_delta(nw.Gaussian(F(2)), F(epsilon), F(reach))[0], gauss)
-    small = nw.Laplace(F(reach) / (2 * F(epsilon)))
-    assert_digits(nw.approximate_delta(small, F(epsilon), F(reach))[0], laplace)
+    assert_digits(nw.laws.approximate_delta(nw.laws.Gaussian(F(2)), F(epsilon), F(reach))[0], gauss)
+    small = nw.laws.Laplace(F(reach) / (2 * F(epsilon)))
+    assert_digits(nw.laws.approximate_delta(small, F(epsilon), F(reach))[0], laplace)
 
 
 def assert_digits(bound: Fraction, truth: Any) -> None:
@@ -79,20 +79,20 @@ def assert_digits(bound: Fraction, truth: Any) -> None:
 
 @pytest.mark.parametrize("weights", [("2/3", "1/3"), ("1/3", "2/3")])
 def test_the_delta_of_a_mixture_is_the_mean_of_its_parts_with_their_own_weights(weights):
-    law = nw.GaussianMixture((F(1), F(3)), tuple(map(F, weights)))
+    law = nw.laws.GaussianMixture((F(1), F(3)), tuple(map(F, weights)))
     with mpmath.workdps(80):
         parts = []
         for std in (1, 3):
             place = mpmath.mpf(std) ** 2 / 2 - 1  # at epsilon 1 and shift 2
             parts.append(half_line(lambda x, d=std: mpmath.erfc(x / d / mpmath.sqrt(2)) / 2, 1, 2, place))
         truth = sum(exact(w) * part for w, part in zip(weights, parts, strict=True))
-    assert_digits(nw.approximate_delta(law, F(1), F(2))[0], truth)
+    assert_digits(nw.laws.approximate_delta(law, F(1), F(2))[0], truth)
 
 
 @pytest.mark.parametrize("shift", [1, 2, 5])
 @pytest.mark.parametrize("epsilon", ["1/3", "2"])
 def test_the_delta_of_an_integer_gaussian_is_not_below_its_sum(shift, epsilon):
-    bound, _ = nw.approximate_delta(nw.DiscreteGaussian(F(3, 2)), F(epsilon), F(shift))
+    bound, _ = nw.laws.approximate_delta(nw.laws.DiscreteGaussian(F(3, 2)), F(epsilon), F(shift))
     with mpmath.workdps(80):
         weights = {k: mpmath.exp(-mpmath.mpf(2 * k * k) / 9) for k in range(-60, 61)}
         total, factor = sum(weights.values()), mpmath.exp(exact(epsilon))
@@ -104,7 +104,7 @@ def test_the_delta_of_an_integer_gaussian_is_not_below_its_sum(shift, epsilon):
 @pytest.mark.parametrize(("weights", "shift"), [((9, 5, 2, 1), 2), ((3, 8, 1, 4), 1), ((7, 3), 1)])
 def test_the_delta_of_a_table_is_not_below_its_sum(weights, shift, epsilon):
     line = [*weights[::-1], *weights]
-    bound, _ = nw.approximate_delta(Tabulated(F(1), weights, F(0)), F(epsilon), F(shift))
+    bound, _ = nw.laws.approximate_delta(Tabulated(F(1), weights, F(0)), F(epsilon), F(shift))
     with mpmath.workdps(80):
         factor = mpmath.exp(exact(epsilon))
         sums = []
@@ -116,7 +116,7 @@ def test_the_delta_of_a_table_is_not_below_its_sum(weights, shift, epsilon):
 
 @pytest.mark.parametrize(("scale", "bound", "reach"), [("1", "4", "3/2"), ("1/2", "3", "1"), ("1", "1/2", "2")])
 def test_the_delta_of_cut_off_noise_counts_what_becomes_impossible(scale, bound, reach):
-    found, _ = nw.approximate_delta(TruncatedLaplace(F(scale), F(bound)), F(1), F(reach))
+    found, _ = nw.laws.approximate_delta(TruncatedLaplace(F(scale), F(bound)), F(1), F(reach))
     with mpmath.workdps(80):
         c, b, s = exact(scale), exact(bound), exact(reach)
         norm = 2 * c * (1 - mpmath.exp(-b / c))
@@ -152,7 +152,7 @@ def test_the_pure_bound_of_two_fold_noise_is_not_below_its_largest_ratio(name, r
 
 @pytest.mark.parametrize(("power", "reach"), [("1/2", "3"), ("9/10", "1/2"), ("3/4", "16"), ("1", "3")])
 def test_the_pure_bound_of_a_cusp_is_not_below_its_power(power, reach):
-    bound, _ = pure_bound(nw.GeneralizedGaussian(F(power), F(5)), F(reach))
+    bound, _ = pure_bound(nw.laws.GeneralizedGaussian(F(power), F(5)), F(reach))
     with mpmath.workdps(80):
         assert_just_above(bound, (exact(reach) / 5) ** exact(power), 40)
 
@@ -161,7 +161,7 @@ def test_the_pure_bound_of_a_cusp_is_not_below_its_power(power, reach):
 @pytest.mark.parametrize("epsilon", ["1/3", "1", "4"])
 def test_the_paper_counts_both_tails(power, epsilon):
     """Corollary 9: P((|e| + d)^p - |e|^p > b^p epsilon) is twice the tail beyond where the log-ratio passes epsilon."""
-    found = nw.corollary_nine_delta(nw.GeneralizedGaussian(F(power), F(2)), epsilon, 1)
+    found = nw.lab.corollary_nine_delta(nw.laws.GeneralizedGaussian(F(power), F(2)), epsilon, 1)
     with mpmath.workdps(80):
         low, high = mpmath.mpf(0), mpmath.mpf(1000)
         for _ in range(280):
@@ -172,26 +172,28 @@ def test_the_paper_counts_both_tails(power, epsilon):
 
 
 def test_the_paper_says_nothing_where_its_formula_does_not_hold():
-    law = nw.GeneralizedGaussian(F(2), F(1))
-    assert nw.corollary_nine_delta(law, "1/2", 2) == 1, "a shift so large that the ratio passes epsilon left of zero"
+    law = nw.laws.GeneralizedGaussian(F(2), F(1))
+    assert nw.lab.corollary_nine_delta(law, "1/2", 2) == 1, (
+        "a shift so large that the ratio passes epsilon left of zero"
+    )
     for power in ("3/2", "5/2"):
-        with pytest.raises(nw.UncertifiedError, match="whole powers"):
-            nw.corollary_nine_delta(nw.GeneralizedGaussian(F(power), F(1)), 1, 1)
+        with pytest.raises(nw.errors.UncertifiedError, match="whole powers"):
+            nw.lab.corollary_nine_delta(nw.laws.GeneralizedGaussian(F(power), F(1)), 1, 1)
 
 
 def test_a_law_that_is_purely_private_has_delta_zero_and_one_that_is_not_has_none_for_free():
-    cusp = nw.GeneralizedGaussian(F(1, 2), F(4))
-    assert nw.approximate_delta(cusp, F(1, 2), F(1))[0] == 0
-    with pytest.raises(nw.UncertifiedError, match="below 1"):
-        nw.approximate_delta(cusp, F(499, 1000), F(1))
-    for law in (staircase(epsilon=F(1, 2), sensitivity=F(1), split=F(1, 4)), nw.DiscreteLaplace(F(2))):
-        assert nw.approximate_delta(law, F(1, 2), F(1))[0] == 0
-        with pytest.raises(nw.UncertifiedError, match="no rule"):
-            nw.approximate_delta(law, F(499, 1000), F(1))
+    cusp = nw.laws.GeneralizedGaussian(F(1, 2), F(4))
+    assert nw.laws.approximate_delta(cusp, F(1, 2), F(1))[0] == 0
+    with pytest.raises(nw.errors.UncertifiedError, match="below 1"):
+        nw.laws.approximate_delta(cusp, F(499, 1000), F(1))
+    for law in (staircase(epsilon=F(1, 2), sensitivity=F(1), split=F(1, 4)), nw.laws.DiscreteLaplace(F(2))):
+        assert nw.laws.approximate_delta(law, F(1, 2), F(1))[0] == 0
+        with pytest.raises(nw.errors.UncertifiedError, match="no rule"):
+            nw.laws.approximate_delta(law, F(499, 1000), F(1))
     fold = TwoFold(GammaFold(F(1), F(1)))
-    with pytest.raises(nw.UncertifiedError, match="no rule"):
-        nw.approximate_delta(fold, F(1), F(1))
-    assert nw.approximate_delta(nw.Gaussian(F(1)), F(1), F(1))[0] > 0
+    with pytest.raises(nw.errors.UncertifiedError, match="no rule"):
+        nw.laws.approximate_delta(fold, F(1), F(1))
+    assert nw.laws.approximate_delta(nw.laws.Gaussian(F(1)), F(1), F(1))[0] > 0
 
 
 @pytest.mark.parametrize("mirrored", [False, True])

@@ -53,12 +53,12 @@ def cut_laplace(scale: float, bound: float) -> Any:
 
 
 CASES: dict[str, tuple[Any, Any, str, int, str]] = {
-    "gaussian, coarse": (nw.Gaussian(F(1)), gaussian(1), "1/3", 3, "1/2"),
-    "gaussian, one step": (nw.Gaussian(F(3)), gaussian(3), "2", 1, "1/5"),
-    "gaussian, wide shift": (nw.Gaussian(F(1, 2)), gaussian(0.5), "1/4", 8, "3"),
-    "gaussian, a smaller shift is worse": (nw.Gaussian(F(1)), gaussian(1), "1/2", 5, "5/4"),
-    "power 3": (nw.GeneralizedGaussian(F(3), F(1)), lambda x: gammaincc(1 / 3, x**3) / 2, "1/4", 4, "1"),
-    "laplace": (nw.Laplace(F(1)), lambda x: math.exp(-x) / 2, "1/4", 6, "0.9"),
+    "gaussian, coarse": (nw.laws.Gaussian(F(1)), gaussian(1), "1/3", 3, "1/2"),
+    "gaussian, one step": (nw.laws.Gaussian(F(3)), gaussian(3), "2", 1, "1/5"),
+    "gaussian, wide shift": (nw.laws.Gaussian(F(1, 2)), gaussian(0.5), "1/4", 8, "3"),
+    "gaussian, a smaller shift is worse": (nw.laws.Gaussian(F(1)), gaussian(1), "1/2", 5, "5/4"),
+    "power 3": (nw.laws.GeneralizedGaussian(F(3), F(1)), lambda x: gammaincc(1 / 3, x**3) / 2, "1/4", 4, "1"),
+    "laplace": (nw.laws.Laplace(F(1)), lambda x: math.exp(-x) / 2, "1/4", 6, "0.9"),
     "cut off, inside harmless": (TruncatedLaplace(F(1), F(4)), cut_laplace(1, 4), "1/4", 4, "1.25"),
     "cut off, inside just harmless": (TruncatedLaplace(F(1), F(4)), cut_laplace(1, 4), "1/4", 4, "1"),
     "cut off, inside harmful": (TruncatedLaplace(F(1), F(4)), cut_laplace(1, 4), "1/4", 6, "1"),
@@ -70,7 +70,7 @@ CASES: dict[str, tuple[Any, Any, str, int, str]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_delta_is_the_mass_of_doubtful_cells_at_the_worst_shift(name):
     law, sf, step, steps, epsilon = CASES[name]
-    mechanism = nw.Additive(nw.Scalar(F(step) * steps), law, nw.Lattice.cells(F(step)))
+    mechanism = nw.mechanisms.Additive(nw.Scalar(F(step) * steps), law, nw.laws.Lattice.cells(F(step)))
     # Ratios that are exactly e^epsilon do not exceed it, whatever floats make of them.
     truth = max(truths(masses(sf, float(F(step)), 400), steps, float(F(epsilon)) + 1e-9))
     bound = float(nw.certify(mechanism, nw.ProbabilisticDP(epsilon, "0.99999")).bound)
@@ -94,10 +94,12 @@ def test_integer_gaussian_noise_is_judged_at_every_shift(std, epsilon, steps):
     line = np.exp(-(k**2) / (2 * width**2))
     line /= line.sum()
     truth = max(truths(line, steps, e))
-    mechanism = nw.Additive(nw.Scalar(steps, integer=True), nw.DiscreteGaussian(F(std)), nw.Lattice.integers())
+    mechanism = nw.mechanisms.Additive(
+        nw.Scalar(steps, integer=True), nw.laws.DiscreteGaussian(F(std)), nw.laws.Lattice.integers()
+    )
     claim = nw.ProbabilisticDP(epsilon, "0.9999999999")
     if truth >= 0.9999999999:
-        with pytest.raises(nw.UncertifiedError):
+        with pytest.raises(nw.errors.UncertifiedError):
             nw.certify(mechanism, claim)
     else:
         assert float(nw.certify(mechanism, claim).bound) == pytest.approx(truth, rel=1e-9)
@@ -124,9 +126,9 @@ def test_tables_are_judged_at_every_shift_that_begins_a_cell(weights, reach):
     law, truth = Tabulated(F(1), weights, F(0)), max(truths(line, shifts, 1.1))
     assert float(tabulated_delta(law, F("1.1"), F(reach))) == pytest.approx(truth, rel=1e-12)
     if truth < 0.99:
-        mechanism = nw.Additive(nw.Scalar(F(reach)), law, nw.Lattice.cells(F(1, 2)))
+        mechanism = nw.mechanisms.Additive(nw.Scalar(F(reach)), law, nw.laws.Lattice.cells(F(1, 2)))
         assert float(nw.certify(mechanism, nw.ProbabilisticDP("1.1", "0.99")).bound) == pytest.approx(truth, rel=1e-12)
-    assert float(nw.approximate_delta(law, F("1.1"), F(reach))[0]) == pytest.approx(max(one_sided), rel=1e-12)
+    assert float(nw.laws.approximate_delta(law, F("1.1"), F(reach))[0]) == pytest.approx(max(one_sided), rel=1e-12)
 
 
 @pytest.mark.parametrize("integer", [True, False])
@@ -137,29 +139,29 @@ def test_the_middle_cell_of_an_integer_table_stands_once(integer):
     for shifts in (1, 2, 3):
         moved = [np.concatenate([line[j:], np.zeros(j)]) for j in range(1, shifts + 1)]
         truth = max(float(np.maximum(line - math.exp(0.1) * other, 0).sum()) for other in moved)
-        assert float(nw.approximate_delta(law, F("0.1"), F(shifts))[0]) == pytest.approx(truth, rel=1e-12)
+        assert float(nw.laws.approximate_delta(law, F("0.1"), F(shifts))[0]) == pytest.approx(truth, rel=1e-12)
 
 
 def test_shifts_times_cells_are_limited():
     refuse_too_many(4000, 5000)
-    with pytest.raises(nw.UncertifiedError, match="too many"):
+    with pytest.raises(nw.errors.UncertifiedError, match="too many"):
         refuse_too_many(4000, 5001)
 
 
 def test_a_table_too_long_to_be_summed_shift_by_shift_is_refused_at_once():
     law = Tabulated(F(1), (1, 2) * 5000, F(0))
-    for judge in (tabulated_delta, nw.approximate_delta):
-        with pytest.raises(nw.UncertifiedError, match="too many"):
+    for judge in (tabulated_delta, nw.laws.approximate_delta):
+        with pytest.raises(nw.errors.UncertifiedError, match="too many"):
             judge(law, F(1), F(10**4))
 
 
 def test_noise_without_a_rule_for_what_is_drawn_is_refused_beyond_its_pure_bound():
     steps = staircase(epsilon=F(1, 2), sensitivity=F(1), split=F(1, 2))
     folded = TwoFold(two_point_fold(F(1, 4), F(1, 3), F(1, 2)))
-    mixed = nw.GaussianMixture((F(1), F(2)), (F(1, 2), F(1, 2)))
+    mixed = nw.laws.GaussianMixture((F(1), F(2)), (F(1, 2), F(1, 2)))
     for law, purely in ((steps, True), (folded, True), (mixed, False)):
-        mechanism = nw.Additive(nw.Scalar(1), law, nw.Lattice.cells(F(1, 2)))
-        with pytest.raises(nw.UncertifiedError, match="no rule for the probabilistic"):
+        mechanism = nw.mechanisms.Additive(nw.Scalar(1), law, nw.laws.Lattice.cells(F(1, 2)))
+        with pytest.raises(nw.errors.UncertifiedError, match="no rule for the probabilistic"):
             nw.certify(mechanism, nw.ProbabilisticDP("0.2", "0.9"))
         if purely:
             assert nw.certify(mechanism, nw.ProbabilisticDP("1/2", "1e-9")).bound == 0
@@ -179,5 +181,5 @@ def test_the_first_place_that_fails_is_found_from_any_guess(end, guess):
 
 
 def test_integer_noise_is_refused_for_a_shift_that_is_not_whole():
-    with pytest.raises(nw.UncertifiedError, match="whole"):
-        nw.approximate_delta(nw.DiscreteGaussian(F(3)), F(1), F(3, 2))
+    with pytest.raises(nw.errors.UncertifiedError, match="whole"):
+        nw.laws.approximate_delta(nw.laws.DiscreteGaussian(F(3)), F(1), F(3, 2))

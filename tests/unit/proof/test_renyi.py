@@ -9,13 +9,14 @@ import mpmath
 import pytest
 
 import noisewright as nw
+from noisewright.lab.paper_bounds import paper_bound
 from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.piecewise import staircase
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import precision, upper
 from noisewright.proof.integrals import _tails as tails_beyond
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
-from noisewright.proof.twofold import paper_bound, renyi_ball
+from noisewright.proof.twofold import renyi_ball
 
 F = Fraction
 
@@ -34,8 +35,8 @@ def integrated(log_density: Any, shift: Any, alpha: Any, far: float = 30) -> Any
 @pytest.mark.parametrize("alpha", ["3/2", "4"])
 @pytest.mark.parametrize(("scale", "reach"), [("1", "2"), ("3", "1/2")])
 def test_the_divergence_of_laplace_noise_is_not_below_its_integral(scale, reach, alpha):
-    bound, _ = renyi_divergence(nw.Laplace(F(scale)), F(alpha), F(reach))
-    same, _ = renyi_divergence(nw.GeneralizedGaussian(F(1), F(scale)), F(alpha), F(reach))
+    bound, _ = renyi_divergence(nw.laws.Laplace(F(scale)), F(alpha), F(reach))
+    same, _ = renyi_divergence(nw.laws.GeneralizedGaussian(F(1), F(scale)), F(alpha), F(reach))
     assert float(same) == pytest.approx(float(bound), rel=1e-14)
     with mpmath.workdps(40):
         s, a = exact(F(reach) / F(scale)), exact(F(alpha))
@@ -49,7 +50,7 @@ def test_the_divergence_of_laplace_noise_is_not_below_its_integral(scale, reach,
 
 @pytest.mark.parametrize("alpha", ["3/2", "4"])
 def test_the_divergence_of_logistic_noise_is_its_integral(alpha):
-    bound, _ = renyi_divergence(nw.Logistic(F(2)), F(alpha), F(3))
+    bound, _ = renyi_divergence(nw.laws.Logistic(F(2)), F(alpha), F(3))
     truth = integrated(lambda x: -x - 2 * mpmath.log(1 + mpmath.exp(-x)), mpmath.mpf("1.5"), exact(F(alpha)), 60)
     assert float(bound) == pytest.approx(float(truth), rel=1e-12)
 
@@ -57,7 +58,7 @@ def test_the_divergence_of_logistic_noise_is_its_integral(alpha):
 @pytest.mark.parametrize("alpha", ["3/2", "4"])
 @pytest.mark.parametrize("power", ["3/2", "3"])
 def test_the_divergence_of_a_power_is_its_integral(power, alpha):
-    bound, _ = renyi_divergence(nw.GeneralizedGaussian(F(power), F(2)), F(alpha), F(3))
+    bound, _ = renyi_divergence(nw.laws.GeneralizedGaussian(F(power), F(2)), F(alpha), F(3))
     p = exact(F(power))
     norm = mpmath.log(2 * mpmath.gamma(1 + 1 / p))
     truth = integrated(lambda x: -(abs(x) ** p) - norm, mpmath.mpf("1.5"), exact(F(alpha)), 20)
@@ -85,7 +86,7 @@ def test_what_lies_beyond_an_integral_is_bounded(power, alpha, shift, reach):
 def test_a_gaussian_costs_its_closed_form_under_each_of_its_names(reach):
     """A generalized Gaussian of power 2 and scale 4 has variance 8."""
     far = F(reach)
-    for law, variance in ((nw.Gaussian(F(3)), F(9)), (nw.GeneralizedGaussian(F(2), F(4)), F(8))):
+    for law, variance in ((nw.laws.Gaussian(F(3)), F(9)), (nw.laws.GeneralizedGaussian(F(2), F(4)), F(8))):
         for alpha in (F(3, 2), F(7)):
             assert renyi_divergence(law, alpha, far)[0] == alpha * far**2 / (2 * variance)
         assert concentrated_rho(law, far)[0] == far**2 / (2 * variance)
@@ -93,7 +94,7 @@ def test_a_gaussian_costs_its_closed_form_under_each_of_its_names(reach):
 
 @pytest.mark.parametrize("shift", [1, 3])
 def test_an_integer_gaussian_reaches_the_divergence_it_is_certified_for(shift):
-    law, alpha = nw.DiscreteGaussian(F(5, 2)), 3
+    law, alpha = nw.laws.DiscreteGaussian(F(5, 2)), 3
     bound, _ = renyi_divergence(law, F(alpha), F(shift))
     weights = {k: mpmath.exp(-mpmath.mpf(k * k) / (2 * mpmath.mpf("6.25"))) for k in range(-120, 121)}
     total = sum(weights.values())
@@ -103,8 +104,13 @@ def test_an_integer_gaussian_reaches_the_divergence_it_is_certified_for(shift):
 
 def test_purely_private_laws_are_concentrated_and_divergent_by_their_pure_bound():
     step = staircase(epsilon=F(2, 3), sensitivity=F(1), split=F(1, 4))
-    cusp = nw.GeneralizedGaussian(F(1, 2), F(9))
-    for law, epsilon in ((nw.Laplace(F(3)), F(1, 3)), (step, F(2, 3)), (cusp, F(1, 3)), (nw.Logistic(F(3)), F(1, 3))):
+    cusp = nw.laws.GeneralizedGaussian(F(1, 2), F(9))
+    for law, epsilon in (
+        (nw.laws.Laplace(F(3)), F(1, 3)),
+        (step, F(2, 3)),
+        (cusp, F(1, 3)),
+        (nw.laws.Logistic(F(3)), F(1, 3)),
+    ):
         assert concentrated_rho(law, F(1))[0] == epsilon**2 / 2
         yes = 1 / (1 + mpmath.exp(-exact(epsilon)))
         most = mpmath.log(yes**3 / (1 - yes) ** 2 + (1 - yes) ** 3 / yes**2) / 2

@@ -44,13 +44,13 @@ def truth(ends: str, power: float, high: float, step: float, reach: int) -> tupl
     return inside, outside
 
 
-def noise(ends: str, power: str, high: str, sensitivity: str, step: str) -> nw.Truncated:
+def noise(ends: str, power: str, high: str, sensitivity: str, step: str) -> nw.mechanisms.Truncated:
     """Answers that floats computed, drawn together so that the sensitivity is a whole number of steps."""
     query = Bounded(F(sensitivity), (3, 3 + F(high)), (3, 3 + F(high)), None)
-    return nw.Truncated(query, F(power), 1, int(F(high) / F(step)), 8, ends=ends, contracted=True)
+    return nw.mechanisms.Truncated(query, F(power), 1, int(F(high) / F(step)), 8, ends=ends, contracted=True)
 
 
-def ratio(mechanism: nw.Truncated) -> Fraction:
+def ratio(mechanism: nw.mechanisms.Truncated) -> Fraction:
     return bounded_ratio(mechanism, F(10**6))[0]
 
 
@@ -74,7 +74,7 @@ def test_gathered_noise_costs_the_larger_of_inside_and_ends(power, high, sensiti
     assert float(bound) == pytest.approx(max(inside, outside), rel=1e-9)
     assert outside >= inside - 1e-12
     assert nw.certify(mechanism, nw.PureDP(bound)).rule == "pure/inflated-at-ends"
-    with pytest.raises(nw.UncertifiedError, match="inflated-at-ends"):
+    with pytest.raises(nw.errors.UncertifiedError, match="inflated-at-ends"):
         nw.certify(mechanism, nw.PureDP(bound * F(999_999, 1_000_000)))
 
 
@@ -100,11 +100,11 @@ def test_the_bound_is_not_below_the_truth_to_twenty_four_digits(ends):
 
 def test_a_bound_within_the_last_place_of_epsilon_is_not_written_above_it():
     """The bound is 1, which balls show from above only: it is written as 1 + 2^-80."""
-    mechanism = nw.Truncated(Bounded(1, (0, 1), (0, 1), None), 2, 1, 4)
+    mechanism = nw.mechanisms.Truncated(Bounded(1, (0, 1), (0, 1), None), 2, 1, 4)
     written = ratio(mechanism)
     below = written - F(1, 2**90)
     assert nw.certify(mechanism, nw.PureDP(below)).bound == below
-    with pytest.raises(nw.UncertifiedError):
+    with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(mechanism, nw.PureDP(written - F(1, 2**79)))
 
 
@@ -112,13 +112,13 @@ def test_answers_computed_in_floats_are_drawn_together_and_exact_ones_are_not():
     """A grid wider by 2^-24 keeps neighbours as many cells apart as the sensitivity has; else it is one more."""
     computed, exact = (Bounded(1, (0, 3), (0, 3), None, exact) for exact in (False, True))
     for query, contracted, cells in ((computed, True, 4), (computed, False, 5), (exact, True, 4), (exact, False, 4)):
-        mechanism = nw.Truncated(query, 2, 3, 12, 8, contracted=contracted)
+        mechanism = nw.mechanisms.Truncated(query, 2, 3, 12, 8, contracted=contracted)
         assert mechanism.grid.reach(query.reach)[0] == cells
         assert [mechanism.centre(i) for i in (0, 4, 12)] == [0, 1, 3]
         low, high = mechanism.grid.points[0], mechanism.grid.points[-1]
         assert (low, high) == (query.covered if contracted else query.inputs)
     together, apart, exactly = (
-        ratio(nw.Truncated(query, 2, 3, 12, 8, contracted=contracted))
+        ratio(nw.mechanisms.Truncated(query, 2, 3, 12, 8, contracted=contracted))
         for query, contracted in ((computed, True), (computed, False), (exact, False))
     )
     assert together == exactly < apart

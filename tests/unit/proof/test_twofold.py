@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.lab.paper_bounds import paper_bound
 from noisewright.laws.folds import GammaFold, point_fold, two_point_fold
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidPrivacyError, MechanismFileError, UncertifiedError
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import renyi_divergence
-from noisewright.proof.twofold import paper_bound, renyi_ball
+from noisewright.proof.twofold import renyi_ball
 from noisewright.sample.certified import Certified, make_certified
 from tests.twofold import FOLDS
 
@@ -27,7 +28,7 @@ def bound_of(fold, alpha):
 
 
 def additive(fold, steps=100):
-    return nw.Additive(nw.Scalar(1), TwoFold(fold), nw.Lattice.cells(Fraction(1, steps)))
+    return nw.mechanisms.Additive(nw.Scalar(1), TwoFold(fold), nw.laws.Lattice.cells(Fraction(1, steps)))
 
 
 @pytest.mark.parametrize("fold", FOLDS.values(), ids=FOLDS)

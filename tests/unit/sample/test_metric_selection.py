@@ -18,7 +18,7 @@ from noisewright.proof.certify import certify
 from noisewright.sample.entropy import SystemEntropy
 from noisewright.sample.weighted_choice import choose
 
-LINE = nw.Matrix([[abs(i - j) for j in range(4)] for i in range(4)])
+LINE = nw.metrics.Matrix([[abs(i - j) for j in range(4)] for i in range(4)])
 QUERY = nw.Linear([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 2, 3]])
 
 
@@ -53,8 +53,8 @@ def test_theorem_four_holds_with_its_sign_corrected_and_not_as_printed():
 
 
 def test_a_released_synthetic_histogram_has_everybody_in_it_and_tells_something():
-    privacy = nw.MetricPrivacy(nw.Matrix([[50 * abs(i - j) for j in range(4)] for i in range(4)]))
-    certified = nw.mwem_mechanism(QUERY, privacy, 30)
+    privacy = nw.MetricPrivacy(nw.metrics.Matrix([[50 * abs(i - j) for j in range(4)] for i in range(4)]))
+    certified = nw.mechanisms.mwem_mechanism(QUERY, privacy, 30)
     histogram = [1000, 10, 10, 3000]
     synthetic = certified.release(histogram)
     assert synthetic.sum() == pytest.approx(4020)
@@ -65,7 +65,7 @@ def test_a_released_synthetic_histogram_has_everybody_in_it_and_tells_something(
 
 
 def test_small_databases_are_drawn_with_exactly_their_weights():
-    certified = nw.smalldb_mechanism(QUERY, nw.MetricPrivacy(LINE), 2)
+    certified = nw.mechanisms.smalldb_mechanism(QUERY, nw.MetricPrivacy(LINE), 2)
     mechanism = certified.mechanism
     histogram = [3, 0, 1, 2]
     databases = list(mechanism.databases())
@@ -86,21 +86,21 @@ def test_small_databases_are_drawn_with_exactly_their_weights():
 
 def test_what_cannot_be_enumerated_is_refused_and_a_walk_only_on_request():
     wide = nw.Linear([list(range(40))])
-    privacy = nw.MetricPrivacy(nw.Hamming(40, 1))
+    privacy = nw.MetricPrivacy(nw.metrics.Hamming(40, 1))
     with pytest.raises(UncertifiedError, match="small databases"):
-        nw.smalldb_mechanism(wide, privacy, 10)
+        nw.mechanisms.smalldb_mechanism(wide, privacy, 10)
     mechanism = MetricSmallDB(wide, (tuple(range(40)),), Fraction(1), Fraction(39), 10)
     with pytest.raises(UncertifiedError):
         certify(mechanism, privacy)
     with pytest.raises(UncertifiedError, match="accept_uncertified"):
-        nw.smalldb_by_metropolis(mechanism, [1] * 40)
-    walked = nw.smalldb_by_metropolis(mechanism, [5] * 40, steps=50, accept_uncertified=True)
+        nw.lab.smalldb_by_metropolis(mechanism, [1] * 40)
+    walked = nw.lab.smalldb_by_metropolis(mechanism, [5] * 40, steps=50, accept_uncertified=True)
     assert walked.sum() == pytest.approx(200)
 
 
 def test_mechanisms_that_overspend_one_choice_are_refused():
     scores = nw.Linear([[0, 0, 0, 0], [0, 1, 2, 4]])
-    good = nw.exponential_mechanism(scores, nw.MetricPrivacy(LINE)).mechanism
+    good = nw.mechanisms.exponential_mechanism(scores, nw.MetricPrivacy(LINE)).mechanism
     assert good.scale == 2
     bad = type(good)(scores, good.columns, good.step, good.scale * (1 - Fraction(1, 10**20)))
     with pytest.raises(UncertifiedError, match="2 and 3"):
@@ -110,9 +110,9 @@ def test_mechanisms_that_overspend_one_choice_are_refused():
 def test_choices_survive_files_describe_themselves_and_have_no_noise():
     privacy = nw.MetricPrivacy(LINE)
     for certified in (
-        nw.exponential_mechanism(QUERY, privacy),
-        nw.smalldb_mechanism(QUERY, privacy, 2),
-        nw.mwem_mechanism(QUERY, privacy, 2),
+        nw.mechanisms.exponential_mechanism(QUERY, privacy),
+        nw.mechanisms.smalldb_mechanism(QUERY, privacy, 2),
+        nw.mechanisms.mwem_mechanism(QUERY, privacy, 2),
     ):
         again = nw.Certified.from_dict(certified.to_dict())
         assert again.mechanism == certified.mechanism

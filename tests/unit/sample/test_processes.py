@@ -23,7 +23,9 @@ ONE = Fraction(1)
 FORK = textwrap.dedent(
     """
     import os
-    from noisewright import Additive, Laplace, Lattice, PureDP, Scalar
+    from noisewright import PureDP, Scalar
+    from noisewright.laws import Laplace, Lattice
+    from noisewright.mechanisms import Additive
     from noisewright.sample.certified import make_certified
 
     certified = make_certified(Additive(Scalar(1), Laplace(1), Lattice.cells("1/1000")), PureDP(1))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import noisewright.sample.everything  # noqa: F401  # makes every sampler known
+from noisewright.lab.metropolis import smalldb_by_metropolis
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.weights import reweighed as reweighed_again
 from noisewright.problem.errors import InvalidAnswerError
@@ -159,8 +160,7 @@ def test_a_row_is_chosen_with_half_its_score():
 def test_a_walk_over_small_databases_comes_near_their_weights():
     """Not certified, but 25 steps among six databases forget where they began. False alarms: below 1e-8."""
     drawn = Counter(
-        tuple((synthetic.smalldb_by_metropolis(SMALL, COUNTS, 25, accept_uncertified=True) / 3).tolist())
-        for _ in range(300)
+        tuple((smalldb_by_metropolis(SMALL, COUNTS, 25, accept_uncertified=True) / 3).tolist()) for _ in range(300)
     )
     assert sum(drawn.values()) == 300
     for y, share in normalised(small_weights()).items():

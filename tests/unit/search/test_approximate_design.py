@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import gzip
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,8 @@ from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.families import solved
 from noisewright.search.families.composition import staircase_losses
 from noisewright.search.programmes.approximate import solved_law
+from noisewright.search.tools import cache
+from tests.cache_files import content_of, write
 from tests.forgery import put
 
 QUERY, CLAIM, LOSS = nw.Scalar(1), nw.ApproxDP("0.5", "0.01"), nw.SquaredError()
@@ -22,41 +25,53 @@ QUERY, CLAIM, LOSS = nw.Scalar(1), nw.ApproxDP("0.5", "0.01"), nw.SquaredError()
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NOISEWRIGHT_CACHE", str(tmp_path))
-    solved.forget()
+    cache.forget()
     yield tmp_path
-    solved.forget()
+    cache.forget()
 
 
-def test_solutions_are_kept_in_memory_and_on_disk(folder):
+@pytest.fixture
+def solves(monkeypatch) -> list[Any]:
+    """The problems that were solved, not looked up."""
+    seen: list[Any] = []
+
+    def counted(*problem):
+        seen.append(problem)
+        return solved_law(*problem)
+
+    monkeypatch.setattr(solved, "solved_law", counted)
+    return seen
+
+
+def test_solutions_are_kept_in_memory_and_on_disk(folder, solves):
     first = solved.solve_approximate(QUERY, CLAIM, LOSS)
-    assert not first.cached
-    assert solved.solve_approximate(QUERY, CLAIM, LOSS).cached
-    files = list(folder.glob("*.json"))
-    assert [f.stem for f in files] == [solved.problem_digest(QUERY, CLAIM, LOSS)]
-    solved.forget()
-    again = solved.solve_approximate(QUERY, CLAIM, LOSS)
-    assert again.cached
-    assert (again.law, again.bound) == (first.law, first.bound)
+    assert solved.solve_approximate(QUERY, CLAIM, LOSS) is first
+    (file,) = folder.iterdir()
+    assert file.name == f"{solved.problem_digest(QUERY, CLAIM, LOSS)}.json.gz"
+    cache.forget()
+    assert solved.solve_approximate(QUERY, CLAIM, LOSS) == first
+    assert len(solves) == 1
 
 
-def test_a_forged_cache_cannot_weaken_privacy_or_raise_the_bound(folder):
+def test_a_forged_cache_cannot_weaken_privacy_or_raise_the_bound(folder, solves):
     honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
-    (file,) = folder.glob("*.json")
-    data = json.loads(file.read_text())
+    (file,) = folder.iterdir()
+    data = content_of(file)
     data["law"]["weights"] = data["law"]["weights"][: len(data["law"]["weights"]) // 2]
-    file.write_text(json.dumps(data))
-    solved.forget()
+    write(file, data)
+    cache.forget()
     again = solved.solve_approximate(QUERY, CLAIM, LOSS)
-    assert not again.cached
+    assert len(solves) == 2
     assert again.law == honest.law
-    data = json.loads(file.read_text())
+    data = content_of(file)
     data["dual"]["multipliers"] = [[s, a, b, 3 * v] for s, a, b, v in data["dual"]["multipliers"]]
-    file.write_text(json.dumps(data))
-    solved.forget()
+    write(file, data)
+    cache.forget()
     forged = solved.solve_approximate(QUERY, CLAIM, LOSS)
     assert forged.bound is not None
     assert honest.bound is not None
     assert forged.bound < honest.bound
+    assert len(solves) == 2
 
 
 @pytest.mark.parametrize("times", [2, 40])
@@ -64,14 +79,14 @@ def test_repeating_multipliers_in_a_cache_file_cannot_raise_the_bound(folder, ti
     honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
     assert honest.law is not None
     best = float(honest.law.moment(2, FLOATS))
-    (file,) = folder.glob("*.json")
-    data = json.loads(file.read_text())
+    (file,) = folder.iterdir()
+    data = content_of(file)
     rows = data["dual"]["multipliers"]
     for part in (1, times):
         # Each one stands there several times, whole or in parts that sum to it; delta is charged with their sum.
         forged = [[s, a, b, v / part] for s, a, b, v in rows] * times
-        file.write_text(json.dumps(put(data, ("dual", "multipliers"), forged)))
-        solved.forget()
+        write(file, put(data, ("dual", "multipliers"), forged))
+        cache.forget()
         report = nw.design(QUERY, privacy=CLAIM, utility=LOSS)
         assert report.bound is not None
         assert report.bound <= best
@@ -100,23 +115,37 @@ def test_parts_of_a_multiplier_prove_what_the_whole_one_does():
         (("law", "edge"), "1/2"),
     ],
 )
-def test_a_cache_file_that_does_not_fit_the_question_is_solved_again(folder, place, value):
+def test_a_cache_file_that_does_not_fit_the_question_is_solved_again(folder, solves, place, value):
     honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
-    (file,) = folder.glob("*.json")
-    file.write_text(json.dumps(put(json.loads(file.read_text()), place, value)))
-    solved.forget()
-    again = solved.solve_approximate(QUERY, CLAIM, LOSS)
-    assert not again.cached
-    assert (again.law, again.bound) == (honest.law, honest.bound)
+    (file,) = folder.iterdir()
+    write(file, put(content_of(file), place, value))
+    cache.forget()
+    assert solved.solve_approximate(QUERY, CLAIM, LOSS) == honest
+    assert len(solves) == 2
 
 
-def test_a_damaged_cache_is_solved_again(folder):
+_CONTENTS = (b"", b"[]", b'{"law": 1}', b"{" * 10_000, b'{"content": {}, "digest": 1}')
+DAMAGED = [b"", b"[]", *(gzip.compress(content, mtime=0) for content in _CONTENTS)]
+
+
+@pytest.mark.parametrize("damaged", DAMAGED)
+def test_a_damaged_cache_is_solved_again(folder, solves, damaged):
+    honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    (file,) = folder.iterdir()
+    content = content_of(file)
+    file.write_bytes(damaged)
+    cache.forget()
+    assert solved.solve_approximate(QUERY, CLAIM, LOSS) == honest
+    assert len(solves) == 2
+    assert content_of(file) == content
+
+
+def test_a_file_that_is_too_large_is_not_read(folder, solves, monkeypatch):
     solved.solve_approximate(QUERY, CLAIM, LOSS)
-    (file,) = folder.glob("*.json")
-    for text in ("", "[]", '{"law": 1}', "{" * 10_000):
-        file.write_text(text)
-        solved.forget()
-        assert not solved.solve_approximate(QUERY, CLAIM, LOSS).cached
+    cache.forget()
+    monkeypatch.setattr(cache, "_LARGEST_FILE", 1000)
+    solved.solve_approximate(QUERY, CLAIM, LOSS)
+    assert len(solves) == 2
 
 
 def test_any_multipliers_give_a_bound_that_holds():
@@ -169,7 +198,7 @@ def test_divergence_requirements_are_used_up(privacy, integer):
 
 
 def test_losses_of_ones_own_are_refused_with_a_delta():
-    with pytest.raises(nw.InvalidUtilityError, match="PureDP only"):
+    with pytest.raises(nw.errors.InvalidUtilityError, match=r"under ApproxDP give one of nw.AbsoluteError"):
         nw.design(QUERY, privacy=CLAIM, utility=nw.Expected(abs, growth=1))
 
 
@@ -179,17 +208,17 @@ def test_plans_rank_after_composition():
     assert names[0] == "Gaussian"
     assert "60 equal releases" in report.why
     laplace = next(c for c in report.candidates if c.name == "Laplace").certified
-    assert nw.composed_delta(laplace.mechanism, 60, 1) <= 1e-6 * (1 + 1e-6)
+    assert nw.mechanisms.composed_delta(laplace.mechanism, 60, 1) <= 1e-6 * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("count", [0, -3, 10**7, 2.5, True, "7"])
 def test_plans_of_impossible_length_are_refused(count):
-    with pytest.raises(nw.InvalidNumberError, match="equal releases"):
+    with pytest.raises(nw.errors.InvalidNumberError, match="equal releases"):
         nw.design(QUERY, privacy=CLAIM, utility=LOSS, compose=count)
 
 
 def test_plans_need_a_total_with_a_delta():
-    with pytest.raises(nw.InvalidPrivacyError, match="ApproxDP"):
+    with pytest.raises(nw.errors.InvalidPrivacyError, match="ApproxDP"):
         nw.design(QUERY, privacy=nw.PureDP(1), utility=LOSS, compose=3)
 
 
@@ -197,16 +226,16 @@ def test_the_turning_point_turns():
     privacy = nw.ApproxDP(1, "1e-6")
     count = gaussian_wins_from(QUERY, privacy, LOSS)
     assert count is not None
-    std = float(nw.calibrated(nw.GAUSSIAN, 1, privacy).std)
+    std = float(nw.laws.calibrated(nw.laws.GAUSSIAN, 1, privacy).std)
 
     def laplace_needs(releases: int) -> float:
         """Mean squared error of Laplace noise whose releases compose to the total, by bisection on the scale."""
         low, high = 0.1, 1000.0
         while high / low > 1.001:
             scale = (low * high) ** 0.5
-            law = nw.Laplace(Fraction(scale).limit_denominator(10**6))
-            mechanism = nw.Additive(QUERY, law, nw.Lattice.cells(Fraction(1, 10)))
-            if nw.composed_delta(mechanism, releases, 1) <= 1e-6:
+            law = nw.laws.Laplace(Fraction(scale).limit_denominator(10**6))
+            mechanism = nw.mechanisms.Additive(QUERY, law, nw.laws.Lattice.cells(Fraction(1, 10)))
+            if nw.mechanisms.composed_delta(mechanism, releases, 1) <= 1e-6:
                 high = scale
             else:
                 low = scale
@@ -218,7 +247,7 @@ def test_the_turning_point_turns():
 
 def test_three_values_make_up_the_losses_of_a_staircase():
     split = Fraction(2, 5)
-    law = nw.staircase(epsilon=Fraction(1), sensitivity=Fraction(1), split=split)
-    mechanism = nw.Additive(QUERY, law, nw.Lattice.cells(Fraction(1, 5)))
+    law = nw.laws.staircase(epsilon=Fraction(1), sensitivity=Fraction(1), split=split)
+    mechanism = nw.mechanisms.Additive(QUERY, law, nw.laws.Lattice.cells(Fraction(1, 5)))
     closed = staircase_losses(1.0, float(split)).self_compose(10).get_delta_for_epsilon(3.0)
-    assert nw.composed_delta(mechanism, 10, 3) == pytest.approx(closed, rel=1e-6)
+    assert nw.mechanisms.composed_delta(mechanism, 10, 3) == pytest.approx(closed, rel=1e-6)

@@ -32,7 +32,7 @@ def test_the_value_never_rises_and_the_columns_fit_the_distances(people):
 
 def test_it_is_a_named_candidate_that_wins_for_few_people_and_not_for_many():
     matrix, points, _ = _problem(2, 2, 10)
-    privacy = nw.MetricPrivacy(nw.Euclidean(points.tolist()))
+    privacy = nw.MetricPrivacy(nw.metrics.Euclidean(points.tolist()))
     values = {}
     for people in (1, 10**5):
         report = nw.design(nw.Linear(matrix.tolist(), people=people), privacy=privacy, utility=nw.SquaredError())

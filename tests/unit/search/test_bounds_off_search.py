@@ -15,7 +15,7 @@ from noisewright.search.bounds.pure import best_possible, power_bound
 from noisewright.search.bounds.two_fold import check_inequality
 from noisewright.search.families.calibration import GAUSSIAN, _checked
 from noisewright.search.families.staircase import smallest_integer_width
-from noisewright.search.report.ranking import outward
+from noisewright.search.report.designer import outward
 
 
 @pytest.mark.parametrize("split", [0.02, 0.2, 0.6, 0.95])
@@ -81,11 +81,11 @@ def test_the_inequality_of_a_dual_is_checked_up_to_the_last_rate():
     least = Fraction(math.exp(-2 * rate) + float(multiplier) * rate * (1 - math.exp(10 - rate)))
     assert 38.2 < rate < float(least / multiplier) < 40
     assert check_inequality(utility, epsilon, multiplier, least * Fraction(9999, 10000)) > 0
-    with pytest.raises(nw.SolverError, match="does not hold"):
+    with pytest.raises(nw.errors.SolverError, match="does not hold"):
         check_inequality(utility, epsilon, multiplier, least * Fraction(10001, 10000))
 
 
 def test_the_inequality_of_a_dual_is_checked_down_to_the_lowest_rate():
     """At the rate of Laplace noise all is well; at half of it 5 (1 - e^5) / 100 is far below what phi can make up."""
-    with pytest.raises(nw.SolverError):
+    with pytest.raises(nw.errors.SolverError):
         check_inequality(nw.Usefulness("1/100"), Fraction(10), Fraction(1, 100), Fraction(1, 2))

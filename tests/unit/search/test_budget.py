@@ -19,6 +19,7 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.budget import budget_for
+from noisewright.search.design import design
 
 ONE = Scalar(1)
 
@@ -39,6 +40,14 @@ def test_a_usefulness_is_a_probability(target):
 def test_what_is_no_number_is_no_target(target):
     with pytest.raises(InvalidNumberError, match="target"):
         budget_for(ONE, utility=SquaredError(), target=target)
+
+
+@pytest.mark.parametrize("utility", [SquaredError([1, 2]), SquaredError([3]), Usefulness([1, 2])], ids=str)
+def test_weights_and_limits_of_several_numbers_are_refused_for_one(utility):
+    with pytest.raises(InvalidUtilityError, match=r"several numbers|2 limits for 1 numbers"):
+        budget_for(ONE, utility=utility, target=1)
+    with pytest.raises(InvalidUtilityError, match=r"several numbers|2 limits for 1 numbers"):
+        design(ONE, privacy=PureDP(1), utility=utility)
 
 
 def test_what_is_no_question_or_no_utility():

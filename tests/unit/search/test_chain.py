@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -94,7 +95,12 @@ def test_promises_are_checked_on_the_grid():
 def test_a_guess_that_is_too_high_is_not_proven(query, monkeypatch):
     """The floats only propose; whoever proposes too much gets no bound."""
     grid = LossGrid(query, Fraction(1), LOPSIDED, cells_per_scale=60)
-    honest = LossGrid._smallest_ratio
-    monkeypatch.setattr(LossGrid, "_smallest_ratio", lambda *given: 1.01 * honest(*given))
+    honest = LossGrid._lowest
+
+    def too_high(*given):
+        found = honest(*given)
+        return replace(found, value=1.01 * found.value)
+
+    monkeypatch.setattr(LossGrid, "_lowest", too_high)
     with pytest.raises(SolverError, match="could not be proven"):
         grid.lower_bound()

@@ -12,7 +12,6 @@ from scipy.integrate import quad
 
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, Growth, PowerError, Usefulness
-from noisewright.search.bounds.chain import LossGrid
 from noisewright.search.families.costs import primitive
 
 ONE = Fraction(1)
@@ -30,8 +29,7 @@ LOPSIDED = Expected(lambda x: x if x > 0 else -3 * x, growth=Growth(1, 3))
     ids=["absolute", "power", "missing", "own"],
 )
 def test_real_cells_cost_the_integral_of_the_loss(utility, loss):
-    grid = LossGrid(Scalar(1), ONE, utility) if isinstance(utility, Expected) else None
-    total = primitive(Scalar(1), ONE, utility, grid)
+    total = primitive(Scalar(1), ONE, utility)
     edges = np.array([-3.0, -1.25, -0.5, 0.0, 0.25, 1.5, 4.0])
     direct = [
         quad(loss, a, b, points=[x for x in (-0.7, 0.0, 0.7) if a < x < b] or None)[0] for a, b in pairwise(edges)
@@ -51,8 +49,7 @@ def test_real_cells_cost_the_integral_of_the_loss(utility, loss):
 )
 def test_integer_cells_cost_the_sum_over_their_whole_numbers(utility, loss):
     query = Scalar(3, integer=True)
-    grid = LossGrid(query, ONE, utility) if isinstance(utility, Expected) else None
-    total = primitive(query, ONE, utility, grid)
+    total = primitive(query, ONE, utility)
     edges = np.array([-6.5, -3.5, -0.5, 0.5, 1.5, 4.5])
     direct = [sum(loss(float(k)) for k in range(int(np.ceil(a)), int(np.floor(b)) + 1)) for a, b in pairwise(edges)]
     assert np.diff(total(edges)) == pytest.approx(direct, rel=1e-9)
@@ -60,6 +57,6 @@ def test_integer_cells_cost_the_sum_over_their_whole_numbers(utility, loss):
 
 def test_a_quantile_is_charged_as_missing_its_best_half_width():
     edges = np.linspace(-6, 6, 50)
-    own = primitive(Scalar(1), ONE, ErrorQuantile("0.95"), None)(edges)
+    own = primitive(Scalar(1), ONE, ErrorQuantile("0.95"))(edges)
     best = 2 + (math.exp(-3) / 0.05 - math.exp(-1)) / (1 - math.exp(-1))
-    assert own == pytest.approx(primitive(Scalar(1), ONE, Usefulness(best), None)(edges), abs=1e-12)
+    assert own == pytest.approx(primitive(Scalar(1), ONE, Usefulness(best))(edges), abs=1e-12)

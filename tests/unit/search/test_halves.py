@@ -38,7 +38,7 @@ def test_a_report_on_integers_does_not_claim_what_half_integers_beat(question, h
     query, privacy, utility = question
     report = nw.design(query, privacy=privacy, utility=utility)
     assert report.bound == pytest.approx(whole, abs=5e-4)
-    found = nw.half_integers(query, privacy=privacy, utility=utility)
+    found = nw.mechanisms.half_integers(query, privacy=privacy, utility=utility)
     assert found.value == pytest.approx(halves, abs=5e-4)
     assert found.certified.certificate.bound <= privacy.epsilon
     for text in (str(report), report._repr_html_(), report.why, report.to_dict()["why"]):
@@ -66,7 +66,7 @@ def test_a_budget_for_integers_says_what_its_impossibility_is_over():
     assert "no mechanism that releases whole numbers reaches it at epsilon" in str(budget)
     # Half-integers reach it there.
     cheap = nw.PureDP(budget.impossible_at)
-    assert nw.half_integers(budget.query, privacy=cheap, utility=nw.Usefulness("0.5")).value > 0.6
+    assert nw.mechanisms.half_integers(budget.query, privacy=cheap, utility=nw.Usefulness("0.5")).value > 0.6
     real = nw.budget_for(nw.Scalar(1), utility=nw.Usefulness("0.5"), target="0.6")
     assert "; no mechanism reaches it at epsilon" in str(real)
 
@@ -76,7 +76,7 @@ def test_a_budget_for_integers_says_what_its_impossibility_is_over():
 @pytest.mark.parametrize("utility", [nw.SquaredError(), nw.PowerError("1.5"), nw.PowerError(4)], ids=str)
 def test_the_value_of_half_integers_is_the_least_over_all_top_steps(sensitivity, epsilon, utility):
     query, privacy = nw.Scalar(sensitivity, integer=True), nw.PureDP(epsilon)
-    found = nw.half_integers(query, privacy=privacy, utility=utility)
+    found = nw.mechanisms.half_integers(query, privacy=privacy, utility=utility)
     best = best_by_trying(float(epsilon), sensitivity, lambda x: x ** float(utility.power))
     assert found.value == pytest.approx(best, rel=1e-9)
     report = nw.design(query, privacy=privacy, utility=utility)
@@ -88,7 +88,7 @@ def test_the_value_of_half_integers_is_the_least_over_all_top_steps(sensitivity,
 @pytest.mark.parametrize("within", ["0.5", "1", "1.7", "2.5", "4.5"])
 def test_the_usefulness_of_half_integers_is_the_largest_over_all_top_steps(sensitivity, within):
     query, privacy, utility = nw.Scalar(sensitivity, integer=True), nw.PureDP(1), nw.Usefulness(within)
-    found = nw.half_integers(query, privacy=privacy, utility=utility)
+    found = nw.mechanisms.half_integers(query, privacy=privacy, utility=utility)
     best = 1 - best_by_trying(1.0, sensitivity, lambda x: x > float(within))
     assert found.value == pytest.approx(best, rel=1e-9)
     report = nw.design(query, privacy=privacy, utility=utility)
@@ -100,7 +100,7 @@ def test_the_usefulness_of_half_integers_is_the_largest_over_all_top_steps(sensi
 @pytest.mark.parametrize("sensitivity", [1, 4])
 def test_the_half_width_of_half_integers_is_the_smallest(sensitivity, confidence):
     query, privacy = nw.Scalar(sensitivity, integer=True), nw.PureDP(1)
-    found = nw.half_integers(query, privacy=privacy, utility=nw.ErrorQuantile(confidence))
+    found = nw.mechanisms.half_integers(query, privacy=privacy, utility=nw.ErrorQuantile(confidence))
 
     def chance(width: float) -> float:
         return 1 - best_by_trying(1.0, sensitivity, lambda x: x > width)
@@ -112,7 +112,7 @@ def test_the_half_width_of_half_integers_is_the_smallest(sensitivity, confidence
 
 def test_what_is_released_is_a_half_integer_around_the_answer():
     query, privacy, utility = SQUARED
-    found = nw.half_integers(query, privacy=privacy, utility=utility)
+    found = nw.mechanisms.half_integers(query, privacy=privacy, utility=utility)
     released = [found.release(1000) for _ in range(400)]
     assert all(value % 1 == 0.5 for value in released)
     noise = found.certified.draw(200_000, entropy=Replay(seed=5)) - 0.5
@@ -123,7 +123,7 @@ def test_what_is_released_is_a_half_integer_around_the_answer():
 
 
 def test_half_integers_beyond_the_floats_stay_exact():
-    found = nw.half_integers(nw.Scalar(1, integer=True), privacy=nw.PureDP(32), utility=nw.SquaredError())
+    found = nw.mechanisms.half_integers(nw.Scalar(1, integer=True), privacy=nw.PureDP(32), utility=nw.SquaredError())
     released = found.release(2**52 + 10**6)
     assert isinstance(released, Fraction)
     assert released.denominator == 2
@@ -133,16 +133,16 @@ def test_half_integers_beyond_the_floats_stay_exact():
 @pytest.mark.parametrize(
     ("query", "privacy", "utility", "error"),
     [
-        (nw.Scalar(1), nw.PureDP(1), nw.SquaredError(), nw.InvalidQueryError),
-        (nw.Scalar(1, integer=True), nw.ApproxDP(1, "0.1"), nw.SquaredError(), nw.InvalidPrivacyError),
-        (nw.Scalar(1, integer=True), nw.PureDP(1), nw.AbsoluteError(), nw.InvalidUtilityError),
-        (nw.Scalar(101, integer=True), nw.PureDP(1), nw.SquaredError(), nw.InvalidUtilityError),
-        (nw.Scalar(1, integer=True), nw.PureDP(1), nw.Expected(abs, growth=1), nw.InvalidUtilityError),
+        (nw.Scalar(1), nw.PureDP(1), nw.SquaredError(), nw.errors.InvalidQueryError),
+        (nw.Scalar(1, integer=True), nw.ApproxDP(1, "0.1"), nw.SquaredError(), nw.errors.InvalidPrivacyError),
+        (nw.Scalar(1, integer=True), nw.PureDP(1), nw.AbsoluteError(), nw.errors.InvalidUtilityError),
+        (nw.Scalar(101, integer=True), nw.PureDP(1), nw.SquaredError(), nw.errors.InvalidUtilityError),
+        (nw.Scalar(1, integer=True), nw.PureDP(1), nw.Expected(abs, growth=1), nw.errors.InvalidUtilityError),
     ],
 )
 def test_half_integers_for_anything_else_are_refused(query, privacy, utility, error):
     with pytest.raises(error):
-        nw.half_integers(query, privacy=privacy, utility=utility)
+        nw.mechanisms.half_integers(query, privacy=privacy, utility=utility)
 
 
 def test_for_absolute_errors_no_half_integers_do_better():

@@ -17,7 +17,7 @@ UTILITIES = (nw.SquaredError(), nw.SquaredError([3, 1]), nw.AbsoluteError(), nw.
 def test_no_candidate_is_below_it(utility, scale):
     rng = np.random.default_rng(3)
     points, matrix = np.round(rng.uniform(0, 5, (8, 2)), 2), np.round(rng.uniform(0, 1, (2, 8)), 2)
-    privacy = nw.MetricPrivacy(nw.Euclidean(points.tolist(), scale))
+    privacy = nw.MetricPrivacy(nw.metrics.Euclidean(points.tolist(), scale))
     report = nw.design(nw.Linear(matrix.tolist()), privacy=privacy, utility=utility)
     assert report.bound is not None
     assert 0 < report.bound < min(c.value for c in report.candidates)
@@ -28,7 +28,7 @@ def test_no_candidate_is_below_it(utility, scale):
 @pytest.mark.parametrize(("people", "count"), [(1, 1), (4, 4), (None, 22)])
 def test_it_is_what_the_rule_says_for_two_elements(people, count):
     query = nw.Linear([[0, 3]], people=people)
-    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Hamming(2, "0.1")), utility=nw.SquaredError())
+    report = nw.design(query, privacy=nw.MetricPrivacy(nw.metrics.Hamming(2, "0.1")), utility=nw.SquaredError())
     expected = (count * 3 / 2) ** 2 / (1 + math.exp(count * 0.1))
     assert report.bound == pytest.approx(expected, rel=1e-12)
     assert expected <= report.candidates[0].value

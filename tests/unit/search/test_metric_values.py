@@ -9,10 +9,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.mechanisms.linear import Block
-from noisewright.mechanisms.linear_values import enclosed
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.utilities import weights_of
 
 UTILITIES = [
     nw.SquaredError(),
@@ -26,21 +24,23 @@ COLUMNS = ((0, 1, 2), (1, 0, 3))
 
 def laplace(steps, scales):
     exact = [[Fraction(step) * v for v in row] for step, row in zip(steps, COLUMNS, strict=True)]
-    return nw.LinearLaplace(nw.Linear(exact), COLUMNS, tuple(map(Fraction, steps)), tuple(map(Fraction, scales)))
+    return nw.mechanisms.LinearLaplace(
+        nw.Linear(exact), COLUMNS, tuple(map(Fraction, steps)), tuple(map(Fraction, scales))
+    )
 
 
 def elliptical(rate):
     block = Block(
         (0, 1), COLUMNS, Fraction(rate), ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))), Fraction(1)
     )
-    return nw.LinearElliptical(IDENTITY, (block,))
+    return nw.mechanisms.LinearElliptical(IDENTITY, (block,))
 
 
 def brute(mechanism, utility, reach):
     """The expected utility summed over the integer noise itself, point by point; these columns have no bias."""
     k = np.arange(-reach, reach + 1, dtype=float)
     first, second = np.meshgrid(k, k, indexing="ij")
-    if isinstance(mechanism, nw.LinearLaplace):
+    if isinstance(mechanism, nw.mechanisms.LinearLaplace):
         rates = [float(r) for r in mechanism.rates]
         steps = [float(s) for s in mechanism.steps]
         mass = np.exp(-rates[0] * np.abs(first) - rates[1] * np.abs(second))
@@ -52,7 +52,7 @@ def brute(mechanism, utility, reach):
     if isinstance(utility, nw.LargestError):
         return float((mass * np.maximum(*errors)).sum())
     power = 2 if isinstance(utility, nw.SquaredError) else 1
-    weights = [float(w) for w in weights_of(utility, 2)]
+    weights = [float(w) for w in utility.shares(2)]
     return float(sum(w * (mass * e**power).sum() for w, e in zip(weights, errors, strict=True)))
 
 
@@ -69,10 +69,11 @@ def brute(mechanism, utility, reach):
     ids=["Laplace", "Laplace on unequal steps", "fine ellipse", "coarse ellipse", "coarser than its noise"],
 )
 def test_the_true_error_lies_inside_its_ball(mechanism, reach, utility):
-    around, value = enclosed(mechanism, utility)
+    around = mechanism.expected(utility)
     truth = brute(mechanism, utility, reach)
     with precision():
         low, high = float(lower(around)), float(upper(around))
+        value = mechanism.shown(utility, around)
     assert low - 1e-9 <= truth <= high + 1e-9
     assert low * (1 - 1e-12) <= value <= high * (1 + 1e-12)
 
@@ -83,14 +84,15 @@ def test_a_gap_under_metric_privacy_is_an_upper_bound(utility, people):
     points = np.round(np.random.default_rng(3).uniform(0, 100, (12, 2)), 2).tolist()
     matrix = np.random.default_rng(4).uniform(0, 1, (2, 12)).tolist()
     query = nw.Linear(matrix, people=people)
-    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Euclidean(points, "0.02")), utility=utility)
+    report = nw.design(query, privacy=nw.MetricPrivacy(nw.metrics.Euclidean(points, "0.02")), utility=utility)
     assert report.bound is not None
     names = set()
     for candidate in report.candidates:
         assert candidate.gap is not None
-        around, value = enclosed(candidate.certified.mechanism, utility)
+        mechanism = candidate.certified.mechanism
+        around = mechanism.expected(utility)
         with precision():
-            high = upper(around)
+            high, value = upper(around), mechanism.shown(utility, around)
         assert Fraction(candidate.gap) >= (high / Fraction(report.bound) - 1) * (1 - Fraction(1, 10**12))
         assert candidate.value == value
         assert value * (1 - 1e-12) <= float(high) <= (value + candidate.error) * (1 + 1e-12)
@@ -101,7 +103,7 @@ def test_a_gap_under_metric_privacy_is_an_upper_bound(utility, people):
 def test_a_wide_ball_shows_in_the_gap():
     points = np.round(np.random.default_rng(3).uniform(0, 100, (12, 2)), 2).tolist()
     query = nw.Linear(np.random.default_rng(4).uniform(0, 1, (2, 12)).tolist())
-    report = nw.design(query, privacy=nw.MetricPrivacy(nw.Euclidean(points, "0.02")), utility=nw.SquaredError())
+    report = nw.design(query, privacy=nw.MetricPrivacy(nw.metrics.Euclidean(points, "0.02")), utility=nw.SquaredError())
     elliptic = next(c for c in report.candidates if c.name == "elliptical")
     assert report.bound is not None
     assert elliptic.gap is not None

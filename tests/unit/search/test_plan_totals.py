@@ -56,8 +56,8 @@ def _total_delta(mechanism: Any, count: int) -> float:
 
 def test_the_second_way_of_composing_knows_the_gaussian():
     """Theory: three releases with noise of deviation s are one with a sensitivity of root 3 times as much."""
-    law = nw.Gaussian(Fraction(6))
-    mechanism = nw.Additive(nw.Scalar(2), law, nw.Lattice.cells(Fraction(1, 100)))
+    law = nw.laws.Gaussian(Fraction(6))
+    mechanism = nw.mechanisms.Additive(nw.Scalar(2), law, nw.laws.Lattice.cells(Fraction(1, 100)))
     length = math.sqrt(3) * 2 / 6
 
     def below(x: float) -> float:
@@ -77,6 +77,6 @@ def test_every_family_of_a_plan_spends_the_whole_total_and_no_more(plan: nw.Repo
 
 def test_a_plan_cannot_be_made_of_anything_but_one_real_number():
     linear, vector = nw.Linear([[0, 1]]), nw.Vector(nw.Box([1, 2]))
-    for query, privacy in ((linear, nw.MetricPrivacy(nw.Hamming(2, 1))), (vector, nw.ApproxDP(1, "0.01"))):
-        with pytest.raises(nw.InvalidQueryError, match="real-valued Scalar"):
+    for query, privacy in ((linear, nw.MetricPrivacy(nw.metrics.Hamming(2, 1))), (vector, nw.ApproxDP(1, "0.01"))):
+        with pytest.raises(nw.errors.InvalidQueryError, match="real-valued Scalar"):
             nw.design(query, privacy=privacy, utility=nw.SquaredError(), compose=3)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+import noisewright as nw
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
@@ -122,3 +126,32 @@ def test_a_budget_as_text_html_and_data(query, utility, target):
     assert data["epsilon"] == str(budget.epsilon)
     assert [row["name"] for row in data["rows"]] == [row.name for row in budget.rows]
     assert Certified.from_dict(data["rows"][0]["certified"]).mechanism == budget.best.mechanism
+
+
+ASKED: dict[str, tuple[Any, Any, Any]] = {
+    "one number": (nw.Scalar(2), nw.PureDP(1), nw.SquaredError()),
+    "an integer": (nw.Scalar(2, integer=True), nw.ZeroConcentratedDP(1), nw.Usefulness(1)),
+    "several": (nw.Vector(nw.Box([1, 3])), nw.PureDP(1), nw.SquaredError([1, 2])),
+    "linear": (
+        nw.Linear([[0, 1, 2], [1, 0, 3]]),
+        nw.MetricPrivacy(nw.metrics.Euclidean([(0, 0), (1, 1), (3, 2)])),
+        nw.LargestError(),
+    ),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_pickled_report_is_proven_again_and_says_the_same(asked: str):
+    query, privacy, utility = ASKED[asked]
+    report = nw.design(query, privacy=privacy, utility=utility)
+    again = pickle.loads(pickle.dumps(report))  # noqa: S301  # our own bytes
+    assert again is not report
+    assert again.to_dict() == report.to_dict()
+    assert str(again) == str(report)
+    assert copy.deepcopy(report) is report
+
+
+def test_entropies_are_compared_by_their_difference():
+    report = nw.design(nw.Scalar(3), privacy=nw.PureDP(1), utility=nw.ErrorEntropy())
+    values = {c.name: c.value for c in report.candidates}
+    assert f"{values['Laplace'] - values['staircase']:.4g} nats below that of Laplace noise" in report.why

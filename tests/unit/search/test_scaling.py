@@ -7,14 +7,17 @@ from fractions import Fraction
 import pytest
 
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
-from noisewright.search.tools.scaling import back_factor, check_problem, in_sensitivities, round_number
+from noisewright.search.design import designer_for
+from noisewright.search.tools.lattices import round_number
+from noisewright.search.tools.scaling import check_problem
 
 
 def test_only_usefulness_is_measured_in_the_unit_of_the_answer():
-    assert in_sensitivities(Usefulness(3), Scalar(2)) == Usefulness("3/2")
-    assert in_sensitivities(SquaredError(), Scalar(2)) == SquaredError()
+    assert Usefulness(3).scaled(Fraction(2)) == Usefulness("3/2")
+    assert SquaredError().scaled(Fraction(2)) == SquaredError()
 
 
 @pytest.mark.parametrize(
@@ -23,14 +26,13 @@ def test_only_usefulness_is_measured_in_the_unit_of_the_answer():
     ids=str,
 )
 def test_the_factor_back_to_the_unit_of_the_answer(utility, factor):
-    base, power = back_factor(utility, Scalar(5))
-    assert base**power == factor
+    assert 5**utility.degree == factor
 
 
 @pytest.mark.parametrize("utility", [None, "mse", SquaredError, 3], ids=repr)
 def test_what_is_no_utility(utility):
     with pytest.raises(InvalidUtilityError, match="SquaredError"):
-        check_problem(Scalar(1), utility)
+        designer_for(Scalar(1), PureDP(1), utility)
 
 
 def test_a_real_answer_is_never_exactly_right():
@@ -53,4 +55,4 @@ def test_round_numbers(least, round_one):
 
 
 def test_fractions_stay_exact():
-    assert in_sensitivities(Usefulness("1/3"), Scalar("1/7")) == Usefulness(Fraction(7, 3))
+    assert Usefulness("1/3").scaled(Fraction(1, 7)) == Usefulness(Fraction(7, 3))

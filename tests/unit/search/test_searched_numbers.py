@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from noisewright.mechanisms.linear_largest import _independent
 
 import noisewright as nw
+from noisewright.mechanisms.linear_values import estimate_independent
 from noisewright.search.bounds.approximate import _costs_from_below
 from noisewright.search.designers.plan import _largest
 from noisewright.search.families.calibration import rounded_up
@@ -28,11 +28,11 @@ from tests.bounded import question
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 5.0), (40.0, 0.3)])
 def test_the_larger_of_two_laplace_errors(a: float, b: float):
     """|noise| is exponential, so the larger of two has mean a + b - a b / (a + b)."""
-    assert _independent(np.array([a, b])) == pytest.approx(a + b - a * b / (a + b), rel=1e-4)
+    assert estimate_independent(np.array([a, b])) == pytest.approx(a + b - a * b / (a + b), rel=1e-4)
 
 
 def test_the_largest_of_equal_laplace_errors_is_the_harmonic_number():
-    assert _independent(np.full(7, 3.0)) == pytest.approx(3 * sum(1 / k for k in range(1, 8)), rel=1e-4)
+    assert estimate_independent(np.full(7, 3.0)) == pytest.approx(3 * sum(1 / k for k in range(1, 8)), rel=1e-4)
 
 
 @pytest.mark.parametrize("programme", [best_rates, best_ellipse])
@@ -124,10 +124,18 @@ def test_words_about_the_distance_to_the_best_possible_say_how_far():
 @pytest.mark.parametrize("utility", [nw.SquaredError([1, 5, 2]), nw.AbsoluteError([1, 5, 2])], ids=str)
 def test_errors_of_each_number_add_up_to_the_value(utility: Any):
     report: Any = nw.design(nw.Vector(nw.Box([1, 3, 10])), privacy=nw.PureDP(1), utility=utility)
-    power = 2 if isinstance(utility, nw.SquaredError) else 1
-    for candidate, errors in zip(report.candidates, report.errors, strict=True):
-        total = sum(w * e**power for w, e in zip([1, 5, 2], errors, strict=True))
+    for candidate, parts in zip(report.candidates, report.parts, strict=True):
+        total = sum(w * part for w, part in zip([1, 5, 2], parts, strict=True))
         assert total == pytest.approx(candidate.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("utility", [nw.LargestError(), nw.ErrorQuantile("0.9")], ids=str)
+def test_where_all_numbers_count_together_each_is_shown_by_the_root_of_its_squared_error(utility: Any):
+    report: Any = nw.design(nw.Vector(nw.Box([1, 3, 10])), privacy=nw.PureDP(1), utility=utility)
+    for candidate in report.candidates:
+        squares = candidate.certified.mechanism.expected(nw.SquaredError())
+        assert sum(part**2 for part in candidate.parts) == pytest.approx(float(squares.mid()), rel=1e-9)
+    assert report.utility.measure == "root mean square error"
 
 
 def test_only_the_mallows_distance_of_order_one_has_the_bound_of_the_absolute_error():
@@ -139,25 +147,26 @@ def test_only_the_mallows_distance_of_order_one_has_the_bound_of_the_absolute_er
 
 
 def test_the_exponential_mechanism_spends_half_of_epsilon_on_each_of_two_normalisations():
-    certified = nw.exponential_over([0, 1, 3], [0, 1, 3], nw.PureDP(2), power=2)
+    certified = nw.mechanisms.exponential_over([0, 1, 3], [0, 1, 3], nw.PureDP(2), power=2)
     # From answer 0 to 1 the candidate 3 loses 9 - 4 = 5, more than any other.
     assert certified.mechanism.rate == Fraction(2, 2 * 5)
 
 
 def test_what_falls_outside_is_moved_to_the_nearer_end():
     noise = nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.SquaredError()).best
-    assert nw.release_within(noise, -1000, 0, 1) == 0
-    assert nw.release_within(noise, 1000, 0, 1) == 1
+    assert nw.mechanisms.release_within(noise, -1000, 0, 1) == 0
+    assert nw.mechanisms.release_within(noise, 1000, 0, 1) == 1
 
 
 def test_cutting_planes_go_on_until_no_pair_is_violated(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(11)
     points, matrix = np.round(rng.uniform(0, 9, (40, 2)), 2), np.round(rng.normal(size=(3, 40)), 2)
-    query, privacy = nw.Linear(matrix.tolist()), nw.MetricPrivacy(nw.Euclidean(points.tolist()))
+    query, privacy = nw.Linear(matrix.tolist()), nw.MetricPrivacy(nw.metrics.Euclidean(points.tolist()))
     whole = {c.name: c.value for c in nw.design(query, privacy=privacy, utility=nw.SquaredError()).candidates}
     monkeypatch.setattr("noisewright.search.programmes.pairs.ALL_PAIRS", 10)
     monkeypatch.setattr("noisewright.search.programmes.pairs._ADDED", 2)
-    cut = nw.design(query, privacy=privacy, utility=nw.SquaredError())
+    # Another question object, about which no pairs are remembered.
+    cut = nw.design(nw.Linear(matrix.tolist()), privacy=privacy, utility=nw.SquaredError())
     for candidate in cut.candidates:
         assert candidate.value == pytest.approx(whole[candidate.name], rel=1e-6), candidate.name
 
@@ -165,7 +174,7 @@ def test_cutting_planes_go_on_until_no_pair_is_violated(monkeypatch: pytest.Monk
 def test_the_standard_error_of_a_local_mean_is_the_spread_over_the_root_of_the_count():
     mechanism = two_point(question(), Fraction(1))
     certified = nw.Certified(mechanism, nw.certify(mechanism, nw.PureDP(1)))
-    found = nw.local_mean(certified, [1.0, 2.0, 4.0, 5.0])
+    found = nw.mechanisms.local_mean(certified, [1.0, 2.0, 4.0, 5.0])
     assert (found.mean, found.count) == (3.0, 4)
     assert found.standard_error == pytest.approx(math.sqrt(10 / 3) / 2)
     assert found.interval(2) == pytest.approx((3 - math.sqrt(10 / 3), 3 + math.sqrt(10 / 3)))

@@ -45,7 +45,7 @@ def test_frozen_it_passes_the_certificate_on_a_thousand_random_instances():
         apart = np.hypot(*(points[first] - points[second]).T)
         differences, apart = _told((kind[:, first] - kind[:, second]).T, apart)
         rates = parameter_selection(differences / apart[:, None])
-        privacy = nw.MetricPrivacy(nw.Euclidean(points.tolist()))
+        privacy = nw.MetricPrivacy(nw.metrics.Euclidean(points.tolist()))
         certified = laplace_mechanism(nw.Linear(kind.tolist()), privacy, list(rates))
         assert certified.certificate.rule == "metric/laplace-every-pair"
         # The certificate scales the rates to fit exactly; that may not have cost anything to speak of.

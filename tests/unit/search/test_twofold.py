@@ -8,12 +8,13 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
+from noisewright.lab.r2dp_claims import smallest_epsilon_that_helps
 from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, SolverError
 from noisewright.search.bounds.two_fold import check_inequality, proven_cost
 from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.two_fold import smallest_epsilon_that_helps, two_fold_optimum
+from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.families.two_fold_laws import calibrated
-from noisewright.search.report.ranking import additive_candidate
+from noisewright.search.report.designer import Proposal, _candidate
 
 UTILITIES = [
     nw.AbsoluteError(),
@@ -91,9 +92,9 @@ def test_no_fold_beats_the_optimum_and_rayleigh_is_shown_as_it_is(utility, epsil
 def test_infinite_errors_are_said():
     query, privacy, utility = nw.Scalar(1), nw.PureDP(1), nw.SquaredError()
     report = nw.design(query, privacy=privacy, utility=utility)
-    fold = calibrated(nw.RayleighFold(Fraction(1)), Fraction(1))
+    fold = calibrated(nw.folds.RayleighFold(Fraction(1)), Fraction(1))
     mechanism = two_fold_mechanism(query, fold, Fraction(1), utility)
-    rayleigh = additive_candidate("Rayleigh fold", mechanism, privacy, utility, Fraction(str(report.bound)))
+    rayleigh = _candidate(Proposal("Rayleigh fold", mechanism), query, privacy, utility, Fraction(str(report.bound)))
     shown = replace(report, candidates=(*report.candidates, rayleigh))
     assert "infinite" in str(shown)
     assert "unbounded" in str(shown)

@@ -26,6 +26,7 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.search.programmes.approximate import MOST_CELLS, Floats, Grid, Row, row, support
+from noisewright.search.tools.lattices import aligned
 
 _CELLS_PER_EPSILON = 20
 _FEWEST, _MOST = 3, 24
@@ -72,9 +73,7 @@ def _points_per_sensitivity(query: Scalar, privacy: ApproxDP, utility: Utility) 
         return int(query.sensitivity)
     wanted = min(max(math.ceil(_CELLS_PER_EPSILON * privacy.epsilon), _FEWEST), _MOST)
     for edge in utility.edges:
-        unit = (edge / query.sensitivity).denominator
-        if unit <= 4 * _MOST:
-            return unit * math.ceil(wanted / unit)
+        wanted = aligned(wanted, edge / query.sensitivity, 4 * _MOST)
     return wanted
 
 

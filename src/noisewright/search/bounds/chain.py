@@ -23,7 +23,9 @@ from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.search.tools.scaling import round_number
+from noisewright.search.tools.lattices import round_number
+
+Floats = NDArray[np.float64]
 
 _CELLS_PER_SCALE = 700
 _FAR = 34.0
@@ -52,7 +54,7 @@ class LossGrid:
 
     def __init__(self, query: Scalar, epsilon: Fraction, utility: Any, cells_per_scale: int = _CELLS_PER_SCALE):
         rate = float(epsilon)
-        self.query, self.epsilon = query, epsilon
+        self.query, self.epsilon, self._fade = query, epsilon, math.exp(-rate)
         if query.integer:
             self.per = int(query.sensitivity)
         else:
@@ -72,7 +74,7 @@ class LossGrid:
         self._right = np.array(self.table.right)
         self._left = np.array(self.table.left)
 
-    def cell_losses(self, kind: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def cell_losses(self, kind: str) -> tuple[Floats, Floats]:
         """Loss of each cell outward to the right and to the left: "low", "high" or "middle"."""
         if self.query.integer:
             return self._right[:-1], self._left[1:]
@@ -87,65 +89,49 @@ class LossGrid:
     def best(self, *, symmetric: bool) -> TopStep:
         """The best top step for the middle loss, by floats."""
         right, left = self._sums(*self.cell_losses("middle"))
-        b = math.exp(-float(self.epsilon))
-        constant = 2 * self.per * b / (1 - b) ** 2
-        positions = np.arange(-self.range, self.range + 1)
-        if symmetric:
-            return self._best_symmetric(right, left, constant, b)
-        value = math.inf
-        for _ in range(_ROUNDS):
-            guess = value if math.isfinite(value) else self._ratio(right, left, constant, b, 0, 1)
-            gain_right = right - guess * positions / (1 - b)
-            gain_left = left + guess * positions / (1 - b)
-            ahead = np.minimum.accumulate(gain_right[::-1])[::-1]
-            start = int(np.argmin(gain_left[:-1] + ahead[1:]))
-            stop = start + 1 + int(np.argmin(gain_right[start + 1 :]))
-            ends = (start - self.range, stop - self.range)
-            found = self._ratio(right, left, constant, b, *ends)
-            if not found < value:
-                break
-            value, best = found, ends
-        return TopStep(best[0], best[1], value)
-
-    def _best_symmetric(
-        self, right: NDArray[np.float64], left: NDArray[np.float64], constant: float, b: float
-    ) -> TopStep:
-        if self.query.integer:
-            halves = np.arange(0, min(self.per, self.range))
-            lefts, rights = -halves, halves + 1
-        else:
-            halves = np.arange(1, min(self.per, self.range) + 1)
-            lefts, rights = -halves, halves
-        values = (right[rights + self.range] + left[lefts + self.range]) / ((rights - lefts) / (1 - b) + constant)
+        if not symmetric:
+            return self._lowest(right, left, 1)
+        extra = int(self.query.integer)
+        halves = np.arange(1 - extra, min(self.per, self.range) + 1 - extra)
+        values = self._ratio(right, left, -halves, halves + extra)
         i = int(np.argmin(values))
-        return TopStep(int(lefts[i]), int(rights[i]), float(values[i]))
+        return TopStep(-int(halves[i]), int(halves[i]) + extra, float(values[i]))
 
-    def _ratio(
-        self, right: NDArray[np.float64], left: NDArray[np.float64], constant: float, b: float, start: int, stop: int
-    ) -> float:
+    def _lowest(self, right: Floats, left: Floats, width: int) -> TopStep:
+        """The ends, at least `width` cells apart, with the smallest ratio: the excess over it is minimised in turn."""
+        slopes = np.arange(-self.range, self.range + 1) / (1 - self._fade)
+        best = TopStep(0, 1, float(self._ratio(right, left, 0, 1)))
+        for _ in range(_ROUNDS):
+            gain_right, gain_left = right - best.value * slopes, left + best.value * slopes
+            ahead = np.minimum.accumulate(gain_right[::-1])[::-1]
+            start = int(np.argmin(gain_left[: len(left) - width] + ahead[width:]))
+            stop = start + width + int(np.argmin(gain_right[start + width :]))
+            ends = start - self.range, stop - self.range
+            found = float(self._ratio(right, left, *ends))
+            if not found < best.value:
+                break
+            best = TopStep(*ends, found)
+        return best
+
+    def _ratio(self, right: Floats, left: Floats, start: Any, stop: Any) -> Any:
         top = right[stop + self.range] + left[start + self.range]
-        return float(top / ((stop - start) / (1 - b) + constant))
+        rest = 2 * self.per * self._fade / (1 - self._fade) ** 2
+        return top / ((stop - start) / (1 - self._fade) + rest)
 
-    def _sums(
-        self, right: NDArray[np.float64], left: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _sums(self, right: Floats, left: Floats) -> tuple[Floats, Floats]:
         """For each edge x in range: sum_j b^j C(x + j), and the mirror image; C is the running integral."""
         running = np.concatenate([-np.cumsum(left)[::-1], [0.0], np.cumsum(right)])
-        b = math.exp(-float(self.epsilon))
-        return (
-            self._discounted(running, b)[: 2 * self.range + 1],
-            self._discounted(-running[::-1], b)[: 2 * self.range + 1][::-1],
-        )
+        return self._discounted(running), self._discounted(-running[::-1])[::-1]
 
-    def _discounted(self, running: NDArray[np.float64], b: float) -> NDArray[np.float64]:
-        """Backward recursion H[x] = C[x] + b H[x + per] from the far end, in range and beyond."""
-        values = running[self.count - self.range :].copy()
+    def _discounted(self, running: Floats) -> Floats:
+        """Backward recursion H[x] = C[x] + b H[x + per] from the far end, for the edges in range."""
+        values = running[self.count - self.range :]
         rows = math.ceil(len(values) / self.per)
         padded = np.concatenate([values, np.full(rows * self.per - len(values), values[-1])]).reshape(rows, self.per)
-        padded[-1] /= 1 - b
+        padded[-1] /= 1 - self._fade
         for row in range(rows - 2, -1, -1):
-            padded[row] += b * padded[row + 1]
-        return padded.reshape(-1)
+            padded[row] += self._fade * padded[row + 1]
+        return padded.reshape(-1)[: 2 * self.range + 1]
 
     def lower_bound(self) -> Fraction:
         """A rational that the mean loss of no epsilon-DP noise can go below, proven in balls.
@@ -155,10 +141,7 @@ class LossGrid:
         Only ends where the loss is below the bound matter, and the range contains those.
         """
         low = self.cell_losses("low")
-        right, left = self._sums(*low)
-        b = math.exp(-float(self.epsilon))
-        constant = 2 * self.per * b / (1 - b) ** 2
-        guess = self._smallest_ratio(right, left, constant, b)
+        guess = self._lowest(*self._sums(*low), 0).value
         if min(self.table.right[self.range - 1], self.table.left[self.range - 1]) < guess:
             raise SolverError("the loss rises too slowly on one side for the range that was searched.")
         with precision():
@@ -170,24 +153,7 @@ class LossGrid:
                     return bound
         raise SolverError("the lower bound could not be proven; report this problem.")
 
-    def _smallest_ratio(
-        self, right: NDArray[np.float64], left: NDArray[np.float64], constant: float, b: float
-    ) -> float:
-        positions = np.arange(-self.range, self.range + 1)
-        guess = self._ratio(right, left, constant, b, 0, 1)
-        for _ in range(_ROUNDS):
-            gain_right = right - guess * positions / (1 - b)
-            gain_left = left + guess * positions / (1 - b)
-            ahead = np.minimum.accumulate(gain_right[::-1])[::-1]
-            start = int(np.argmin(gain_left + ahead))
-            stop = start + int(np.argmin(gain_right[start:]))
-            found = self._ratio(right, left, constant, b, start - self.range, stop - self.range)
-            if not found < guess:
-                break
-            guess = found
-        return guess
-
-    def _ball_sums(self, outward: NDArray[np.float64], inward: NDArray[np.float64]) -> list[Ball]:
+    def _ball_sums(self, outward: Floats, inward: Floats) -> list[Ball]:
         """Lower enclosures of sum_j b^j C(x + j) for x from -range to range, C running outward."""
         b = (-ball(self.epsilon)).exp()
         total = ball(0)

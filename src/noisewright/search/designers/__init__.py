@@ -1,1 +1,9 @@
-"""One file for each row of the table of questions: what it proposes, what bounds it, what is worth a remark."""
+"""From a question to ranked, certified candidates.
+
+- scalar_pure, scalar_approximate, scalar_concentrated, scalar_numerical: one number
+- halves, two_fold, plan: half-integers, two-fold noise, many releases
+- vector, vector_notes: several numbers
+- bounded, columns: answers in bounds, one or several
+- choice: one of several candidates
+- linear: linear questions under metric privacy
+"""

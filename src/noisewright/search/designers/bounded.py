@@ -13,6 +13,7 @@ from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
@@ -43,11 +44,11 @@ from noisewright.search.families.shapes import (
 )
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
-from noisewright.search.programmes.memory import user_memory
 from noisewright.search.report.designer import Designer, Proposal, designed
 from noisewright.search.report.progress import Advance, progress_bar, quiet
 from noisewright.search.report.report import Report, limit_text
 from noisewright.search.report.tables import percent
+from noisewright.search.tools.cache import user_cache
 
 PROGRAMME = "linear programme"
 _SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
@@ -66,6 +67,7 @@ _LARGEST_RATIO = 2000
 _MOST_SHELLS = 400
 _STEEPEST = 600
 _PLACES = 40
+_SOLVED: Remembered[Solved] = Remembered()
 
 
 def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -92,8 +94,13 @@ def bound(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility) 
 
 
 def _solved(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Solved:
-    chosen = size or default_size(query, privacy.epsilon)
-    return solved(query, privacy.epsilon, utility, chosen, step, user_memory())
+    """The programme's answer, proven once in a design."""
+    kept, key = _SOLVED.of(query), (size, privacy, utility)
+    if key not in kept:
+        chosen = size or default_size(query, privacy.epsilon)
+        kept.clear()
+        kept[key] = solved(query, privacy.epsilon, utility, chosen, step, user_cache())
+    return kept[key]
 
 
 def _within(query: Bounded, utility: Utility, mechanisms: dict[str, Conditional]) -> Usefulness:

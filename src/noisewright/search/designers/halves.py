@@ -16,6 +16,7 @@ from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import certainly_at_most, lower, precision, upper
+from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
@@ -26,7 +27,7 @@ from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.report.designer import outward
 from noisewright.search.report.tables import number
-from noisewright.search.tools.scaling import check_problem
+from noisewright.search.tools.scaling import check_problem, for_one
 
 _MOST_POINTS = 100
 _LARGEST_FLOAT = 2**52
@@ -63,17 +64,17 @@ def half_integers(query: Scalar, *, privacy: PureDP, utility: Utility) -> HalfIn
     usefulness or error quantiles; raises an InvalidInputError otherwise. For absolute errors and powers below 1 no
     numbers do better than whole ones.
     """
-    check_problem(query, utility)
-    if not isinstance(query, Scalar) or not query.integer:
+    if not isinstance(query, Scalar) or not query.integer or query.bounded is not None:
         raise InvalidQueryError("half-integers are for whole-number answers: Scalar(sensitivity, integer=True).")
     if not isinstance(privacy, PureDP):
         raise InvalidPrivacyError(f"privacy is {privacy!r}; half-integers are designed for nw.PureDP(epsilon).")
-    if not _covers(query, utility):
+    if not isinstance(utility, Utility) or not _covers(query, for_one(utility)):
         raise InvalidUtilityError(
             "half-integers are designed for Usefulness, ErrorQuantile and power errors above 1 with a sensitivity of at"
             f" most {_MOST_POINTS}; use design for whole numbers.",
             utility=utility,
         )
+    check_problem(query, utility)
     mechanism, value = _best(query, privacy.epsilon, utility)
     worst = lower(value) if utility.larger_is_better else upper(value)
     return HalfIntegers(
@@ -158,14 +159,7 @@ def _best_half(query: Scalar, epsilon: Fraction, power: Fraction) -> int:
     def value(half: int) -> float:
         return float(_power_error(_around_half(query, epsilon, half), half, power, FLOATS))
 
-    low, high = 1, int(query.sensitivity)
-    while low < high:
-        middle = (low + high) // 2
-        if value(middle) <= value(middle + 1):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return first_true(lambda half: value(half) <= value(half + 1), 0, int(query.sensitivity))
 
 
 def _fewest_points(query: Scalar, epsilon: Fraction, confidence: Fraction) -> int:
@@ -176,13 +170,4 @@ def _fewest_points(query: Scalar, epsilon: Fraction, confidence: Fraction) -> in
             inside = _within(_widest_top(query, epsilon, points), points, BALLS)
             return certainly_at_most(BALLS.real(confidence), inside)
 
-    low, high = 0, 1
-    while not reached(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if reached(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_true(reached, *gallop(reached, 0, 1))

@@ -19,6 +19,7 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import staircase
 from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
@@ -28,12 +29,13 @@ from noisewright.proof.renyi import renyi_divergence
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.calibration import GAUSSIAN, calibrated, rounded_up
 from noisewright.search.families.composition import loss_distribution, staircase_losses
-from noisewright.search.families.smooth import float_value, on_cells
+from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import aligned_split, laplace as pure_laplace, tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Report
+from noisewright.search.tools.lattices import on_cells
 from noisewright.search.tools.scaling import check_problem
 
 _MOST_RELEASES = 4096
@@ -104,13 +106,7 @@ def gaussian_wins_from(query: Scalar, privacy: ApproxDP, utility: Utility) -> in
         low, high = high, 2 * high
         if high > _MOST_RELEASES:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        if wins(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_true(wins, low, high)
 
 
 def _rival(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> float:
@@ -135,13 +131,7 @@ def _largest(fits: Callable[[float], bool], guess: float, tolerance: float = _SE
         high = low * 2
         if fits(high):
             low = high
-    while high / low > 1 + tolerance:
-        middle = math.sqrt(low * high)
-        if fits(middle):
-            low = middle
-        else:
-            high = middle
-    return low
+    return first_true(fits, high, low, relative=tolerance, middle=geometric)
 
 
 def _fits(losses: Callable[[float], Any], privacy: ApproxDP, count: int) -> Callable[[float], bool]:
@@ -194,7 +184,7 @@ def _gaussian(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) ->
     # The root is rounded up, so the profile is proven for at least the sensitivity of the whole plan.
     std = calibrated(GAUSSIAN, query.sensitivity * rounded_up(math.sqrt(count) * (1 + 1e-12)), privacy).std
     rho = query.sensitivity**2 / (2 * std**2)
-    return Proposal("Gaussian", on_cells(query, Gaussian(std), float(std), utility), 0, ZeroConcentratedDP(rho))
+    return Proposal("Gaussian", on_cells(query, Gaussian(std), std, utility), 0, ZeroConcentratedDP(rho))
 
 
 def _laplace(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Proposal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -12,16 +12,15 @@ from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
-from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.proof.certify import certify
 from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR, check
 from noisewright.search.families.calibration import GAUSSIAN, calibrated, smallest_scale
 from noisewright.search.families.smooth import (
     best_generalized_gaussian,
+    certifies,
     gaussian,
     laplace,
     logistic,
@@ -33,11 +32,11 @@ from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Report, gain_text, limit_text
+from noisewright.search.tools.lattices import STEPS_PER_SCALE
 
 Target = ApproxDP | ProbabilisticDP
 
 _STD_TOLERANCE = 1e-7
-_STEPS_PER_SCALE = 1000
 
 
 def propose(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -106,24 +105,11 @@ def discrete_gaussian(query: Scalar, privacy: Any, guess: float) -> Additive | N
     return make(smallest_scale(certifies(make, privacy), guess, _STD_TOLERANCE))
 
 
-def certifies(make: Callable[[Fraction], Additive], privacy: Any) -> Callable[[Fraction], bool]:
-    """Whether the mechanism of a scale is certified."""
-
-    def holds(scale: Fraction) -> bool:
-        try:
-            certify(make(scale), privacy)
-        except UncertifiedError:
-            return False
-        return True
-
-    return holds
-
-
 def on_table(query: Scalar, law: Tabulated, epsilon: Fraction) -> Additive:
     """A tabulated law on a lattice that divides its cells finely enough to hide them."""
     if query.integer:
         return Additive(query, law, Lattice.integers())
-    parts = max(1, math.ceil(_STEPS_PER_SCALE * epsilon * law.width / query.sensitivity))
+    parts = max(1, math.ceil(STEPS_PER_SCALE * epsilon * law.width / query.sensitivity))
     return Additive(query, law, Lattice.cells(law.width / parts))
 
 

@@ -21,10 +21,11 @@ from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_diver
 from noisewright.search.designers.scalar_approximate import discrete_gaussian
 from noisewright.search.designers.scalar_pure import SCALAR, check
 from noisewright.search.families.calibration import rounded_up, smallest_scale
-from noisewright.search.families.smooth import float_value, on_cells
+from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
+from noisewright.search.tools.lattices import on_cells
 
 Target = RenyiDP | ZeroConcentratedDP
 
@@ -47,7 +48,7 @@ def propose(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> 
         normal = discrete_gaussian(query, privacy, float(std))
         found |= {"discrete Gaussian": normal} if normal else {}
     else:
-        found["Gaussian"] = on_cells(query, Gaussian(std), float(std), utility)
+        found["Gaussian"] = on_cells(query, Gaussian(std), std, utility)
         found |= _smooth(query, privacy, utility, float(std))
     if not found:
         raise InvalidPrivacyError(f"no noise can be made for {privacy} and {query}; choose a stronger requirement.")
@@ -95,7 +96,7 @@ def _smooth(query: Scalar, privacy: Target, utility: Utility, guess: float) -> d
         best = min((law for law in laws if law is not None), key=lambda law: sign * float_value(law, utility))
         name = f"generalized Gaussian, power {float(best.power):g}"
         found[name] = _scaled(reach, privacy, _maker(best.power), float(best.scale), _TOLERANCE)
-    return {name: on_cells(query, law, float(law.scale), utility) for name, law in found.items() if law is not None}
+    return {name: on_cells(query, law, law.scale, utility) for name, law in found.items() if law is not None}
 
 
 def _maker(power: Fraction) -> Callable[[Fraction], GeneralizedGaussian]:

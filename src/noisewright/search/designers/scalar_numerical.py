@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 from noisewright.laws.folds import Atoms, point_fold
-from noisewright.laws.lattice import Lattice
-from noisewright.laws.piecewise import staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.privacy import PureDP
@@ -17,17 +15,14 @@ from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredErro
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.staircase import integer_staircase, laplace, laplace_name, tuned_staircase
+from noisewright.search.families.staircase import integer_staircase, laplace, laplace_name, tuned_staircase, with_split
 from noisewright.search.families.two_fold import calibrated_atoms, two_fold_optimum
 from noisewright.search.report.designer import Proposal
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Report
-from noisewright.search.tools.scaling import round_number
+from noisewright.search.tools.golden import golden
 
-_GOLDEN = (math.sqrt(5) - 1) / 2
-_SPLIT_STEPS = 18
-_STEPS_PER_SPLIT = 200
-_STEPS_PER_SCALE = 1000
+_ROUNDS = 18
 TWO_POINT = "two-point fold"
 
 
@@ -63,16 +58,12 @@ def best_staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Additi
     if query.integer:
         halves = range(min(int(query.sensitivity), 50))
         return min((integer_staircase(query, epsilon, h) for h in halves), key=lambda m: _value(m, utility))
-    split = _lowest(lambda s: _value(_with_split(query, epsilon, math.exp(s)), utility), -float(epsilon) - 1, 0.0)
-    return _with_split(query, epsilon, math.exp(split))
 
+    def cost(log_split: float) -> float:
+        return _value(with_split(query, epsilon, math.exp(log_split)), utility)
 
-def _with_split(query: Scalar, epsilon: Fraction, split: float) -> Additive:
-    least = max(100, math.ceil(_STEPS_PER_SCALE * epsilon), math.ceil(_STEPS_PER_SPLIT / split))
-    steps = round_number(least)
-    exact = Fraction(min(max(1, round(split * steps)), steps), steps)
-    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=exact)
-    return Additive(query, law, Lattice.cells(query.sensitivity / steps))
+    split = golden(cost, -float(epsilon) - 1, 0.0, _ROUNDS)
+    return with_split(query, epsilon, math.exp(split))
 
 
 def best_two_point(query: Scalar, epsilon: Fraction, utility: Utility) -> Atoms:
@@ -90,8 +81,10 @@ def best_two_point(query: Scalar, epsilon: Fraction, utility: Utility) -> Atoms:
         return _value(two_fold_mechanism(query, fold, epsilon, utility), utility)
 
     def improved(low: float, high: float) -> tuple[float, float]:
-        first = math.exp(_lowest(lambda s: cost(math.exp(s), high), math.log(rate / 30), math.log(rate * 0.999)))
-        return first, math.exp(_lowest(lambda s: cost(first, math.exp(s)), math.log(rate * 1.001), math.log(rate * 40)))
+        low = math.exp(golden(lambda s: cost(math.exp(s), high), math.log(rate / 30), math.log(rate * 0.999), _ROUNDS))
+        return low, math.exp(
+            golden(lambda s: cost(low, math.exp(s)), math.log(rate * 1.001), math.log(rate * 40), _ROUNDS)
+        )
 
     starts = [(rate * 0.5, rate * 1.5), (rate * 0.9, rate * 1.1)]
     for linear in (AbsoluteError(), SquaredError(), Usefulness(Fraction(1, 4))):
@@ -106,19 +99,3 @@ def best_two_point(query: Scalar, epsilon: Fraction, utility: Utility) -> Atoms:
 
 def _value(mechanism: Additive, utility: Utility) -> float:
     return float(mechanism.expected(utility, FLOATS))
-
-
-def _lowest(function: Callable[[float], float], low: float, high: float) -> float:
-    """Golden-section search; a local minimum is enough, since the result is only measured."""
-    a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_a, at_b = function(a), function(b)
-    for _ in range(_SPLIT_STEPS):
-        if at_a <= at_b:
-            high, b, at_b = b, a, at_a
-            a = high - _GOLDEN * (high - low)
-            at_a = function(a)
-        else:
-            low, a, at_a = a, b, at_b
-            b = low + _GOLDEN * (high - low)
-            at_b = function(b)
-    return a if at_a <= at_b else b

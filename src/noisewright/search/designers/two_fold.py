@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -10,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from noisewright.laws.folds import Fold
-from noisewright.laws.lattice import Lattice
 from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
@@ -23,11 +21,10 @@ from noisewright.search.families.two_fold import NEGLIGIBLE, TwoFoldOptimum, two
 from noisewright.search.families.two_fold_laws import FAMILIES, Cost, Family, best_fold, cost_of, ensemble_family
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
-from noisewright.search.tools.scaling import round_number
+from noisewright.search.tools.lattices import on_cells
 
-_STEPS_PER_SCALE = 1000
-_STEPS_PER_CORE = 200
-_LARGEST_ALIGNED = 20_000
+_CORES = 5
+"""How many cores of a fold, or limits of a useful error, make a scale that is cut into steps."""
 _LATE = 100
 
 
@@ -45,14 +42,13 @@ def optimum_for(query: Scalar, epsilon: Fraction, utility: Utility) -> tuple[Add
 def two_fold_mechanism(query: Scalar, fold: Fold, epsilon: Fraction, utility: Utility) -> Additive:
     """Noise with this fold (rates per sensitivity) on a lattice fine enough for its core."""
     core = float(fold.slope(0.0, FLOATS))
-    steps = round_number(math.ceil(max(_STEPS_PER_SCALE * float(epsilon), _STEPS_PER_CORE * core)))
-    for edge in utility.edges:
-        within = edge / query.sensitivity
-        if within.denominator <= _LARGEST_ALIGNED:
-            steps = within.denominator * math.ceil(Fraction(steps, within.denominator))
-        else:
-            steps = max(steps, round_number(math.ceil(_STEPS_PER_CORE / within)))
-    return Additive(query, TwoFold(fold.scaled(1 / query.sensitivity)), Lattice.cells(query.sensitivity / steps))
+    spread = query.sensitivity / Fraction(max(float(epsilon), core / _CORES))
+    law = TwoFold(fold.scaled(1 / query.sensitivity))
+    found = on_cells(query, law, spread, utility)
+    if any(edge % found.lattice.step for edge in utility.edges):
+        # A limit that falls inside a cell asks for small ones.
+        return on_cells(query, law, min(spread, *(_CORES * edge for edge in utility.edges)))
+    return found
 
 
 def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:

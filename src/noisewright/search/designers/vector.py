@@ -23,6 +23,7 @@ from noisewright.search.families.vector_pure import Mechanisms, pure_mechanisms
 from noisewright.search.report.designer import Designer, Proposal, designed
 from noisewright.search.report.progress import Advance, quiet
 from noisewright.search.report.report import Report
+from noisewright.search.tools.scaling import check_problem
 
 SEVERAL = (SquaredError, AbsoluteError, Usefulness, ErrorQuantile, LargestError)
 _MOST_KINDS = 3
@@ -104,5 +105,13 @@ def _one_bound(designer: Designer, query: Vector, privacy: Any, utility: Utility
     return None if found is None else found * utility.shares(1)[0]
 
 
-VECTOR_PURE = Designer(SEVERAL, propose_pure, bound_pure, notes=notes, over="additive noise")
-VECTOR_APPROXIMATE = Designer(SEVERAL, propose_approximate, bound_approximate, notes=notes, over="additive noise")
+def check(query: Vector, privacy: Any, utility: Utility) -> None:
+    """Refuse what floats cannot hold; a single number is one."""
+    if query.dimension == 1:
+        check_problem(Scalar(query.extents[0]), utility.alone(0))
+
+
+VECTOR_PURE = Designer(SEVERAL, propose_pure, bound_pure, check, notes=notes, over="additive noise")
+VECTOR_APPROXIMATE = Designer(
+    SEVERAL, propose_approximate, bound_approximate, check, notes=notes, over="additive noise"
+)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from noisewright.mechanisms.rows import Rows
-from noisewright.problem.errors import NoisewrightError, SolverError
+from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded
+from noisewright.problem.records import digest
 from noisewright.proof.certify import certify
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.programmes.bounded import Found, Multipliers, Programme, solve
 from noisewright.search.programmes.charges import charges, exponent, missed
 from noisewright.search.programmes.feasible import ratio_above
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme
-from noisewright.search.programmes.memory import Memory, Stored, problem_digest
 from noisewright.search.programmes.repair import repaired
 from noisewright.search.report.progress import Advance
+from noisewright.search.tools.cache import Cache
+
+_FORMAT = "noisewright bounded solution, version 3"
+_LARGEST_MULTIPLIER = 2.0**60
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +36,32 @@ class Solved:
     bound: Fraction | None
 
 
-def solved(query: Bounded, epsilon: Fraction, utility: Any, size: Size, step: Advance, memory: Memory) -> Solved:
+def problem_digest(query: Bounded, epsilon: Fraction, utility: Any, size: Size) -> str:
+    """Fingerprint of everything that determines the solution."""
+    return digest(
+        {
+            "format": _FORMAT,
+            "query": query.to_dict(),
+            "epsilon": str(epsilon),
+            "utility": utility.to_dict(),
+            "size": [size.inputs, size.outputs],
+        }
+    )
+
+
+def solved(query: Bounded, epsilon: Fraction, utility: Any, size: Size, step: Advance, cache: Cache) -> Solved:
     """The programme's mechanism and the certified bound, each None where there is none.
 
-    Guarantees: the bound was proven in this call, whether its multipliers were stored or solved for; a stored
-    mechanism is one that was certified in this call for this very question.
+    Guarantees: the bound was proven in this process, whether its multipliers were stored or solved for; a stored
+    mechanism is one that was certified in this process for this very question.
     """
     key = problem_digest(query, epsilon, utility, size)
     programme = design_programme(query, epsilon, utility, size)
-    known = memory.get(key)
+    known: Solved | None = cache.get(key, lambda data: _proven_again(data, programme, utility))
     if known is not None:
         step("reading the stored solution")
         step("proving the bound")
-        again = _proven_again(known, programme, utility)
-        if again is not None:
-            return again
+        return known
     step("solving the linear programme")
     try:
         found: Found | None = solve(programme, charges(programme, utility))
@@ -52,21 +70,42 @@ def solved(query: Bounded, epsilon: Fraction, utility: Any, size: Size, step: Ad
         found, mechanism = None, None
     step("proving the bound")
     multipliers = _multipliers(programme, found, utility)
-    memory.put(key, Stored(mechanism, multipliers))
+    best = Solved(mechanism, _bound(programme, multipliers, utility))
+    cache.put(key, best, lambda: _content(mechanism, multipliers))
+    return best
+
+
+def _proven_again(data: Mapping[str, Any], programme: Programme, utility: Any) -> Solved | None:
+    """What was stored, if it holds; None where it does not belong to this question."""
+    mechanism = Rows.from_dict(data["mechanism"]) if data["mechanism"] else None
+    if mechanism is not None:
+        if mechanism.query != programme.query:
+            return None
+        certify(mechanism, PureDP(programme.epsilon))
+    multipliers = _read_multipliers(data["multipliers"]) if data["multipliers"] else None
     return Solved(mechanism, _bound(programme, multipliers, utility))
 
 
-def _proven_again(known: Stored, programme: Programme, utility: Any) -> Solved | None:
-    """What was stored, as far as it holds; None where it does not belong to this question."""
-    mechanism = known.mechanism
-    try:
-        if mechanism is not None:
-            if mechanism.query != programme.query:
-                return None
-            certify(mechanism, PureDP(programme.epsilon))
-        return Solved(mechanism, _bound(programme, known.multipliers, utility))
-    except (NoisewrightError, ValueError, IndexError):
-        return None
+def _content(mechanism: Rows | None, multipliers: Multipliers | None) -> dict[str, Any]:
+    """What is stored; `_proven_again` reads it back."""
+    plain = multipliers and {
+        "counts": multipliers.counts.tolist(),
+        "mass": multipliers.mass.tolist(),
+        "mean": multipliers.mean.tolist(),
+        "pairs": [part.tolist() for part in multipliers.pairs],
+    }
+    return {"mechanism": mechanism and mechanism.to_dict(), "multipliers": plain}
+
+
+def _read_multipliers(data: Mapping[str, Any]) -> Multipliers:
+    """Those of a file; ValueError where the numbers are none, or too large for sums in whole numbers."""
+    counts, mass, mean = (np.array(data[name], dtype=np.float64) for name in ("counts", "mass", "mean"))
+    first, second = (np.array(places, dtype=np.int64) for places in data["pairs"][:2])
+    values = np.array(data["pairs"][2], dtype=np.float64)
+    for numbers in (counts, mass, mean, values):
+        if not (np.abs(numbers) <= _LARGEST_MULTIPLIER).all():
+            raise ValueError("multipliers must be finite numbers of a moderate size")
+    return Multipliers(counts, mass, mean, (first, second, values))
 
 
 def _repaired(programme: Programme, found: Found | None) -> Rows | None:

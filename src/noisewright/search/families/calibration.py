@@ -19,6 +19,7 @@ from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.logistic import Logistic
 from noisewright.numerics.balls import precision, upper
+from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import InvalidPrivacyError, SolverError
@@ -49,7 +50,7 @@ GAUSSIAN = Family("Gaussian", Fraction(2), Gaussian, math.sqrt(0.5))
 LOGISTIC = Family("logistic", None, Logistic)
 
 
-def generalized_gaussian(power: Number) -> Family:
+def generalized_gaussians(power: Number) -> Family:
     """Generalized Gaussian laws of one power, which must be at least 1."""
     value = parameter(power, "power")
     if value < 1:
@@ -212,15 +213,9 @@ def smallest_scale(holds: Callable[[Fraction], bool], guess: float, tolerance: f
         low, high = rounded_up(float(low) / (1 + reach)), low
         if float(low) < guess * 1e-9:
             return high
-    while float(high / low) > 1 + tolerance:
-        middle = rounded_up(math.sqrt(float(low) * float(high)))
-        if not low < middle < high:
-            break
-        if holds(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_true(
+        holds, low, high, relative=tolerance, middle=lambda a, b: rounded_up(geometric(float(a), float(b)))
+    )
 
 
 def pure_power_scale(power: Fraction, epsilon: Fraction, sensitivity: Fraction) -> Fraction:

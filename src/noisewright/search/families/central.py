@@ -13,8 +13,9 @@ from fractions import Fraction
 from noisewright.laws.bumps import FLAT, Steps
 from noisewright.mechanisms.composite import Composite
 from noisewright.problem.queries import Bounded
-from noisewright.search.families.shapes import fitting_cells, golden
+from noisewright.search.families.shapes import fitting_cells
 from noisewright.search.programmes.feasible import ratio_below
+from noisewright.search.tools.golden import lowest_share
 
 _CELLS = 1024
 _FLOOR_BITS = 60
@@ -55,27 +56,7 @@ def tuned_core(query: Bounded, epsilon: Fraction, goal: str) -> Fraction | None:
     def cost(core: float) -> float:
         return closed_variance(query, epsilon, core, goal) if _scale(query, epsilon, core) <= limit else math.inf
 
-    grid = [(i + 0.5) / _SCAN for i in range(_SCAN)]
-    costs = [cost(c) for c in grid]
-    best = min(range(_SCAN), key=costs.__getitem__)
-    if not math.isfinite(costs[best]):
-        return None
-    found = golden(cost, max(grid[best] - 1 / _SCAN, 1e-7), min(grid[best] + 1 / _SCAN, 1 - 1e-7))
-    core = Fraction(found if cost(found) <= costs[best] else grid[best]).limit_denominator(10**9)
-    return core if math.isfinite(cost(float(core))) else Fraction(grid[best])
-
-
-def default_core(query: Bounded, epsilon: Fraction) -> Fraction:
-    """The core of the published default: b = (m + 3) / (m + 4) of its largest allowed value."""
-    move = 2 * float(query.sensitivity / query.width)
-    shells = max(1, math.ceil(query.width / query.sensitivity)) - 1
-    y = math.exp(float(epsilon))
-    sides = move * y * (y**shells - 1) / (y - 1)
-    rest = (1 + shells * move) * y ** (shells + 1)
-    largest = float(epsilon) / math.log((sides + math.sqrt(sides**2 + 4 * rest)) / 2)
-    b = (shells + 3) / (shells + 4) * largest
-    core = math.exp(float(epsilon) / b) - sides
-    return Fraction(core / (y ** (shells + 1) * (1 + shells * move) + core))
+    return lowest_share(cost, _SCAN)
 
 
 def closed_variance(query: Bounded, epsilon: Fraction, core: float, goal: str) -> float:

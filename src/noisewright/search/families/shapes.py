@@ -8,18 +8,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Sine, Tent
+from noisewright.laws.bumps import FLAT, Part, Plateau, Sine, Tent
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision, upper
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.queries import Bounded
 from noisewright.proof.bounded import bounded_ratio
 from noisewright.search.programmes.feasible import ratio_below, smallest_margin
+from noisewright.search.tools.golden import golden, lowest_share
 
 ACTIVATIONS: dict[str, Callable[[Fraction], Part]] = {"A1": Plateau, "A2": Sine, "A3": Tent}
 """The paper's activations by name, made from half their width."""
@@ -28,7 +30,6 @@ _CELLS = 1024
 _MOST_CELLS = 1 << 12
 _SCAN = 400
 _DENOMINATOR = 10**9
-_TRUNCATION_STEPS = 40
 
 
 def fitting_cells(query: Bounded, near: int) -> int:
@@ -64,10 +65,7 @@ def composite(query: Bounded, epsilon: Fraction, activation: Part, base: Part = 
 
 
 def tuned_half(query: Bounded, epsilon: Fraction, kind: str, base: Part, goal: str) -> Fraction | None:
-    """Half the width of the best activation; goal is "worst", "average" or "centre". None where none fits the bounds.
-
-    A scan brackets the minimum, golden section finds it to the precision of floats.
-    """
+    """Half the width of the best activation for the goal "worst", "average" or "centre"; None where none fits."""
     low, high = query.covered
     ratio, room = math.exp(float(epsilon)), float((query.margin + query.width / 2) / (high - low))
     floor, top = base.extremes(FLOATS)
@@ -84,25 +82,12 @@ def tuned_half(query: Bounded, epsilon: Fraction, kind: str, base: Part, goal: s
         square = share * (part.second_moment(FLOATS) + far) + (1 - share) * base_square - share**2 * far
         return float(scale**2 * square)
 
-    grid = [(i + 0.5) / _SCAN for i in range(_SCAN)]
-    costs = [cost(v) for v in grid]
-    best = min(range(_SCAN), key=costs.__getitem__)
-    if not math.isfinite(costs[best]):
-        return None
-    found = golden(cost, max(grid[best] - 1 / _SCAN, 1e-6), min(grid[best] + 1 / _SCAN, 1 - 1e-6))
-    half = Fraction(found if cost(found) <= costs[best] else grid[best]).limit_denominator(_DENOMINATOR)
-    return half if math.isfinite(cost(float(half))) else Fraction(grid[best])
+    return lowest_share(cost, _SCAN)
 
 
 def goal_of(utility: Any) -> str:
     """Which of the closed forms' goals a utility is: an average over any prior is tuned as an even one."""
     return "average" if utility.averaged else "worst"
-
-
-def quartic_for(epsilon: Fraction, fraction: Fraction) -> Quartic:
-    """Base B2 with t / y the given fraction of the way from e^-epsilon (where nothing is left) to 1 (base B1)."""
-    least = 1 / ratio_below(epsilon)
-    return Quartic(least + (1 - least) * fraction)
 
 
 def piecewise_half(epsilon: Fraction) -> Fraction:
@@ -168,27 +153,4 @@ def truncated(query: Bounded, epsilon: Fraction, power: Fraction, ends: str = "c
     low, high = scale / 64, scale
     while not passes(high):
         low, high = high, 2 * high
-    for _ in range(_TRUNCATION_STEPS):
-        if high - low <= high / 10**6:
-            break
-        middle = Fraction(float((low + high) / 2))
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return made(high)
-
-
-def golden(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Golden-section minimum of a unimodal function."""
-    ratio = (math.sqrt(5) - 1) / 2
-    a, b = low, high
-    x, y = b - ratio * (b - a), a + ratio * (b - a)
-    at_x, at_y = cost(x), cost(y)
-    for _ in range(90):
-        if at_x <= at_y:
-            b, y, at_y = y, x, at_x
-            x = b - ratio * (b - a)
-            at_x = cost(x)
-        else:
-            a, x, at_x = x, y, at_y
-            y = a + ratio * (b - a)
-            at_y = cost(y)
-    return (a + b) / 2
+    return made(first_true(passes, low, high, relative=1e-6, middle=lambda a, b: Fraction(float((a + b) / 2))))

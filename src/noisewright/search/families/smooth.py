@@ -12,7 +12,6 @@ import numpy as np
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import Laplace
-from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
@@ -29,30 +28,18 @@ from noisewright.search.families.calibration import (
     LOGISTIC,
     calibrated,
     float_scales,
-    generalized_gaussian,
+    generalized_gaussians,
     pure_power_scale,
     smallest_scale,
 )
-from noisewright.search.tools.scaling import round_number
+from noisewright.search.tools.lattices import on_cells
 
 Target = ApproxDP | ProbabilisticDP
 
-_STEPS_PER_SCALE = 1000
-_LARGEST_ALIGNED = 20_000
 _LATTICE_TOLERANCE = 1e-5
 _BOUND_TOLERANCE = 1e-11
 _POWERS_ABOVE = np.round(np.concatenate([np.arange(1.0, 2.0, 0.02), np.arange(2.0, 6.0, 0.1)]), 2)
 _POWERS_BELOW = np.round(np.arange(0.3, 1.0, 0.05), 2)
-
-
-def on_cells(query: Scalar, law: Any, spread: float, utility: Utility) -> Additive:
-    """The law on a lattice of about a thousand steps to its spread; `within` falls on an edge where it can."""
-    steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * float(query.sensitivity) / spread)))
-    for edge in utility.edges:
-        unit = (edge / query.sensitivity).denominator
-        if unit <= _LARGEST_ALIGNED:
-            steps = unit * math.ceil(steps / unit)
-    return Additive(query, law, Lattice.cells(query.sensitivity / steps))
 
 
 def on_lattice(
@@ -62,21 +49,28 @@ def on_lattice(
 
     Guarantees: the scale is one at which the verifier's rule for the lattice noise held.
     """
-    first = on_cells(query, make(scale), float(scale), utility)
+    first = on_cells(query, make(scale), scale, utility)
     if isinstance(privacy, ApproxDP):
         return first
 
-    def holds(candidate: Fraction) -> bool:
-        try:
-            certify(Additive(query, make(candidate), first.lattice), privacy)
-        except UncertifiedError:
-            return False
-        return True
-
+    holds = certifies(lambda candidate: Additive(query, make(candidate), first.lattice), privacy)
     if holds(scale):
         return first
     enlarged = smallest_scale(holds, float(scale), _LATTICE_TOLERANCE)
     return Additive(query, make(enlarged), first.lattice)
+
+
+def certifies(make: Callable[[Fraction], Additive], privacy: Any) -> Callable[[Fraction], bool]:
+    """Whether the mechanism of a scale is certified."""
+
+    def holds(scale: Fraction) -> bool:
+        try:
+            certify(make(scale), privacy)
+        except UncertifiedError:
+            return False
+        return True
+
+    return holds
 
 
 def gaussian(query: Scalar, privacy: Target, utility: Utility) -> Additive:
@@ -93,8 +87,8 @@ def laplace(query: Scalar, privacy: Target, utility: Utility) -> Additive:
     """Laplace noise with the exact scale; for probabilistic privacy that is the pure one."""
     scale = query.sensitivity / privacy.epsilon
     if isinstance(privacy, ApproxDP):
-        scale = calibrated(generalized_gaussian(1), query.sensitivity, privacy).scale
-    return on_cells(query, Laplace(scale), float(scale), utility)
+        scale = calibrated(generalized_gaussians(1), query.sensitivity, privacy).scale
+    return on_cells(query, Laplace(scale), scale, utility)
 
 
 def best_generalized_gaussian(query: Scalar, privacy: Target, utility: Utility) -> Additive:
@@ -102,11 +96,11 @@ def best_generalized_gaussian(query: Scalar, privacy: Target, utility: Utility) 
     power = best_power(query, privacy, utility)
     if power < 1:
         scale = pure_power_scale(power, privacy.epsilon, query.sensitivity)
-        return on_cells(query, GeneralizedGaussian(power, scale), float(scale), utility)
+        return on_cells(query, GeneralizedGaussian(power, scale), scale, utility)
     if power == 1 and isinstance(privacy, ProbabilisticDP):
         scale = query.sensitivity / privacy.epsilon
     else:
-        scale = calibrated(generalized_gaussian(power), query.sensitivity, privacy).scale
+        scale = calibrated(generalized_gaussians(power), query.sensitivity, privacy).scale
     return on_lattice(query, privacy, utility, lambda b: GeneralizedGaussian(power, b), scale)
 
 
@@ -142,7 +136,7 @@ def truncated_laplace(query: Scalar, privacy: Target, utility: Utility) -> Addit
         return approximate_delta(TruncatedLaplace(scale, bound), epsilon, reach)[0] <= privacy.delta
 
     bound = smallest_scale(holds, end * (1 + 1e-12), _BOUND_TOLERANCE)
-    found = on_cells(query, TruncatedLaplace(scale, bound), float(scale), utility)
+    found = on_cells(query, TruncatedLaplace(scale, bound), scale, utility)
     if isinstance(privacy, ApproxDP):
         return found
     # Cells that reach beyond the end would be counted whole.

@@ -1,20 +1,18 @@
-"""Solved programmes, kept in memory and in the user's cache folder under a digest of the problem.
+"""Solved programmes, kept in the cache under a digest of the problem.
 
 What is read back is treated like what a solver says: the law is checked and the bound is proven again.
 """
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from noisewright.laws.registry import law_from_dict
 from noisewright.laws.tabulated import HALF, Tabulated
-from noisewright.problem.errors import NoisewrightError, SolverError
+from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import digest
@@ -22,11 +20,11 @@ from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
 from noisewright.search.programmes.approximate import solved_law
-from noisewright.search.tools.cache import cache_folder
+from noisewright.search.tools.cache import user_cache
 
-VERSION = "approximate programme, version 1"
-_LARGEST_FILE = 16 * 2**20
-_MOST_KEPT = 256
+Found = TypeVar("Found")
+
+VERSION = "approximate programme, version 2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +33,6 @@ class Solved:
 
     law: Tabulated | None
     bound: Fraction | None
-    cached: bool
-
-
-_kept: dict[str, Solved] = {}
 
 
 def problem_digest(query: Scalar, privacy: ApproxDP, utility: Utility) -> str:
@@ -55,50 +49,20 @@ def problem_digest(query: Scalar, privacy: ApproxDP, utility: Utility) -> str:
 
 def solve_approximate(query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved:
     """The best law the programme finds and what nothing can beat, solved once per problem."""
-    name = problem_digest(query, privacy, utility)
-    if name in _kept:
-        return _kept[name]
-    found = _read(name, query, privacy, utility)
+    name, cache = problem_digest(query, privacy, utility), user_cache()
+    found: Solved | None = cache.get(name, lambda data: _restored(data, query, privacy, utility))
     if found is None:
-        law, dual = _law(query, privacy, utility), _dual(query, privacy, utility)
-        bound = proven_bound(query, privacy, utility, dual) if dual else None
-        found = Solved(law, bound, cached=False)
-        _write(name, law, dual)
-    if len(_kept) >= _MOST_KEPT:
-        _kept.clear()
-    _kept[name] = Solved(found.law, found.bound, cached=True)
+        law = _tried(solved_law, query, privacy, utility)
+        dual = _tried(find_dual, query, privacy, utility)
+        found = Solved(law, proven_bound(query, privacy, utility, dual) if dual else None)
+        cache.put(name, found, lambda: _content(law, dual))
     return found
 
 
-def forget() -> None:
-    """Empty the memory (not the folder)."""
-    _kept.clear()
-
-
-def _law(query: Scalar, privacy: ApproxDP, utility: Utility) -> Tabulated | None:
+def _tried(solve: Callable[..., Found | None], *problem: Scalar | ApproxDP | Utility) -> Found | None:
     try:
-        return solved_law(query, privacy, utility)
+        return solve(*problem)
     except SolverError:
-        return None
-
-
-def _dual(query: Scalar, privacy: ApproxDP, utility: Utility) -> Dual | None:
-    try:
-        return find_dual(query, privacy, utility)
-    except SolverError:
-        return None
-
-
-def _read(name: str, query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved | None:
-    folder = cache_folder()
-    path = folder / f"{name}.json" if folder else None
-    try:
-        if path is None or not path.is_file() or path.stat().st_size > _LARGEST_FILE:
-            return None
-        data = json.loads(path.read_text(encoding="utf-8"))
-        return _restored(data, query, privacy, utility)
-    except (OSError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError, NoisewrightError):
-        # A damaged file only costs the time to solve again.
         return None
 
 
@@ -114,7 +78,7 @@ def _restored(data: Mapping[str, Any], query: Scalar, privacy: ApproxDP, utility
         rows = [(int(s), int(a), int(b), float(v)) for s, a, b, v in data["dual"]["multipliers"]]
         dual = Dual(int(data["dual"]["per"]), int(data["dual"]["count"]), Fraction(data["dual"]["edge"]), rows)
         bound = proven_bound(query, privacy, utility, dual)
-    return Solved(law, bound, cached=True)
+    return Solved(law, bound)
 
 
 def _fits(law: Tabulated, query: Scalar) -> bool:
@@ -124,26 +88,12 @@ def _fits(law: Tabulated, query: Scalar) -> bool:
     return not law.edge and (query.sensitivity / law.width).denominator == 1
 
 
-def _write(name: str, law: Tabulated | None, dual: Dual | None) -> None:
-    folder = cache_folder()
-    if folder is None:
-        return
-    content = {
-        "law": law.to_dict() if law else None,
-        "dual": {
-            "per": dual.per,
-            "count": dual.count,
-            "edge": str(dual.edge),
-            "multipliers": [list(m) for m in dual.multipliers],
-        }
-        if dual
-        else None,
+def _content(law: Tabulated | None, dual: Dual | None) -> dict[str, Any]:
+    """What is stored; `_restored` reads it back."""
+    plain = dual and {
+        "per": dual.per,
+        "count": dual.count,
+        "edge": str(dual.edge),
+        "multipliers": [list(m) for m in dual.multipliers],
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        unfinished = folder / f"{name}.{os.getpid()}.part"
-        unfinished.write_text(json.dumps(content), encoding="utf-8")
-        unfinished.replace(folder / f"{name}.json")
-    except OSError:
-        # A cache that cannot be written is not needed for the answer.
-        return
+    return {"law": law and law.to_dict(), "dual": plain}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.utility import Utility
@@ -59,11 +60,4 @@ def _power_split(power: Fraction, epsilon: Fraction) -> float:
     def slope(split: float) -> float:
         return series(split, power) * (split + b * (1 - split)) - b * whole - (1 - b) * area(split)
 
-    low, high = math.log(1e-14), 0.0
-    for _ in range(70):
-        middle = (low + high) / 2
-        if slope(math.exp(middle)) < 0:
-            low = middle
-        else:
-            high = middle
-    return math.exp((low + high) / 2)
+    return math.exp(first_true(lambda log: slope(math.exp(log)) >= 0, math.log(1e-14), 0.0, within=1e-16))

@@ -9,18 +9,17 @@ from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Usefulness
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.families.split import best_split
-from noisewright.search.tools.scaling import round_number
+from noisewright.search.tools.lattices import STEPS_PER_SCALE, on_cells, round_number
 
-_STEPS_PER_SCALE = 1000
 _STEPS_PER_SPLIT = 200
 _STEPS_PER_SHARP_SPLIT = 10_000
-_LARGEST_ALIGNED = 20_000
 _FINE_STEPS = 10**6
 _MOST_STEPS = 2**58
 
@@ -35,12 +34,15 @@ def laplace(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
     scale = query.sensitivity / epsilon
     if query.integer:
         return Additive(query, DiscreteLaplace(scale), Lattice.integers())
-    steps = round_number(math.ceil(_STEPS_PER_SCALE * epsilon))
-    for edge in utility.edges:
-        unit = (edge / query.sensitivity).denominator
-        if unit <= _LARGEST_ALIGNED:
-            steps = unit * math.ceil(Fraction(steps, unit))
-    return Additive(query, Laplace(scale), Lattice.cells(query.sensitivity / steps))
+    return on_cells(query, Laplace(scale), scale, utility)
+
+
+def with_split(query: Scalar, epsilon: Fraction, split: float) -> Additive:
+    """The staircase with about this split, on a lattice fine enough for its top step."""
+    steps = round_number(max(100, float(STEPS_PER_SCALE * epsilon), _STEPS_PER_SPLIT / split))
+    top = Fraction(min(max(1, round(split * steps)), steps), steps)
+    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=top)
+    return Additive(query, law, Lattice.cells(query.sensitivity / steps))
 
 
 def tuned_staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
@@ -70,7 +72,7 @@ def from_grid(grid: LossGrid, *, symmetric: bool) -> Additive:
 
 def aligned_split(utility: Utility, epsilon: Fraction) -> tuple[Fraction, int]:
     """A rational split and a number of steps per sensitivity that it is a multiple of (errors in sensitivities)."""
-    least = max(100, math.ceil(_STEPS_PER_SCALE * epsilon))
+    least = max(100, math.ceil(STEPS_PER_SCALE * epsilon))
     ideal = best_split(utility, epsilon)
     if utility.power is not None:
         needed = max(least, math.ceil(_STEPS_PER_SPLIT / ideal))
@@ -106,30 +108,15 @@ def best_half(query: Scalar, epsilon: Fraction, utility: Utility) -> int:
     def value(half: int) -> float:
         return float(integer_staircase(query, epsilon, half).expected(utility, FLOATS))
 
-    low, high = 0, per - 1
-    while low < high:
-        middle = (low + high) // 2
-        if value(middle) <= value(middle + 1):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return first_true(lambda half: value(half) <= value(half + 1), -1, per - 1)
 
 
 def smallest_integer_width(query: Scalar, epsilon: Fraction, confidence: Fraction) -> int:
     """Smallest whole w that some integer noise stays within, with the confidence (in floats)."""
-    low, high = -1, int(query.sensitivity)
+    per = int(query.sensitivity)
 
     def reached(width: int) -> bool:
-        mechanism = integer_staircase(query, epsilon, width % int(query.sensitivity))
+        mechanism = integer_staircase(query, epsilon, width % per)
         return bool(mechanism.expected(Usefulness(width), FLOATS) >= float(confidence))
 
-    while not reached(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if reached(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_true(reached, *gallop(reached, -1, per + 1))

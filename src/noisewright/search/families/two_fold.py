@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from noisewright.laws.folds import Atoms, point_fold
 from noisewright.numerics.balls import ball, precision, upper
+from noisewright.numerics.bisection import first_true, geometric
 from noisewright.problem.utilities import Usefulness
 from noisewright.problem.utility import Utility
 
@@ -73,20 +74,6 @@ def two_fold_optimum(utility: Utility, epsilon: Fraction) -> TwoFoldOptimum:
     return TwoFoldOptimum(utility, epsilon, fold, slope, value, plain)
 
 
-def smallest_epsilon_that_helps(utility: Utility, *, highest: float = 12.0, digits: float = 1e-5) -> float | None:
-    """Where two-fold noise starts to beat Laplace noise, by bisection; None if it does not up to `highest`."""
-    low, high = 1e-3, highest
-    if not two_fold_optimum(utility, Fraction(high)).helps:
-        return None
-    while high - low > digits:
-        middle = (low + high) / 2
-        if two_fold_optimum(utility, Fraction(middle)).helps:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
 def _cost(utility: Utility, u: Floats) -> Floats:
     if utility.edges:
         return np.exp(-u * float(utility.edges[0]))
@@ -127,16 +114,11 @@ def _best_multiplier(utility: Utility, rate: float) -> float:
     """Where min over u of phi + m h is largest: it is concave in m, and h at the minimiser is its slope."""
     u = _rates(rate)
     cost, excess = _cost(utility, u), _excess(u, rate)
-    low, high = 1e-280, 1e280
-    for _ in range(200):
-        middle = math.sqrt(low) * math.sqrt(high)
-        if excess[int(np.argmin(cost + middle * excess))] > 0:
-            low = middle
-        else:
-            high = middle
-        if high <= low * (1 + 1e-15):
-            break
-    return high
+
+    def falls(multiplier: float) -> bool:
+        return bool(excess[int(np.argmin(cost + multiplier * excess))] <= 0)
+
+    return first_true(falls, 1e-280, 1e280, relative=1e-15, middle=geometric)
 
 
 def _touching(utility: Utility, rate: float, multiplier: float) -> tuple[float, float]:
@@ -186,13 +168,9 @@ def calibrated_atoms(low: float, high: float, epsilon: Fraction) -> Atoms:
 def _best_quantile(utility: Utility, epsilon: Fraction) -> TwoFoldOptimum:
     outside = 1 - float(utility.confidence)
     high = -math.log(outside) / float(epsilon)
-    low = high / 64
-    for _ in range(60):
-        middle = (low + high) / 2
-        if two_fold_optimum(Usefulness(middle), epsilon).cost <= outside:
-            high = middle
-        else:
-            low = middle
-        if high - low <= 1e-12 * high:
-            break
-    return two_fold_optimum(Usefulness(Fraction(high)), epsilon)
+
+    def reached(width: float) -> bool:
+        return two_fold_optimum(Usefulness(width), epsilon).cost <= outside
+
+    width = first_true(reached, high / 64, high, relative=1e-12)
+    return two_fold_optimum(Usefulness(width), epsilon)

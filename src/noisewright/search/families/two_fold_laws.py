@@ -14,6 +14,7 @@ from fractions import Fraction
 from noisewright.laws.combined import Ensemble, TruncatedNormalFold
 from noisewright.laws.folds import Fold, GammaFold, NoncentralChiSquaredFold, RayleighFold, UniformFold
 from noisewright.laws.twofold import TwoFold
+from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidLawError, SolverError
 from noisewright.problem.utility import Utility
@@ -136,13 +137,7 @@ def calibrating_distance(fold: Fold, rate: float) -> float:
         low, high = high, 2 * high
         if high > 1e200:
             raise ArithmeticError("the density of this fold does not fall far enough")
-    for _ in range(60):
-        middle = (low + high) / 2
-        if drop(middle) < rate:
-            low = middle
-        else:
-            high = middle
-    return low
+    return first_true(lambda x: drop(x) < rate, high, low)
 
 
 def cost_of(fold: Fold, utility: Utility, distance: float) -> float:
@@ -153,16 +148,11 @@ def cost_of(fold: Fold, utility: Utility, distance: float) -> float:
         moment = float(fold.inverse_moment(utility.power, FLOATS))
         return float(math.gamma(float(utility.power) + 1) * moment / distance ** float(utility.power))
     outside = 1 - float(utility.confidence)
-    low, high = 0.0, 1.0
-    while float(fold.transform(high, FLOATS)) > outside:
-        low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        if float(fold.transform(middle, FLOATS)) > outside:
-            low = middle
-        else:
-            high = middle
-    return high / distance
+
+    def reached(x: float) -> bool:
+        return float(fold.transform(x, FLOATS)) <= outside
+
+    return first_true(reached, *gallop(reached, 0.0, 1.0)) / distance
 
 
 def calibrated(fold: Fold, epsilon: Fraction, sensitivity: Fraction = Fraction(1)) -> Fold:

@@ -10,11 +10,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.laws.lattice import Lattice
 from noisewright.laws.truncated_laplace import TruncatedLaplace
-from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.problem.errors import SolverError, UncertifiedError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.sensitivity import Counted, L1Ball, L2Ball, Points
@@ -25,16 +24,17 @@ from noisewright.proof.vector_gaussian import frame_reach, gaussian_delta
 from noisewright.proof.vector_sets import largest_sum, root_above
 from noisewright.search.families.vector_parts import active, assembled, ball_gaussian, gaussian_part, laplace_parts
 from noisewright.search.families.vector_pure import Mechanisms, pure_mechanisms, sizes
-from noisewright.search.programmes.convex import best_frame, simplex_shares
-from noisewright.search.tools.scaling import round_number
+from noisewright.search.programmes.linear import best_ellipse, best_rates
+from noisewright.search.tools.lattices import on_cells
 from noisewright.search.tools.shares import exact_shares, power_shares
 
 Floats = NDArray[np.float64]
 
-_BITS = 48
+_BITS = 49
 _MOST_COMPOSED = 32
 _NOTCH = Fraction(1001, 1000)
 _FRAME_STEPS = 1024
+_REGULAR = 1e-3
 _STEPS_PER_SCALE = 500
 _HAIR = 1 + Fraction(1, 10**8)
 
@@ -45,21 +45,16 @@ def largest_length(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     Guarantees: the returned end of the bracket was checked in balls; 1 + 2^-40 times it was not found private.
     """
-    low, high = Fraction(0), Fraction(1)
-    while gaussian_delta(epsilon, high * high) <= delta:
-        low, high = high, 2 * high
-    while not low:
-        if gaussian_delta(epsilon, (high / 2) ** 2) <= delta:
-            low = high / 2
-        else:
-            high /= 2
-    for _ in range(_BITS):
-        middle = (low + high) / 2
-        if gaussian_delta(epsilon, middle * middle) <= delta:
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def private(length: Fraction) -> bool:
+        return gaussian_delta(epsilon, length * length) <= delta
+
+    high = Fraction(1)
+    while private(high):
+        high *= 2
+    while not private(high / 2):
+        high /= 2
+    return first_true(private, high, high / 2, within=high / 2**_BITS)
 
 
 def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, utility: Utility) -> Mechanisms:
@@ -104,9 +99,8 @@ def _truncated(query: Vector, epsilon: Fraction, delta: Fraction) -> PerCoordina
     for extent in {query.extents[i] for i in active(query)}:
         scale = extent / epsilon
         reach = math.log1p(math.expm1(float(epsilon)) / (2 * float(delta)))
-        steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * epsilon)))
         law = TruncatedLaplace(scale, scale * Fraction(reach).limit_denominator(10**9) * _HAIR)
-        parts[extent] = Additive(Scalar(extent), law, Lattice.cells(extent / steps))
+        parts[extent] = on_cells(Scalar(extent), law, scale, None, _STEPS_PER_SCALE)
     return assembled(query, {i: parts[query.extents[i]] for i in active(query)})
 
 
@@ -141,13 +135,12 @@ def _composed_laplace(
 
 def _float_size(worst: Floats, epsilon: float, delta: float) -> float:
     """The sum of shifts (in scales) whose composed loss just meets delta, by bisection in floats."""
-    low, high = epsilon, epsilon * 2
-    while _float_delta(worst * high, epsilon) <= delta:
-        low, high = high, 2 * high
-    for _ in range(16):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _float_delta(worst * middle, epsilon) <= delta else (low, middle)
-    return low
+
+    def too_large(size: float) -> bool:
+        return _float_delta(worst * size, epsilon) > delta
+
+    low, high = gallop(too_large, epsilon, epsilon)
+    return turn(too_large, low, high, within=(high - low) / 2**16)[0]
 
 
 def _float_delta(shifts: Floats, epsilon: float) -> float:
@@ -183,7 +176,7 @@ def _for_points(query: Vector, chosen: Points, epsilon: Fraction, length: Fracti
         "identical Gaussian": _fitted(query, dict.fromkeys(places, std), length),
     }
     power = _power(utility)
-    squares = simplex_shares(scaled**2, weights * extents**power, power / 2)
+    squares = best_rates(scaled**2, weights * extents**power, power / 2).point
     own = {
         i: query.extents[i] / (length * Fraction(math.sqrt(v)).limit_denominator(2**40))
         for i, v in zip(places, squares, strict=True)
@@ -191,7 +184,7 @@ def _for_points(query: Vector, chosen: Points, epsilon: Fraction, length: Fracti
     found["non-identical Gaussian"] = _fitted(query, own, length)
     if utility.power == 2 and len(places) == query.dimension <= LARGEST_FRAME:
         # Without a solution the other candidates still stand.
-        with suppress(SolverError):
+        with suppress(SolverError, np.linalg.LinAlgError):
             found["correlated Gaussian"] = _correlated(query, chosen, scaled, weights * extents**2, length)
     return {**found, **pure_mechanisms(query, epsilon, utility)}
 
@@ -210,10 +203,14 @@ def _fitted(query: Vector, deviations: dict[int, Fraction], length: Fraction) ->
 
 
 def _correlated(query: Vector, chosen: Points, scaled: Floats, costs: Floats, length: Fraction) -> LinearGaussian:
-    frame = best_frame(scaled, costs)
+    """The noise of least total variance, its covariance shaped by the listed differences."""
+    # Directions in which nobody moves get a thousandth of the usual noise, so that a solution exists.
+    shape = best_ellipse(np.vstack([scaled, _REGULAR * np.eye(len(costs))]), costs)
+    if shape is None:
+        raise SolverError("the convex programme for the covariance gave no usable answer.")
     matrix = tuple(
         tuple(Fraction(round(float(v) * 2**40), 2**40) / extent for v, extent in zip(row, query.extents, strict=True))
-        for row in frame
+        for row in np.linalg.cholesky(shape.point).T
     )
     step = Fraction(1, _FRAME_STEPS)
     longest = root_above(Fraction(frame_reach(query, matrix, step)))

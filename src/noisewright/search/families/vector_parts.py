@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.piecewise import staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -24,14 +23,13 @@ from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
 from noisewright.proof.vector_sets import root_above
 from noisewright.search.families.split import best_split
-from noisewright.search.families.staircase import tuned_staircase
+from noisewright.search.families.staircase import tuned_staircase, with_split
+from noisewright.search.tools.lattices import STEPS_PER_SCALE, on_cells, round_number
 from noisewright.search.tools.partition import Partition
-from noisewright.search.tools.scaling import round_number
 
 Floats = NDArray[np.float64]
 
-_STEPS_PER_SCALE = 160
-_LARGEST_ALIGNED = 20_000
+_COARSE_STEPS = 160
 _MANY = 200
 _MOST_SHELLS = 200_000
 _ROUND_RATE = Fraction(1, 4000)
@@ -55,23 +53,15 @@ def laplace_parts(query: Vector, shares: dict[int, Fraction], utility: Utility) 
     """Laplace noise of scale extent / share for each number."""
     parts = {}
     for i, share in shares.items():
-        extent = query.extents[i]
-        steps = round_number(math.ceil(_STEPS_PER_SCALE * share))
-        for edge in utility.alone(i).edges:
-            # The limit of a useful error falls on an edge of a cell where that takes no giant lattice.
-            part = (edge / extent).denominator
-            steps = part * math.ceil(Fraction(steps, part)) if part <= _LARGEST_ALIGNED else steps
-        parts[i] = Additive(Scalar(extent), Laplace(extent / share), Lattice.cells(extent / steps))
+        scale = query.extents[i] / share
+        parts[i] = on_cells(Scalar(query.extents[i]), Laplace(scale), scale, utility.alone(i), _COARSE_STEPS)
     return assembled(query, parts)
 
 
 def identical_laplace(query: Vector, scale: Fraction) -> PerCoordinate:
     """One scale for all numbers."""
     law = Laplace(scale)
-    parts = {}
-    for i in active(query):
-        steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * query.extents[i] / scale)))
-        parts[i] = Additive(Scalar(query.extents[i]), law, Lattice.cells(query.extents[i] / steps))
+    parts = {i: on_cells(Scalar(query.extents[i]), law, scale, None, _COARSE_STEPS) for i in active(query)}
     return assembled(query, parts)
 
 
@@ -80,8 +70,7 @@ def ball_laplace(query: Vector, epsilon: Fraction) -> PerCoordinate:
     chosen: Any = query.sensitivity
     count, radius = chosen.dimension, chosen.radius
     length = Fraction(1) if isinstance(chosen, L1Ball) else root_above(Fraction(count)) * _HAIR
-    steps = round_number(math.ceil(1000 * max(count / float(length), float(epsilon))))
-    step = radius / steps
+    step = radius / round_number(STEPS_PER_SCALE * max(count / length, epsilon))
     growth = count * step if count > 1 else Fraction(0)
     scale = (radius * length + growth) / epsilon
     part = Additive(Scalar(radius), Laplace(scale), Lattice.cells(step))
@@ -97,7 +86,7 @@ def tailored_parts(query: Vector, shares: dict[int, Fraction], utility: Utility)
         if splits is None:
             parts[i] = tuned_staircase(scalar, share, AbsoluteError() if utility.joint else utility.alone(i))
         else:
-            parts[i] = _staircase_part(scalar, share, float(np.interp(math.log(share), *splits)))
+            parts[i] = with_split(scalar, share, float(np.interp(math.log(share), *splits)))
     return assembled(query, parts)
 
 
@@ -110,24 +99,16 @@ def _split_table(shares: dict[int, Fraction], utility: Utility) -> tuple[Floats,
     return logs, np.array([best_split(power, Fraction(math.exp(v))) for v in logs])
 
 
-def _staircase_part(scalar: Scalar, share: Fraction, split: float) -> Additive:
-    steps = round_number(max(100, math.ceil(1000 * share), math.ceil(200 / split)))
-    top = Fraction(min(max(1, round(split * steps)), steps), steps)
-    law = staircase(epsilon=share, sensitivity=scalar.sensitivity, split=top)
-    return Additive(scalar, law, Lattice.cells(scalar.sensitivity / steps))
-
-
 def gaussian_part(extent: Fraction, std: Fraction) -> Additive:
     """Gaussian noise on a lattice whose step divides how far the number can move."""
-    steps = round_number(max(1, math.ceil(_STEPS_PER_SCALE * extent / std)))
-    return Additive(Scalar(extent), Gaussian(std), Lattice.cells(extent / steps))
+    return on_cells(Scalar(extent), Gaussian(std), std, None, _COARSE_STEPS)
 
 
 def ball_gaussian(query: Vector, length: Fraction) -> PerCoordinate:
     """One deviation for an l1 or l2 ball so that its diameter, rounding included, is `length` deviations."""
     chosen: Any = query.sensitivity
     count, radius = chosen.dimension, chosen.radius
-    step = radius / round_number(math.ceil(1000 * max(count**0.5, float(length))))
+    step = radius / round_number(STEPS_PER_SCALE * max(count**0.5, float(length)))
     growth = root_above(Fraction(count)) * step * _HAIR if count > 1 else Fraction(0)
     part = Additive(Scalar(radius), Gaussian((radius + growth) * _HAIR / length), Lattice.cells(step))
     return assembled(query, dict.fromkeys(range(count), part))
@@ -137,7 +118,7 @@ def blocks_from(query: Vector, partition: Partition, places: list[int], budgets:
     """Norm-shaped blocks on lattices of about a thousandth of their noise."""
     blocks = []
     for members, budget in zip(partition.blocks, budgets, strict=True):
-        steps = round_number(max(1, math.ceil(1000 * budget / len(members))))
+        steps = round_number(STEPS_PER_SCALE * budget / len(members))
         chosen = tuple(places[i] for i in members)
         blocks.append(NormBlock(chosen, tuple(query.extents[i] / steps for i in chosen), budget / steps))
     return NormShaped(query, tuple(blocks))
@@ -168,7 +149,7 @@ def cube_block_fits(query: Vector, epsilon: Fraction) -> bool:
 
 
 def _cube_steps(count: int, epsilon: Fraction) -> int:
-    return round_number(max(100, math.ceil(1000 * epsilon / count)))
+    return round_number(max(Fraction(100), STEPS_PER_SCALE * epsilon / count))
 
 
 def round_blocks_fit(query: Vector, epsilon: Fraction) -> bool:

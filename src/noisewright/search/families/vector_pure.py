@@ -26,7 +26,7 @@ from noisewright.search.families.vector_parts import (
     round_blocks_fit,
     tailored_parts,
 )
-from noisewright.search.programmes.convex import simplex_shares
+from noisewright.search.programmes.linear import best_rates
 from noisewright.search.tools.partition import best_partition, measured_partition
 from noisewright.search.tools.shares import curve_shares, exact_shares, grid_shares, power_shares
 
@@ -127,7 +127,7 @@ def _for_points(query: Vector, chosen: Points, epsilon: Fraction, utility: Utili
     extents, weights = sizes(query, utility, places)
     rows = np.array([[float(abs(row[i]) / query.extents[i]) for i in places] for row in chosen.rows])
     power = int(utility.power or 2)
-    shares = simplex_shares(rows, weights * extents**power, power)
+    shares = best_rates(rows, weights * extents**power, power).point
     found: Mechanisms = {"identical Laplace": identical_laplace(query, _points_scale(chosen) / epsilon)}
     # The shares are those of whole extents; the exact worst row, rounding included, decides their size.
     split = {i: Fraction(float(s)).limit_denominator(2**40) * epsilon for i, s in zip(places, shares, strict=True)}

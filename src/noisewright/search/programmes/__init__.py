@@ -1,1 +1,6 @@
-"""Linear and conic programmes: model, solve, repair."""
+"""Linear and convex programmes: modelled, solved, and repaired to exact weights.
+
+- approximate: one number with a delta
+- bounded, layout, feasible, repair: answers in bounds
+- linear, pairs, block_descent: linear questions
+"""

@@ -23,6 +23,7 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
+from noisewright.search.tools.lattices import aligned
 
 Floats = NDArray[np.float64]
 Row = tuple[NDArray[np.int32], Floats, float, float]
@@ -73,8 +74,7 @@ def cells_per_sensitivity(query: Scalar, epsilon: Fraction, utility: Utility) ->
         return int(query.sensitivity)
     wanted = min(max(math.ceil(_CELLS_PER_EPSILON * epsilon), _LEAST_PER_SENSITIVITY), _MOST_PER_SENSITIVITY)
     for edge in utility.edges:
-        unit = (edge / query.sensitivity).denominator
-        wanted = unit * math.ceil(wanted / unit) if unit <= _MOST_PER_SENSITIVITY else wanted
+        wanted = aligned(wanted, edge / query.sensitivity, _MOST_PER_SENSITIVITY)
     return wanted
 
 

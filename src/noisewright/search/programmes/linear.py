@@ -1,7 +1,8 @@
-"""Two convex programmes of metric privacy, by interior points, with the duality gap reached.
+"""Two convex programmes over listed differences, by interior points, with the duality gap reached.
 
-Both are small in variables and long in constraints (one for each pair). Floats: a bug here costs
-accuracy, never privacy, since every result is scaled to feasibility and certified afterwards.
+Rates for each number, and the shape of correlated noise. Both are small in variables and long in constraints (one for
+each difference). Floats: a bug here costs accuracy, never privacy, since every result is scaled to feasibility and
+certified afterwards.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ class Solved:
     gap: float
 
 
-def best_rates(pairs: Floats, weights: Floats, power: int = 2) -> Solved:
+def best_rates(pairs: Floats, weights: Floats, power: float = 2) -> Solved:
     """Rates r > 0 that minimise sum of weights r^-power subject to pairs @ r <= 1.
 
-    Rule: at r = (power w / s)^(1/(power+1)) the Lagrangian is least, where s = pairs' multipliers;
-    multipliers may be rescaled freely, which gives the bound its closed form.
-    Valid for: power 1 or 2; every column of `pairs` has a positive entry.
+    Rule: at r = (power w / s)^(1/(power+1)) the Lagrangian is least, where s = pairs' multipliers; they may be rescaled
+    freely, which bounds the value by (sum of (w s^power)^(1/(power+1)))^(power+1) over their sum^power.
+    Valid for: positive powers; every column of `pairs` has a positive entry.
     """
     unit = pairs.max(axis=0)
     matrix = pairs / unit
@@ -48,10 +49,9 @@ def best_rates(pairs: Floats, weights: Floats, power: int = 2) -> Solved:
     costs = costs / costs.sum()
 
     def bound(multipliers: Floats) -> float:
-        slopes, total = matrix.T @ multipliers, multipliers.sum()
-        if power == 2:
-            return float(4 / 27 * (3 * (costs ** (1 / 3) * (slopes / 2) ** (2 / 3)).sum()) ** 3 / total**2)
-        return float((np.sqrt(costs * slopes).sum()) ** 2 / total)
+        slopes = matrix.T @ multipliers
+        lengths = (costs * slopes**power) ** (1 / (power + 1))
+        return float(lengths.sum() ** (power + 1) / multipliers.sum() ** power)
 
     def value(r: Floats) -> float:
         return float((costs / r**power).sum())

@@ -1,1 +1,7 @@
-"""What a design returns: ranked candidates, tables, pictures, progress."""
+"""What `design` returns and how it is shown.
+
+- designer: proposals measured, certified, compared with the bound, ranked
+- report: ranked candidates, the bound, and why the winner won
+- tables, progress: text and HTML, the progress bar
+- plots: pictures
+"""

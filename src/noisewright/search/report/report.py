@@ -223,6 +223,8 @@ def _usual_reason(report: Report) -> str:
 
 def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
     """How much better the winner is than usual noise, in words."""
+    if utility.unit:
+        return f"its {utility} is {usual.value - winner.value:.4g} {utility.unit} below that of {usual.name} noise"
     larger = utility.larger_is_better
     top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
     if bottom <= 0 or top <= 0:

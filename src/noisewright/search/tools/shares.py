@@ -13,12 +13,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.numerics.bisection import first_true, geometric, turn
+from noisewright.search.tools.golden import golden
+
 Floats = NDArray[np.float64]
 
-_ROUNDS = 44
 _LEVELS = 18
 _GRID_LEVELS = 9
-_PRICES = 40
 _UNIT = 2**44
 
 
@@ -70,20 +71,8 @@ def best_level(rule: Callable[[float], Floats], loss: Callable[[Floats], float],
     def at(level: float) -> float:
         return loss(_filled(rule, level, count, together))
 
-    golden = (5**0.5 - 1) / 2
-    low, high = 0.0, 1 / together
-    first, second = high - golden * (high - low), low + golden * (high - low)
-    value_first, value_second = at(first), at(second)
-    for _ in range(_LEVELS):
-        if value_first <= value_second:
-            high, second, value_second = second, first, value_first
-            first = high - golden * (high - low)
-            value_first = at(first)
-        else:
-            low, first, value_first = first, second, value_second
-            second = low + golden * (high - low)
-            value_second = at(second)
-    tried = [_filled(rule, (low + high) / 2, count, together), np.full(count, 1 / together)]
+    level = golden(at, 0.0, 1 / together, _LEVELS)
+    tried = [_filled(rule, level, count, together), np.full(count, 1 / together)]
     return min(tried, key=loss)
 
 
@@ -97,13 +86,8 @@ def _filled(rule: Callable[[float], Floats], level: float, count: int, together:
         # The largest shares are those above the level; the rest of the places are filled at it.
         return float(together * level + np.sum(values - level))
 
-    low, high = -700.0, 700.0
-    for _ in range(_ROUNDS):
-        middle = (low + high) / 2
-        with np.errstate(over="ignore"):
-            fits = spent(shares(middle)) <= 1
-        low, high = (middle, high) if fits else (low, middle)
-    return shares(low)
+    with np.errstate(over="ignore"):
+        return shares(first_true(lambda m: spent(shares(m)) <= 1, 700.0, -700.0, within=1e-10))
 
 
 def grid_shares(gains: Floats, grid: Floats, budget: float, together: int) -> Floats:
@@ -137,11 +121,9 @@ def _priced(gains: Floats, grid: Floats, budget: float, together: int, level: fl
     def spent(shares: Floats) -> float:
         return float(together * level + np.sum(shares - level))
 
-    low, high = 1e-12, 1e12
-    for _ in range(_PRICES):
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if spent(chosen(middle)) <= budget else (middle, high)
-    shares = _topped_up(gains, grid, chosen(high), chosen(low), budget - spent(chosen(high)))
+    prices = turn(lambda p: spent(chosen(p)) <= budget, 1e-12, 1e12, relative=1e-10, middle=geometric)
+    dear, cheap = map(chosen, prices)
+    shares = _topped_up(gains, grid, cheap, dear, budget - spent(cheap))
     shares = np.maximum(shares, budget * 1e-6 / together)
     largest = np.partition(shares, len(shares) - together)[-together:]
     return np.asarray(shares * (budget / float(np.sum(largest))))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -81,7 +80,7 @@ def minkowski_utility_sensitivity(
     if exponent < 1:
         raise InvalidQueryError(f"power is {show(exponent)}; the Minkowski utility is bounded for powers from 1 on.")
     total = Fraction(0)
-    for reach, (low, high) in _paired(bounds, sensitivities):
+    for reach, (low, high) in paired(bounds, sensitivities):
         width = high - low
         short = width - reach
         if exponent.denominator == 1:
@@ -93,28 +92,10 @@ def minkowski_utility_sensitivity(
     return total
 
 
-def lemma_ten_bound(bounds: Sequence[tuple[Number, Number]], sensitivities: Sequence[Number], power: int) -> Fraction:
-    """The bound of the same quantity as Lemma 10 prints it, for whole powers."""
-    if power < 1 or int(power) != power:
-        raise InvalidQueryError(f"power is {power}; Lemma 10 is for whole powers from 1 on.")
-    pairs = _paired(bounds, sensitivities)
-    if power == 1:
-        return sum((reach for reach, _ in pairs), Fraction(0))
-    if power == 2:
-        return 2 * sum((reach * (high - low) for reach, (low, high) in pairs), Fraction(0))
-    total = Fraction(0)
-    for reach, (low, high) in pairs:
-        largest = max(abs(low), abs(high))
-        for j in range(1, power + 1):
-            rest = largest - reach
-            moved = largest**j - (rest**j if j % 2 else max(Fraction(0), rest) ** j)
-            total += math.comb(power, j) * largest ** (power - j) * moved
-    return total
-
-
-def _paired(
+def paired(
     bounds: Sequence[tuple[Number, Number]], sensitivities: Sequence[Number]
 ) -> list[tuple[Fraction, tuple[Fraction, Fraction]]]:
+    """Each sensitivity, exactly, beside its pair of bounds."""
     reach = [sensitivity_value(s, "sensitivity") for s in sensitivities]
     ends = [(parameter(low, "bound"), parameter(high, "bound")) for low, high in bounds]
     fits = len(reach) == len(ends) and all(0 < r <= high - low for r, (low, high) in zip(reach, ends, strict=False))

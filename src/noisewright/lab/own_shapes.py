@@ -13,6 +13,7 @@ from noisewright.mechanisms.composite import Composite
 from noisewright.problem.errors import InvalidLawError, InvalidLossError, InvalidQueryError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
+from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.shapes import composite
 from noisewright.search.programmes.bounded import solve
@@ -76,7 +77,8 @@ def loss_programme(
     """
     question = _bounded(query)
     check_feasible(question, privacy.epsilon)
-    programme = design_programme(question, privacy.epsilon, None, size or default_size(question, privacy.epsilon))
+    chosen = size or default_size(question, privacy.epsilon)
+    programme = design_programme(question, privacy.epsilon, SquaredError(), chosen)
     errors = programme.distances * float(question.sensitivity)
     losses = np.array([[_loss(loss, e) for e in row] for row in errors.tolist()])
     scale = float(np.abs(losses).max()) or 1.0

@@ -1,0 +1,56 @@
+from noisewright import (
+    errors as errors,
+    folds as folds,
+    lab as lab,
+    laws as laws,
+    learn as learn,
+    mechanisms as mechanisms,
+    metrics as metrics,
+)
+from noisewright.problem.divergences import (
+    ErrorEntropy as ErrorEntropy,
+    HistogramEntropy as HistogramEntropy,
+    KullbackLeibler as KullbackLeibler,
+    Mallows as Mallows,
+    Renyi as Renyi,
+)
+from noisewright.problem.errors import NoisewrightError as NoisewrightError
+from noisewright.problem.linear import Linear as Linear, Universe as Universe
+from noisewright.problem.metric_privacy import MetricPrivacy as MetricPrivacy
+from noisewright.problem.privacy import (
+    ApproxDP as ApproxDP,
+    ProbabilisticDP as ProbabilisticDP,
+    PureDP as PureDP,
+    RenyiDP as RenyiDP,
+    ZeroConcentratedDP as ZeroConcentratedDP,
+)
+from noisewright.problem.queries import Choice as Choice, Scalar as Scalar
+from noisewright.problem.sensitivity import (
+    Box as Box,
+    Disjoint as Disjoint,
+    L1Ball as L1Ball,
+    L2Ball as L2Ball,
+    Points as Points,
+    Replace as Replace,
+    Sparse as Sparse,
+)
+from noisewright.problem.utilities import (
+    AbsoluteError as AbsoluteError,
+    AverageVariance as AverageVariance,
+    ErrorQuantile as ErrorQuantile,
+    Expected as Expected,
+    Growth as Growth,
+    LargestError as LargestError,
+    PowerError as PowerError,
+    SquaredError as SquaredError,
+    Usefulness as Usefulness,
+    WorstVariance as WorstVariance,
+)
+from noisewright.problem.vector import Vector as Vector
+from noisewright.proof.certify import Certificate as Certificate, certify as certify
+from noisewright.sample.certified import Certified as Certified
+from noisewright.search.budget import Budget as Budget, BudgetRow as BudgetRow, budget_for as budget_for
+from noisewright.search.design import design as design
+from noisewright.search.report.report import Candidate as Candidate, Report as Report
+
+__version__: str

@@ -1,0 +1,31 @@
+from noisewright.laws.bumps import (
+    Plateau as Plateau,
+    Quartic as Quartic,
+    Sine as Sine,
+    Steps as Steps,
+    Tent as Tent,
+)
+from noisewright.laws.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+from noisewright.laws.gaussian import Gaussian as Gaussian
+from noisewright.laws.gaussian_mixture import GaussianMixture as GaussianMixture
+from noisewright.laws.generalized_gaussian import GeneralizedGaussian as GeneralizedGaussian
+from noisewright.laws.laplace import DiscreteLaplace as DiscreteLaplace, Laplace as Laplace
+from noisewright.laws.lattice import Lattice as Lattice
+from noisewright.laws.logistic import Logistic as Logistic
+from noisewright.laws.piecewise import (
+    Piecewise as Piecewise,
+    skewed_staircase as skewed_staircase,
+    staircase as staircase,
+)
+from noisewright.laws.tabulated import Tabulated as Tabulated
+from noisewright.laws.truncated_laplace import TruncatedLaplace as TruncatedLaplace
+from noisewright.laws.twofold import TwoFold as TwoFold
+from noisewright.proof.approximate import approximate_delta as approximate_delta
+from noisewright.proof.renyi import renyi_divergence as renyi_divergence
+from noisewright.search.families.calibration import (
+    GAUSSIAN as GAUSSIAN,
+    LOGISTIC as LOGISTIC,
+    calibrated as calibrated,
+    calibrated_many as calibrated_many,
+    generalized_gaussians as generalized_gaussians,
+)

@@ -1,0 +1,1 @@
+from noisewright.learn.naive_bayes import NaiveBayes as NaiveBayes

@@ -1,0 +1,46 @@
+from noisewright.lab.meta import metric_private as metric_private
+from noisewright.lab.own_shapes import composite_from as composite_from, loss_programme as loss_programme
+from noisewright.lab.sensitivities import (
+    exact_lp_sensitivity as exact_lp_sensitivity,
+    lp_sensitivity as lp_sensitivity,
+    lp_sensitivity_from_bounds as lp_sensitivity_from_bounds,
+)
+from noisewright.mechanisms.additive import Additive as Additive
+from noisewright.mechanisms.blend import Blend as Blend
+from noisewright.mechanisms.choice import PermuteAndFlip as PermuteAndFlip, RandomExponential as RandomExponential
+from noisewright.mechanisms.composite import Composite as Composite
+from noisewright.mechanisms.exponential import MinkowskiExponential as MinkowskiExponential
+from noisewright.mechanisms.linear import LinearElliptical as LinearElliptical, LinearLaplace as LinearLaplace
+from noisewright.mechanisms.linear_gaussian import LinearGaussian as LinearGaussian
+from noisewright.mechanisms.norm_shaped import NormBlock as NormBlock, NormShaped as NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate as PerCoordinate
+from noisewright.mechanisms.rows import Rows as Rows
+from noisewright.mechanisms.selection import (
+    MetricExponential as MetricExponential,
+    MetricMWEM as MetricMWEM,
+    MetricSmallDB as MetricSmallDB,
+)
+from noisewright.mechanisms.truncated import Truncated as Truncated
+from noisewright.problem.queries import Bounded as Bounded
+from noisewright.proof.conversions import implied_bound as implied_bound
+from noisewright.search.designers.bounded import design_bounded as design_bounded
+from noisewright.search.designers.columns import (
+    ColumnPlan as ColumnPlan,
+    LocalMean as LocalMean,
+    local_mean as local_mean,
+    plan_columns as plan_columns,
+)
+from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
+from noisewright.search.families.composition import (
+    composed_delta as composed_delta,
+    composed_epsilon as composed_epsilon,
+)
+from noisewright.search.families.exponential import (
+    exponential_over as exponential_over,
+    release_within as release_within,
+)
+from noisewright.search.families.linear import (
+    exponential_mechanism as exponential_mechanism,
+    mwem_mechanism as mwem_mechanism,
+    smalldb_mechanism as smalldb_mechanism,
+)

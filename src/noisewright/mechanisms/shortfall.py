@@ -1,0 +1,125 @@
+"""How far the chosen candidate's score lies below the best one, in the worst case over all scores.
+
+Write x for a candidate's shortfall times the rate epsilon / (2 sensitivity), a = e^-x, and k for the number of
+candidates but one best. A loss l(x) that rises from l(0) = 0 costs most, for both mechanisms, when all k lie at a
+common gap. So `missed(gap)`, the chance that k candidates at that gap take from the best one, says everything:
+k a / (1 + k a) for the exponential mechanism, 1 - (1 - (1 - a)^n) / (n a) with n = k + 1 for permute-and-flip.
+
+*Exponential mechanism.* The mean loss is at most v if and only if the sum of (l(x_j) - v) e^-x_j is at most v. Each
+term is largest at the same x.
+
+*Permute-and-flip.* The best candidate's place is u, uniform, and candidate j comes before it and is accepted where
+nobody is before; with m = a l(x) the mean loss is the integral over u of (1 - u) sum_j m_j prod_{i != j} (1 - u a_i).
+It is affine in each pair (m_j, a_j), rises with m_j and falls with a_j.
+For l = 1 where x > y, else 0: a candidate that is accepted and missed can only replace another outcome by a miss, so
+a_j is best as large as a miss can have it, just below e^-y.
+For l = x^p with p >= 1: below x = p, m rises and a falls with x, so all x are at least p. Now fix all but two
+candidates and the sum of their a; let x_1 < x_2. Moving a_1 and a_2 apart by ds each changes the mean loss by
+D ((l_1 - l_1') - (l_2 - l_2')) + E ((a_1 - a_2)(l_1 + l_2) + a_2 l_1' - a_1 l_2') - G (a_1 - a_2), with G >= 0 and
+0 <= E <= D / 2, as E / D is the mean of u under a weight that falls with u. Since x >= p, the first bracket is at most
+-(l_2 - l_1) / p. As a_2 l_1' <= a_1 l_2', a_1 - a_2 <= a_1 (x_2 - x_1), l_2 - l_1 >= p x_1^(p-1) (x_2 - x_1) and
+x e^-x <= 1/e, the second is at most 3 (l_2 - l_1) / (e p). So the change is negative: two that differ are worse
+brought together, and the maximum, which exists by compactness, is where all are equal.
+
+Both `missed` have a logarithm that is concave in the gap. For the exponential mechanism by differentiation; for
+permute-and-flip it is the mean over u of 1 - (1 - u a)^k, whose logarithm is concave in log(u a), convolved with e^w on
+w = log u < 0, and convolution keeps it (Prékopa).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from noisewright.mechanisms.base import Mechanism
+from noisewright.numerics.balls import Ball, ball, hull, precision
+from noisewright.numerics.bisection import first_true
+from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.problem.numbers import show
+
+_STEPS = 2**24
+_HALVINGS = 64
+
+
+class Choosing(Mechanism):
+    """A choice among candidates; its error is the shortfall of the chosen score, its utilities are worst cases.
+
+    They hold for all scores, as a limit where no scores attain them.
+    """
+
+    __slots__ = ()
+    query: Any
+
+    @property
+    def unit(self) -> Fraction | None:
+        """The gap that makes a candidate e times less likely; None where no single one does."""
+        return None
+
+    def missed(self, gap: Fraction) -> Ball:
+        """The largest chance that the chosen score lies more than `gap` below the best one."""
+        self._refuse("the chance to miss the best candidate")
+
+    def power_means(self, power: Fraction, field: Field) -> list[Value]:
+        if power < 1 or self.unit is None:
+            self._refuse(f"the largest mean of shortfall^{show(power)}")
+        return [_valued(lambda: self._largest_mean(power), field)]
+
+    def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:
+        return [_valued(lambda: 1 - self.missed(limits[0]), field)]
+
+    def half_width(self, confidence: Fraction, field: Field) -> Value:
+        return _valued(lambda: self._quantile(confidence), field)
+
+    def _quantile(self, confidence: Fraction) -> Ball:
+        """The smallest gap beyond which the choice lies with at most the remaining probability."""
+        size = len(self.query.candidates)
+        if Fraction(size - 1, size) <= 1 - confidence:
+            return ball(0)
+        low, high, rest = Fraction(0), self.query.sensitivity, ball(1 - confidence)
+        while not bool(self.missed(high) <= rest):
+            low, high = (high if bool(self.missed(high) > rest) else low), 2 * high
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            chance = self.missed(middle)
+            if bool(chance <= rest):
+                high = middle
+            elif bool(chance > rest):
+                low = middle
+            else:
+                break
+        return hull(ball(low), ball(high))
+
+    def _largest_mean(self, power: Fraction) -> Ball:
+        """The largest gap^power missed(gap), whose logarithm is concave in the gap.
+
+        A point that is larger than both its neighbours has the maximum between them, and the secants of the
+        logarithm bound it by the point's value times its ratio to the smaller neighbour.
+        """
+        if len(self.query.candidates) == 1:
+            return ball(0)
+        step = (self.unit or Fraction(1)) / _STEPS
+
+        def mean(place: int) -> Ball:
+            return ball(place * step) ** ball(power) * self.missed(place * step)
+
+        top = _peak(mean)
+        at, below, above = mean(top), mean(top - 2), mean(top + 2)
+        if not (bool(below < at) and bool(above < at)):
+            raise ArithmeticError("the largest mean shortfall was not found; the working precision was too small")
+        return hull(hull(at, at * at / below), at * at / above)
+
+
+def _valued(find: Callable[[], Ball], field: Field) -> Value:
+    """What is found in balls, as the field has it."""
+    with precision():
+        value = find()
+    return value if field is BALLS else float(value.mid())
+
+
+def _peak(mean: Callable[[int], Ball]) -> int:
+    """The first place from which a function that rises and then falls does not rise any more."""
+    low, high = 1, _STEPS
+    while bool(mean(high + 1) > mean(high)):
+        low, high = high, 2 * high
+    return first_true(lambda place: not bool(mean(place + 1) > mean(place)), low, high)

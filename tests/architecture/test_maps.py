@@ -1,0 +1,27 @@
+"""The map at the top of a room names every module of the room, and nothing that is not there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.source import PACKAGE, modules, parse
+
+_LINE = re.compile(r"^- (?P<names>[\w*, ]+): \S", re.M)
+ROOMS = [path.parent for path in modules() if path.name == "__init__.py" and path.parent != PACKAGE]
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE)))
+def test_a_room_draws_its_map(room: Path):
+    drawn = ast.get_docstring(parse(room / "__init__.py")) or ""
+    named = [name for line in _LINE.finditer(drawn) for name in line["names"].split(", ")]
+    held = {path.stem for path in room.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    held.discard("__init__")
+    assert len(named) == len(set(named)), "named twice"
+    assert [name for name in held if not any(fnmatch(name, pattern) for pattern in named)] == []
+    assert [pattern for pattern in named if not any(fnmatch(name, pattern) for name in held)] == []
+    assert len(drawn.splitlines()) <= 25
