@@ -15,6 +15,7 @@ from noisewright.search.families.bounded_optimum import solved
 from noisewright.search.programmes.bounded import Multipliers, Programme, solve
 from noisewright.search.programmes.charges import BITS, charges, charges_below
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme
+from noisewright.search.tools.cache import Cache
 from tests.bounded import question
 
 ONE = Fraction(1)
@@ -75,7 +76,7 @@ def random_multipliers(programme: Programme, seed: int) -> Multipliers:
 def test_no_multipliers_raise_the_bound_above_what_is_reached(utility):
     """A mechanism on other, finer outputs pays at least what coarse programmes prove."""
     query = question(margin="2")
-    fine = solved(query, ONE, utility, Size(12, 150), lambda _: None, _nothing_stored()).mechanism
+    fine = solved(query, ONE, utility, Size(12, 150), lambda _: None, Cache(None)).mechanism
     assert fine is not None
     value = float(fine.expected(utility).mid())
     paid = 1 - value if utility.larger_is_better else value
@@ -84,12 +85,6 @@ def test_no_multipliers_raise_the_bound_above_what_is_reached(utility):
         found = solve(programme, charges(programme, utility)).multipliers
         bounds = [certified_lower(programme, m, utility) for m in (found, random_multipliers(programme, outputs))]
         assert float(max(bounds)) <= paid + 1e-9
-
-
-def _nothing_stored() -> Any:
-    from noisewright.search.programmes.memory import Memory
-
-    return Memory(None)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +100,7 @@ def _nothing_stored() -> Any:
     ids=str,
 )
 def test_every_utility_is_designed_for_as_a_worst_case(utility, gap):
-    report = nw.design_bounded(ASKED, privacy=nw.PureDP(1), utility=utility, inputs=20, outputs=160)
+    report = nw.mechanisms.design_bounded(ASKED, privacy=nw.PureDP(1), utility=utility, inputs=20, outputs=160)
     values = {c.name: c.value for c in report.candidates if c.certified.mechanism.query == report.query}
     assert {"two-point", "piecewise", "A1B1", "hybrid", "linear programme"} <= values.keys()
     best = max(values.values()) if utility.larger_is_better else min(values.values())
@@ -124,6 +119,6 @@ def test_units_of_the_answer_do_not_matter():
     """The same question in other units has the same gap, also where the power is no whole number."""
     wide = nw.Scalar(7, inputs=(0, 7), outputs=(-14, 21), unbiased=True)
     asked = {"privacy": nw.PureDP(1), "utility": nw.PowerError("3/2"), "inputs": 8, "outputs": 60}
-    ours, theirs = nw.design_bounded(ASKED, **asked), nw.design_bounded(wide, **asked)
+    ours, theirs = nw.mechanisms.design_bounded(ASKED, **asked), nw.mechanisms.design_bounded(wide, **asked)
     assert theirs.bound == pytest.approx(ours.bound * 7**1.5, rel=1e-5)
     assert theirs.candidates[0].value == pytest.approx(ours.candidates[0].value * 7**1.5, rel=1e-3)

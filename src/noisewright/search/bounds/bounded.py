@@ -52,7 +52,8 @@ def _unit(scale: Fraction, power: Fraction | None) -> Fraction:
     if power is None:
         return Fraction(1)
     with precision():
-        return lower(BALLS.power(ball(scale), power))
+        least: Fraction = lower(BALLS.power(ball(scale), power))
+        return least
 
 
 def _floor_term(programme: Programme, costs: list[list[int]]) -> Fraction:
