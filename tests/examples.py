@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import date
 from fractions import Fraction
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
 
@@ -13,10 +15,12 @@ import noisewright as nw
 from noisewright.laws.bumps import FLAT
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.linear import Block
+from noisewright.mechanisms.registry import mechanism_from_dict, renewed
 from noisewright.problem.metrics import Attributes, Scaled, Sum
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record
 
+CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"
 HALF, THIRD, TENTH = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
 
 REAL = nw.Scalar(2)
@@ -156,3 +160,27 @@ def records() -> Iterator[type[Record]]:
 
 SHARED = ("_Ball", "_Scored", "Symmetric", "Coordinates")
 """What records inherit from and nobody makes by itself."""
+
+
+def _held(thing: Any) -> Iterator[Record]:
+    """A record and every record in its fields."""
+    if isinstance(thing, tuple | list):
+        for part in thing:
+            yield from _held(part)
+    elif isinstance(thing, Record):
+        yield thing
+        for name in thing.CARD.given:
+            yield from _held(getattr(thing, name))
+
+
+def _add_saved_examples() -> None:
+    """What has no example above but is in a saved mechanism has that one."""
+    missing = {cls for cls in records() if cls not in EXAMPLES}
+    for path in sorted(CORPUS.glob("*.json")) if missing else ():
+        saved = mechanism_from_dict(renewed(json.loads(path.read_text(encoding="utf-8"))["mechanism"]))
+        for found in _held(saved):
+            if type(found) in missing and type(found) not in EXAMPLES:
+                EXAMPLES[type(found)] = {name: getattr(found, name) for name in found.CARD.given}
+
+
+_add_saved_examples()

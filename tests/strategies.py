@@ -11,12 +11,12 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from noisewright.laws.base import LAWS as FAMILY
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
@@ -36,7 +36,9 @@ from noisewright.problem.utilities import (
     Usefulness,
     WorstVariance,
 )
+from noisewright.problem.utility import UTILITIES as FAMILY_OF_UTILITIES
 from tests.brute import privacy_loss
+from tests.examples import EXAMPLES
 
 
 def decimals(low: float, high: float, digits: int = 4) -> SearchStrategy[Fraction]:
@@ -83,7 +85,11 @@ LAWS: dict[str, SearchStrategy[Any]] = {
 SMOOTH_LAWS: dict[str, SearchStrategy[Any]] = {
     "gaussian": decimals(0.05, 20).map(Gaussian),
     "generalized-gaussian": st.builds(GeneralizedGaussian, decimals(0.3, 6), decimals(0.05, 20)),
-    "logistic": decimals(0.05, 20).map(Logistic),
+    **{
+        kind: decimals(0.05, 20).map(law)
+        for kind, law in FAMILY.kinds.items()
+        if [*law.CARD.given] == ["scale"] and kind not in LAWS
+    },
     "truncated-laplace": st.builds(TruncatedLaplace, decimals(0.05, 20), decimals(0.5, 40)),
     "discrete-gaussian": decimals(0.1, 20).map(DiscreteGaussian),
     "tabulated": st.builds(
@@ -93,7 +99,7 @@ SMOOTH_LAWS: dict[str, SearchStrategy[Any]] = {
         st.just(Fraction(0)),
     ),
 }
-"""One strategy for each symmetric law that is used through its survival function."""
+"""One strategy for each symmetric law that is used through its survival function; a scale alone needs no line here."""
 
 TESTED_BY_HAND = {"two-fold", "gaussian-mixture"}
 """Laws whose parameters are laws themselves: unit/laws/test_twofold.py goes through their folds one by one."""
@@ -175,7 +181,7 @@ UTILITIES: dict[type, SearchStrategy[Any]] = {
     ErrorQuantile: st.sampled_from(["0.5", "0.9", "0.95", "0.99", "0.01"]).map(ErrorQuantile),
     Expected: losses(),
 }
-"""One strategy for each way of saying what counts as good; a new one is tested by getting a line here."""
+"""One strategy for each way of saying what counts as good; below, whatever has none is tested by its example."""
 
 SYMMETRIC: list[type] = [kind for kind in UTILITIES if kind is not Expected]
 
@@ -199,3 +205,9 @@ UTILITIES_TESTED_BY_HAND: set[type] = {
 }
 """Special powers, utilities of several numbers and of answers in bounds, and those of histograms and sequences, which
 tests/unit/mechanisms covers with their own inputs."""
+
+UTILITIES |= {
+    kind: st.just(kind(**EXAMPLES[kind]))
+    for kind in FAMILY_OF_UTILITIES.kinds.values()
+    if kind not in UTILITIES and kind not in UTILITIES_TESTED_BY_HAND
+}

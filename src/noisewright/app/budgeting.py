@@ -33,4 +33,4 @@ def budget(
 
     found = budget_for(query, utility=goal.utility, target=goal.target, progress=on_a_terminal())
     say_either(found, json=json)
-    keep(found.best, save, found.rows[0].name)
+    keep(found.best, save, f"mechanism ({found.rows[0].name})")

@@ -42,6 +42,7 @@ def design(
     json: options.Json = False,
     plot: options.Plot = None,
     save: options.Save = None,
+    save_report: options.SaveReport = None,
 ) -> None:
     """Find the best noise for a question, beside the usual ones, each with its distance to the best possible.
 
@@ -58,6 +59,7 @@ def design(
         make_vector_utility(utility, parameters, weights) if several_numbers else make_any_utility(utility, parameters)
     )
     check_place(save, "--save")
+    check_place(save_report, "--save-report")
     check_picture(plot)
     if plot is not None and isinstance(query, Choice):
         raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
@@ -67,5 +69,6 @@ def design(
         query, privacy=privacy, utility=wanted, compose=releases, progress=on_a_terminal(), explore=explore
     )
     say_either(report, json=json)
-    keep(report.best, save, report.candidates[0].name)
+    keep(report.best, save, f"mechanism ({report.candidates[0].name})")
+    keep(report, save_report, "report")
     draw(report.plot, plot)

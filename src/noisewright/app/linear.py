@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from noisewright.app.options import Json, Plot, Save, number
+from noisewright.app.options import Json, Plot, Save, SaveReport, number
 from noisewright.app.output import check_picture, check_place, draw, keep, on_a_terminal, read_text, say, say_json
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean
@@ -48,6 +48,7 @@ def linear(
     json: Json = False,
     plot: Plot = None,
     save: Save = None,
+    save_report: SaveReport = None,
 ) -> None:
     """Find the best noise for weighted sums over people, with a budget of its own for each pair of elements.
 
@@ -59,6 +60,7 @@ def linear(
     if counts is not None:
         query.answers(counts)
     check_place(save, "--save")
+    check_place(save_report, "--save-report")
     check_picture(plot)
     from noisewright.search.design import design
 
@@ -71,7 +73,8 @@ def linear(
         if released is not None:
             say("\nPrivate answers (this spent the budget once):")
             say("\n".join(f"{name}: {value}" for name, value in zip(query.names, released, strict=True)))
-    keep(report.best, save, report.candidates[0].name)
+    keep(report.best, save, f"mechanism ({report.candidates[0].name})")
+    keep(report, save_report, "report")
     draw(report.plot, plot)
 
 

@@ -62,6 +62,11 @@ Explore = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")]
 Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the best mechanism, with its certificate.")]
+SaveReport = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the report: `verify` proves it again.")]
+SavedFile = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="What `design --save` or `design --save-report` wrote.", show_default=False),
+]
 MechanismFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A mechanism, as `design --save` writes it.", show_default=False)
 ]

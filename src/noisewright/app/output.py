@@ -76,12 +76,12 @@ def writing(path: Path) -> Iterator[None]:
         raise OSError(error.errno, f"cannot be written ({error.strerror or error})", str(path)) from None
 
 
-def keep(certified: Any, path: Path | None, name: str) -> None:
-    """Write a mechanism to a file, if one was named, and say so."""
+def keep(thing: Any, path: Path | None, what: str) -> None:
+    """Write a mechanism or a report to a file, if one was named, and say so."""
     if path is not None:
         with writing(path):
-            certified.save(path)
-        remark(f"The mechanism ({name}) is in {path}.")
+            thing.save(path)
+        remark(f"The {what} is in {path}.")
 
 
 def draw(picture: Callable[[Path], Any], path: Path | None) -> None:

@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from noisewright.app.options import MechanismFile
+from noisewright.app.answers import read_truth, shown, truth_of
+from noisewright.app.options import MechanismFile, SavedFile
 from noisewright.app.output import say
-from noisewright.problem.errors import InvalidNumberError
 from noisewright.problem.numbers import show
 
-_LONGEST_INPUT = 16 * 2**20
+
+def verify(file: SavedFile) -> None:
+    """Prove again what a saved mechanism or report claims; a file that was edited or claims too much is refused."""
+    from noisewright.sample.certified import read_file
+    from noisewright.search.report.report import FORMAT
+
+    data = read_file(file)
+    lines = _verified_report(data) if data.get("format") == FORMAT else _verified_mechanism(data)
+    width = max(len(name) for name, _ in lines) + 2
+    say("\n".join(f"{name + ':':<{width}}{text}" for name, text in lines))
 
 
-def verify(file: MechanismFile) -> None:
-    """Prove again what a saved mechanism claims, with the verifier alone; an edited file is refused."""
-    from noisewright.sample.certified import Certified
+def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from noisewright.sample.certified import verified
 
-    certified = Certified.load(file)
+    certified = verified(data)
     certificate = certified.certificate
-    lines = {
-        "Proven": str(certificate.requirement),
-        "Bound": _exact(certificate.bound),
-        "Rule": certificate.rule,
-        "Query": str(certified.mechanism.query),
-        "Digest": certified.to_dict()["digest"],
-    }
-    say("\n".join(f"{name + ':':<8}{text}" for name, text in lines.items()))
+    return [
+        ("Proven", str(certificate.requirement)),
+        ("Bound", _exact(certificate.bound)),
+        ("Rule", certificate.rule),
+        ("Query", str(certified.mechanism.query)),
+        ("Digest", certified.to_dict()["digest"]),
+    ]
+
+
+def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from noisewright.search.report.report import gap_text
+    from noisewright.search.report.tables import number
+    from noisewright.search.saved import report_from_dict
+
+    report = report_from_dict(data)
+    return [
+        ("Proven", str(report.privacy)),
+        ("Query", str(report.query)),
+        ("Utility", report.title),
+        ("Best", "not known" if report.bound is None else f"no better than {number(report.bound)} is possible"),
+        *((f"{i}", f"{c.name}, {number(c.value)}, gap {gap_text(c.gap)}") for i, c in enumerate(report.candidates, 1)),
+        ("Digest", data["digest"]),
+    ]
 
 
 def describe(file: MechanismFile) -> None:
@@ -42,13 +66,16 @@ def describe(file: MechanismFile) -> None:
 def answer(
     file: MechanismFile,
     value: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NUMBER",
-            help="The true answer (several numbers with commas between; for a choice the scores, in the order of the"
-            " candidates); - reads it from standard input instead.",
+            help="The true answer: a number; several numbers or a histogram with commas between; or the scores of a"
+            " choice, as name=score or in the order of the candidates. - reads it from standard input.",
         ),
-    ],
+    ] = None,
+    value_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The same from a file, where line breaks may be commas.")
+    ] = None,
 ) -> None:
     """Print one private answer. Every call spends the mechanism's epsilon; keeping the sum is up to you.
 
@@ -56,42 +83,11 @@ def answer(
 
     What you type can be seen by other users and stays in the shell's history; "--value -" avoids both.
     """
-    truth = _from_input() if value == "-" else value
+    truth = truth_of(value, value_file)
     from noisewright.sample.certified import Certified
 
     certified = Certified.load(file)
-    query, parts = certified.mechanism.query, [part.strip() for part in truth.split(",")]
-    if query.to_dict()["kind"] == "vector":
-        say(",".join(repr(float(number)) for number in certified.release(parts)))
-    elif query.to_dict()["kind"] == "choice":
-        say(certified.release(_scores(query.candidates, parts)))
-    else:
-        say(str(certified.release(truth)))
-
-
-def _scores(candidates: tuple[str, ...], parts: list[str]) -> dict[str, str]:
-    if len(parts) != len(candidates):
-        raise InvalidNumberError(
-            f"the answer has {len(parts)} scores, the question {len(candidates)} candidates; give one for each, in"
-            " their order."
-        )
-    return dict(zip(candidates, parts, strict=True))
-
-
-def _from_input() -> str:
-    """All of standard input; what is too long is refused, never cut: a part of a number is another number."""
-    try:
-        text = "" if sys.stdin is None else sys.stdin.read(_LONGEST_INPUT + 1)
-    except UnicodeDecodeError:
-        raise InvalidNumberError("standard input holds no number; give one, such as 42.") from None
-    if len(text) > _LONGEST_INPUT:
-        raise InvalidNumberError(
-            f"standard input holds more than {_LONGEST_INPUT:,} characters; give one number, or several with commas"
-            " between."
-        )
-    if not text.strip():
-        raise InvalidNumberError("standard input is empty; give one number, such as 42.")
-    return text
+    say(shown(certified.release(read_truth(truth, certified.mechanism))))
 
 
 def _exact(value: Fraction) -> str:

@@ -7,23 +7,13 @@ from typing import Any
 
 from noisewright.laws.base import LAWS, SmoothLaw
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.gaussian_mixture import GaussianMixture
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import Piecewise
-from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
-from noisewright.laws.twofold import TwoFold
+from noisewright.problem.records import load_room
 
 NoiseLaw = Laplace | DiscreteLaplace | DiscreteGaussian | Piecewise | SmoothLaw
 
-KNOWN = (
-    Laplace, DiscreteLaplace, Piecewise, TwoFold, GaussianMixture, Gaussian,
-    GeneralizedGaussian, Logistic, TruncatedLaplace, DiscreteGaussian, Tabulated,
-)  # fmt: skip
-"""Every law; loading them is what registers them."""
+load_room("noisewright.laws")
 
 
 def law_from_dict(data: Mapping[str, Any]) -> NoiseLaw:

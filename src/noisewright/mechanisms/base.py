@@ -30,7 +30,11 @@ class Mechanism(Record, Errors):
         return self
 
     def expected(self, utility: Utility, field: Field = BALLS) -> Value:
-        """Expected utility, in balls or floats; in balls the value is enclosed."""
+        """Expected utility, in balls or floats; in balls the value is enclosed.
+
+        Raises InvalidUtilityError where no rule is known, and for weights of another count of numbers.
+        """
+        utility.check_count(self.errors.count)
         if field is FLOATS:
             return utility.under(self.errors, field)
         with precision():

@@ -6,6 +6,7 @@ part, so the mean of the release is linear in between and an unbiased grid gives
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_right
 from fractions import Fraction
 from functools import lru_cache
@@ -17,7 +18,7 @@ from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.bounded_values import Profile, profile_of
 from noisewright.mechanisms.worst_cases import Ends, Table, worst_chance, worst_half_width, worst_mean
 from noisewright.numerics.fields import Field, Value
-from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.fields import Rationals, rationals
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.queries import Bounded
@@ -44,30 +45,30 @@ class Conditional(Mechanism):
     grid: Any
 
     @property
+    @abstractmethod
     def last(self) -> int:
         """The largest output index."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, k: int) -> Fraction:
         """The released number with index k, inside the output bounds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row(self, i: int) -> FiniteLaw:
         """The law of the output index when the answer is the i-th grid input."""
-        raise NotImplementedError
 
+    @abstractmethod
     def table(self) -> Table:
         """Every output and the distribution function of every row in floats, with what they may be off by."""
-        raise NotImplementedError
 
     def lattice(self) -> tuple[Fraction, ...]:
         """Every output, where they are evenly spaced."""
         first, step = self.value(0), self.value(1) - self.value(0)
         return tuple(first + k * step for k in range(self.last + 1))
 
+    @abstractmethod
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         """Mean of the i-th row minus its input, and mean squared distance to its input."""
-        raise NotImplementedError
 
     @property
     def profile(self) -> Profile:
@@ -90,6 +91,8 @@ class Conditional(Mechanism):
         profile = self.profile
         if prior is None:
             return profile.between(profile.average)
+        if not all(profile.inputs[0] <= x <= profile.inputs[-1] for x, _ in prior):
+            raise InvalidUtilityError("the prior has answers outside the inputs of the question; leave them out.")
         return profile.between(lambda side: sum((w * profile.at(x, side) for x, w in prior), Fraction(0)))
 
     def bias(self, field: Field) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -31,25 +32,25 @@ class LinearNoise(Mechanism):
 
     __slots__ = ()
 
+    @abstractmethod
     def variances(self, field: Field) -> list[Value]:
         """Variance of the noise of each query."""
-        raise NotImplementedError
 
+    @abstractmethod
     def absolute(self, field: Field) -> list[Value]:
         """Mean absolute noise of each query."""
-        raise NotImplementedError
 
+    @abstractmethod
     def largest_noise(self) -> Ball:
         """A ball around the mean of the largest noise."""
-        raise NotImplementedError
 
+    @abstractmethod
     def largest_estimate(self) -> float:
         """The mean of the largest noise, in floats."""
-        raise NotImplementedError
 
+    @abstractmethod
     def biases(self) -> list[Fraction]:
         """The most that one person's contribution to each answer is off."""
-        raise NotImplementedError
 
     @property
     def count(self) -> int:

@@ -5,27 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.exponential import MinkowskiExponential
-from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
-from noisewright.mechanisms.linear_gaussian import LinearGaussian
-from noisewright.mechanisms.norm_shaped import NormShaped
-from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
-from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.fields import exact_text
+from noisewright.problem.records import load_room
 
-KNOWN = (
-    Additive, Blend, Composite, Rows, Truncated, MinkowskiExponential, RandomExponential,
-    PermuteAndFlip, PerCoordinate, NormShaped, LinearGaussian, LinearLaplace, LinearElliptical, MetricExponential,
-    MetricSmallDB, MetricMWEM,
-)  # fmt: skip
-"""Every mechanism; loading them is what registers them."""
+load_room("noisewright.mechanisms")
 
 _ENDS = {"truncated": {}, "boundary-inflated": {"ends": "inflated"}}
 """What older versions called the ends of noise in a range, as fields of truncated noise."""

@@ -24,6 +24,7 @@ from noisewright.problem.fields import (
     wholes,
 )
 from noisewright.problem.numbers import Number, data_value, parameter, precision_bits
+from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import Record, record
 
 MOST_QUERIES = 1_000
@@ -79,7 +80,7 @@ class Universe(Record):
         return [element[k] for element in self.elements]
 
 
-@record("linear", error=InvalidQueryError)
+@record("linear", QUERIES, error=InvalidQueryError)
 class Linear(Record):
     """K weighted sums over a histogram of N elements: the rows of `matrix` are the weights.
 

@@ -21,7 +21,7 @@ from noisewright.problem.fields import (
     texts,
 )
 from noisewright.problem.numbers import Number, show
-from noisewright.problem.records import Record, keep, record
+from noisewright.problem.records import Family, Record, keep, record
 
 _SMALLEST = Fraction(1, 10**100)
 _LARGEST = Fraction(10**100)
@@ -31,6 +31,9 @@ _LARGEST_FLOAT = 2**26
 _RAISED = Fraction(1, 2**50)
 
 _HINT = ": the most that one person can change the answer (1 for a count; use another unit beyond)"
+
+QUERIES: Family[Any] = Family("a question such as Scalar(sensitivity) or Vector(set)", InvalidQueryError)
+"""Every question by the name it has in files."""
 
 ROUNDING = Fraction(1, 2**24)
 """The part of a sensitivity by which two answers, computed in floats, may be read too far apart."""
@@ -51,7 +54,7 @@ def check_float_size(sensitivity: Fraction, low: Fraction, high: Fraction, exact
         )
 
 
-@record("choice", error=InvalidQueryError)
+@record("choice", QUERIES, error=InvalidQueryError)
 class Choice(Record):
     """One of finitely many candidates, each with a score that one person can move by at most `sensitivity`.
 
@@ -74,7 +77,7 @@ class Choice(Record):
         return f"one of {len(self.candidates)} candidates, score sensitivity {show(self.sensitivity)}"
 
 
-@record("bounded", error=InvalidQueryError)
+@record("bounded", QUERIES, error=InvalidQueryError)
 class Bounded(Record):
     """One number that lies in `inputs`, to be released inside `outputs`; made by `Scalar(inputs=..., outputs=...)`.
 
@@ -146,7 +149,7 @@ class Bounded(Record):
         )
 
 
-@record("scalar", error=InvalidQueryError)
+@record("scalar", QUERIES, error=InvalidQueryError)
 class Scalar(Record):
     """One number that a single person can move by at most `sensitivity`, either way.
 

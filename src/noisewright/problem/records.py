@@ -18,6 +18,8 @@ import hashlib
 import inspect
 import json
 from collections.abc import Callable, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, dataclass_transform
 
@@ -55,6 +57,12 @@ class Family(Generic[Thing]):
     def from_dict(self, data: Mapping[str, Any]) -> Any:
         """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
         return self.kinds[data["kind"]].from_dict(data)  # type: ignore[attr-defined]  # every record has it
+
+
+def load_room(name: str) -> None:
+    """Import every module of a room: loading them is what registers the kinds and samplers that they hold."""
+    for module in iter_modules(import_module(name).__path__):
+        import_module(f"{name}.{module.name}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ from fractions import Fraction
 
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Flag, flag, one_of
+from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import Record, record
 from noisewright.problem.sensitivity import SETS, L1Ball, L2Ball, Points, SensitivitySet
 
 _LARGEST_RATIO = 10**40
 
 
-@record("vector", error=InvalidQueryError)
+@record("vector", QUERIES, error=InvalidQueryError)
 class Vector(Record):
     """Several numbers; `sensitivity` is the set of all differences that one person can make to them.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -160,33 +161,46 @@ def read_file(path: str | Path) -> dict[str, Any]:
     return data
 
 
-def verified(data: Mapping[str, Any]) -> Certified:
-    """The certified mechanism in plain data, if its digest fits and every claim can be proven again."""
+def check_seal(data: Mapping[str, Any], what: str, form: str, fields: set[str]) -> None:
+    """Refuse plain data that are not of this format, or whose content does not fit their digest."""
     if not isinstance(data, Mapping):
-        raise MechanismFileError("a mechanism is a mapping as `to_dict` writes it.")
-    wanted = {"format", "mechanism", "certificate", "digest"}
+        raise MechanismFileError(f"a {what} is a mapping as `to_dict` writes it.")
+    if data.get("format", form) != form:
+        raise MechanismFileError(f'the format is {data["format"]!r}; give a {what}, which is "{form}" in this version.')
+    wanted = fields | {"format", "digest"}
     if missing := wanted - set(data):
-        raise MechanismFileError(f"the mechanism misses {', '.join(sorted(missing))}; save it again.")
+        raise MechanismFileError(f"the {what} misses {', '.join(sorted(missing))}; save it again.")
     if extra := set(data) - wanted:
-        raise MechanismFileError(f"the mechanism has unknown fields {', '.join(sorted(map(str, extra)))}.")
-    if data["format"] != FORMAT:
-        raise MechanismFileError(f'the format is {data["format"]!r}; this version reads "{FORMAT}".')
-    content = {key: data[key] for key in wanted - {"digest"}}
+        raise MechanismFileError(f"the {what} has unknown fields {', '.join(sorted(map(str, extra)))}.")
     try:
-        actual = digest(content)
+        actual = digest({key: data[key] for key in wanted - {"digest"}})
     except (TypeError, ValueError, RecursionError):
-        raise MechanismFileError("the mechanism holds values that JSON cannot carry.") from None
+        raise MechanismFileError(f"the {what} holds values that JSON cannot carry.") from None
     if data["digest"] != actual:
         raise MechanismFileError("the content does not match its digest: the file was edited or damaged; refused.")
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Say of whatever goes wrong while plain data are read that the file is no such thing."""
     try:
+        yield
+    except MechanismFileError:
+        raise
+    except NoisewrightError as error:
+        kind = f"makes no {what}" if isinstance(error, InvalidInputError) else "cannot be used"
+        raise MechanismFileError(f"the file {kind}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
+        raise MechanismFileError(f"the file does not describe a {what} ({type(error).__name__}: {error}).") from None
+
+
+def verified(data: Mapping[str, Any]) -> Certified:
+    """The certified mechanism in plain data, if its digest fits and every claim can be proven again."""
+    check_seal(data, "mechanism", FORMAT, {"mechanism", "certificate"})
+    with reading("mechanism"):
         described = renewed(data["mechanism"])
         mechanism = mechanism_from_dict(described)
         requirement = requirement_from_dict(data["certificate"]["requirement"])
-    except NoisewrightError as error:
-        kind = "makes no mechanism" if isinstance(error, InvalidInputError) else "cannot be used"
-        raise MechanismFileError(f"the file {kind}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
-        raise MechanismFileError(f"the file does not describe a mechanism ({type(error).__name__}: {error}).") from None
     certificate = certify(mechanism, requirement)
     claim = data["certificate"] if described is data["mechanism"] else _renewed_claim(certificate, data)
     if mechanism.to_dict() != described or not certificate_matches(certificate, claim):

@@ -1,6 +1,5 @@
 """Every sampler: loading them is what makes them known to `drawer_for`."""
 
-from noisewright.sample import choice, conditional, linear, selection, synthetic, vectors
+from noisewright.problem.records import load_room
 
-SAMPLERS = (choice, conditional, linear, selection, synthetic, vectors)
-"""The rooms' modules that register samplers and descriptions."""
+load_room("noisewright.sample")

@@ -1,6 +1,6 @@
 """Finding the best mechanism: a bug here may cost accuracy, never privacy.
 
-- design, budget: the doors
+- design, budget, saved: the doors
 - designers: one for each kind of question and requirement: candidates, bound, remarks
 - families: the best member of a family for a problem
 - bounds: what nothing can beat

@@ -170,7 +170,16 @@ def best_where(report: Report) -> list[tuple[Fraction, Fraction, str]]:
 
 def bounded_designer(size: Size | None) -> Designer:
     """The designer on a grid of this size; None for the usual one."""
-    return Designer(_UTILITIES, partial(propose, size), partial(bound, size), check, why, notes)
+    settings = () if size is None else (("inputs", size.inputs), ("outputs", size.outputs))
+    return Designer(_UTILITIES, partial(propose, size), partial(bound, size), check, why, notes, settings=settings)
+
+
+def checked_size(inputs: Any, outputs: Any) -> Size:
+    """The size of a grid, or a refusal."""
+    for name, value in (("inputs", inputs), ("outputs", outputs)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 4 <= value <= _LARGEST_SIDE:
+            raise InvalidQueryError(f"{name} is {value!r}; give a number of cells from 4 to {_LARGEST_SIDE}.")
+    return Size(inputs, outputs)
 
 
 BOUNDED_PURE = bounded_designer(None)
@@ -196,14 +205,12 @@ def design_bounded(
         raise InvalidQueryError(
             "give a question with bounds: Scalar(..., inputs=(lo, hi), outputs=(l, u)).", query=query
         )
-    for name, value in (("inputs", inputs), ("outputs", outputs)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 4 <= value <= _LARGEST_SIDE:
-            raise InvalidQueryError(f"{name} is {value!r}; give a number of cells from 4 to {_LARGEST_SIDE}.")
+    size = checked_size(inputs, outputs)
     if type(utility) not in BOUNDED_PURE.utilities:
         names = ", ".join(u.__name__ for u in BOUNDED_PURE.utilities)
         raise InvalidUtilityError(f"utility is {utility!r}; for a bounded question give one of {names}.")
     with progress_bar("design", 4, shown=progress) as step:
-        return designed(bounded_designer(Size(inputs, outputs)), question, privacy, utility.alone(0), step)
+        return designed(bounded_designer(size), question, privacy, utility.alone(0), step)
 
 
 def closed_forms(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[str, Conditional]:

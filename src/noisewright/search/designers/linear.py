@@ -73,7 +73,8 @@ def bound(query: Linear, privacy: MetricPrivacy, utility: Utility) -> Fraction |
 def notes(report: Report) -> Iterator[str]:
     """How the convex programmes ended, what the metric says, and what is missing."""
     ends = [c.remark for c in sorted(report.candidates, key=lambda c: c.name, reverse=True) if c.remark]
-    yield f"Convex programmes (relative duality gap): {'; '.join(ends)}."
+    if ends:
+        yield f"Convex programmes (relative duality gap): {'; '.join(ends)}."
     if note := getattr(report.privacy.metric, "note", ""):
         yield note
     if report.query.dimension > 1 and all(c.name != "elliptical" for c in report.candidates):

@@ -44,7 +44,7 @@ class Designer:
 
     `check` refuses what cannot be meant, before any work. `why` is the sentence on the winner where there is more to
     say than usual, `notes` are remarks; both are asked for when somebody reads them. `over` says which mechanisms the
-    bound is proven for, `steps` how many steps of progress there are.
+    bound is proven for, `steps` how many steps of progress there are, `settings` what it was made with besides.
     """
 
     utilities: tuple[type[Utility], ...]
@@ -55,6 +55,7 @@ class Designer:
     notes: Callable[[Report], Iterable[str] | None] = _nothing
     over: str = ""
     steps: int = 4
+    settings: tuple[tuple[str, int], ...] = ()
 
 
 def designed(designer: Designer, query: Any, privacy: Any, utility: Any, step: Advance) -> Report:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.numerics.remembered import Remembered
+from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import show
+from noisewright.problem.records import digest
+from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import Certified
 from noisewright.search.report.tables import html_table, number, percent, text_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+FORMAT = "noisewright report, version 1"
 _TIE = 1e-6
 _NOTHING = 1e-9
 _SHOWN = 12
@@ -152,8 +157,9 @@ class Report:
         return plot_report(self, path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data. A user's own loss is named, not stored."""
-        return {
+        """Plain data with a digest of the whole content. A user's own loss is named, not stored."""
+        content = {
+            "format": FORMAT,
             "query": self.query.to_dict(),
             "privacy": self.privacy.to_dict(),
             "utility": self.utility.to_dict(),
@@ -161,8 +167,24 @@ class Report:
             "bound_over": self.bound_over,
             "why": self.why,
             "notes": list(self.notes),
+            "settings": dict(self.designer.settings),
             "candidates": [c.to_dict() for c in self.candidates],
         }
+        return {**content, "digest": digest(content)}
+
+    def save(self, path: str | Path) -> None:
+        """Write the report to a JSON file; `search.saved.load_report` reads it and proves it again."""
+        if self.utility not in UTILITIES:
+            raise InvalidInputError(
+                "a loss of your own is a function, which files do not hold; save the mechanism instead, with"
+                " report.best.save(path)."
+            )
+        if any(c.certified.certificate.requirement != self.privacy for c in self.candidates):
+            raise InvalidInputError(
+                "the total of a plan of several releases is composed and not certified, so that no file can claim it;"
+                " save the mechanism of one release instead, with report.best.save(path)."
+            )
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     @property
     def title(self) -> str:
@@ -194,7 +216,7 @@ class Report:
             value = number(c.value)
             if self.utility.numerical and math.isfinite(c.value):
                 value = f"{value} ± {c.error:.1g}"
-            row = [c.name, value, "unbounded" if math.isinf(c.value) else _gap_text(c.gap)]
+            row = [c.name, value, "unbounded" if math.isinf(c.value) else gap_text(c.gap)]
             rows.append([*row, f"{c.bias:+.4g}" if c.bias else "0"] if biased else row)
         limit = ["best possible", "none known" if self.bound is None else number(self.bound), ""]
         rows.append([*limit, ""] if biased else limit)
@@ -234,7 +256,8 @@ def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
     return f"its error is {top / bottom:.4g} times smaller than that of {usual.name} noise"
 
 
-def _gap_text(gap: float | None) -> str:
+def gap_text(gap: float | None) -> str:
+    """How far from the bound, in words for a table."""
     if gap is None:
         return "not known"
     if math.isinf(gap):

@@ -1,0 +1,91 @@
+"""Every registered mechanism from its birth to an answer at the command line; a new one joins by its saved example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noisewright.problem.errors import InvalidInputError
+from noisewright.sample.certified import Certified
+from tests.e2e.command import Cli, assert_failed, assert_succeeded
+from tests.saved import KINDS, example
+
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+TRUTHS: dict[str, Callable[[Any], str]] = {
+    "scalar": lambda query: "14",
+    "bounded": lambda query: str(sum(query.inputs) / 2),
+    "choice": lambda query: ",".join(f"{name}={i}" for i, name in enumerate(query.candidates)),
+    "vector": lambda query: ",".join(str(Fraction(i, 3)) for i in range(query.dimension)),
+    "linear": lambda query: ",".join(str(2 + i) for i in range(query.size)),
+}
+"""A true answer to each kind of question, as a person types it."""
+
+
+def _truth(mechanism: Any) -> str:
+    if isinstance(mechanism.query, str):  # points by which an exponential mechanism is listed
+        return ",".join(map(str, mechanism.answers[0]))
+    return TRUTHS[mechanism.query.CARD.kind](mechanism.query)
+
+
+@each_kind
+def test_what_is_certified_is_drawn_or_needs_an_answer(kind: str):
+    try:
+        noise = example(kind).draw(3)
+    except InvalidInputError:
+        with pytest.raises(InvalidInputError, match="release"):
+            example(kind).draw(3)
+    else:
+        assert len(noise) == 3
+        assert np.isfinite(noise.astype(float)).all()
+
+
+@each_kind
+def test_a_saved_mechanism_is_described_verified_and_answers(kind: str, cli: Cli, tmp_path: Path):
+    certified = example(kind)
+    certified.save(tmp_path / "mechanism.json")
+    assert Certified.load(tmp_path / "mechanism.json").to_dict() == certified.to_dict()
+
+    described = cli("describe", "mechanism.json")
+    assert_succeeded(described)
+    assert described.out == certified.describe() + "\n"
+
+    verified = cli("verify", "mechanism.json")
+    assert_succeeded(verified)
+    assert verified.out.splitlines()[0] == f"Proven: {certified.certificate.requirement}"
+
+    truth = _truth(certified.mechanism)
+    (tmp_path / "truth.txt").write_text(truth.replace(",", "\n"), encoding="utf-8")
+    for answered in (
+        cli("answer", "mechanism.json", "--value", truth),
+        cli("answer", "mechanism.json", "--value", "-", typed=truth + "\n"),
+        cli("answer", "mechanism.json", "--value-file", "truth.txt"),
+    ):
+        assert_succeeded(answered)
+        assert answered.out.count("\n") == 1
+        assert _plausible(answered.out.strip(), certified.mechanism)
+
+
+def _plausible(line: str, mechanism: Any) -> bool:
+    names = getattr(mechanism.query, "candidates", None)
+    return line in names if names else all(np.isfinite(float(part)) for part in line.split(","))
+
+
+@each_kind
+@pytest.mark.parametrize(
+    "typed",
+    ["", "8675309 people", "8675309,x", "north=8675309", "[8675309, ", "[[8675309]]", '{"a": 8675309', "8675309=nan"],
+)
+def test_what_is_no_answer_is_refused_without_being_repeated(kind: str, typed: str, cli: Cli, tmp_path: Path):
+    example(kind).save(tmp_path / "mechanism.json")
+    for refused in (
+        cli("answer", "mechanism.json", "--value", typed),
+        cli("answer", "mechanism.json", "--value", "-", typed=typed),
+    ):
+        assert_failed(refused, 2)
+        assert "8675" not in refused.err
