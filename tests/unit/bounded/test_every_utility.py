@@ -82,8 +82,8 @@ def test_no_multipliers_raise_the_bound_above_what_is_reached(utility):
     paid = 1 - value if utility.larger_is_better else value
     for outputs in (6, 11, 40):
         programme, _ = bound_programme(design_programme(query, ONE, utility, Size(4, outputs)), utility)
-        found = solve(programme, charges(programme, utility)).multipliers
-        bounds = [certified_lower(programme, m, utility) for m in (found, random_multipliers(programme, outputs))]
+        found = [solve(programme, c).multipliers for c in (charges(programme, utility), programme.distances**2)]
+        bounds = [certified_lower(programme, m, utility) for m in (*found, random_multipliers(programme, outputs))]
         assert float(max(bounds)) <= paid + 1e-9
 
 

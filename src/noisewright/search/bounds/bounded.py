@@ -44,7 +44,7 @@ def certified_lower(programme: Programme, multipliers: Multipliers, utility: Any
     slack = programme.query.bias or Fraction(0)
     total: Fraction = sum(mass) - slack / scale * sum(abs(t) for t in mean)
     total += _floor_term(programme, costs) if programme.full else _pair_term(programme, multipliers, costs)
-    return max(Fraction(0), total / 2**BITS) * _unit(scale, exponent(utility))
+    return max(Fraction(0), total / (1 << BITS)) * _unit(scale, exponent(utility))
 
 
 def _unit(scale: Fraction, power: Fraction | None) -> Fraction:
