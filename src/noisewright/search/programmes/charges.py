@@ -59,8 +59,8 @@ def charges_below(programme: Programme, utility: Any) -> Charges:
     gaps = np.pad(_chord_gaps(distances, float(power), doubt), ((0, 0), (1, 1)))
     spare = np.maximum(gaps[:, :-1], gaps[:, 1:]) * (1 + _ROUNDING)
     paid = np.maximum(np.abs(distances) - doubt, 0.0) ** float(power) * (1 - _ROUNDING)
-    costs = [[math.floor(Fraction(c) * 2**BITS) for c in row] for row in (paid - spare).tolist()]
-    return Charges(costs, [math.ceil(Fraction(s) * 2**BITS) for s in spare.min(axis=1).tolist()])
+    costs = [[math.floor(c * 2.0**BITS) for c in row] for row in (paid - spare).tolist()]
+    return Charges(costs, [math.ceil(s * 2.0**BITS) for s in spare.min(axis=1).tolist()])
 
 
 def missed(programme: Programme, utility: Any) -> Floats:
