@@ -6,7 +6,7 @@
 - linear, selection, choice, exponential: linear questions, synthetic data, choices
 - shortfall: how far a choice lies below the best candidate, in the worst case
 - errors: what is known of released minus true answers, for utilities to ask
-- expected, losses, numerical, smoothed, several, bounded_values, linear_values: how each kind of error is computed
+- expected, losses, numerical, smoothed, several, bounded_values, worst_cases, linear_values: how each kind of error is computed
 """
 
 from noisewright.door import opened
