@@ -18,6 +18,12 @@ _PROTOCOLS = (Law, Mechanism, Requirement)
 """Their methods are documented once, there, and not again in every class that has them."""
 
 
+def _documented_above(owner: type, attribute: str) -> bool:
+    """Whether a class above, or a protocol, documents it: once is enough."""
+    classes = (*owner.__mro__[1:], *(above for protocol in _PROTOCOLS for above in protocol.__mro__))
+    return any(getattr(vars(above).get(attribute), "__doc__", None) for above in classes)
+
+
 def _members(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """The thing itself, and for a class every public method and property that noisewright wrote."""
     yield name, thing
@@ -27,7 +33,7 @@ def _members(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         if not owner.__module__.startswith("noisewright"):
             continue
         for attribute, value in vars(owner).items():
-            if attribute.startswith("_") or any(hasattr(protocol, attribute) for protocol in _PROTOCOLS):
+            if attribute.startswith("_") or _documented_above(owner, attribute):
                 continue
             function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
             if inspect.isfunction(function) or isinstance(function, property):

@@ -65,7 +65,7 @@ def test_every_set_has_a_name(cli: Cli, words: tuple[str, ...]):
         (("--sensitivity", "1", "--set", "box"), "--sensitivities"),
         (("--sensitivities", "1,2", "--set", "box", "--weights", "1"), "1 weights for 2 numbers"),
         (("--sensitivities", "1,2", "--set", "box", "--integer"), "--integer"),
-        (("--sensitivities-file", "missing.txt", "--set", "box"), "cannot read"),
+        (("--sensitivities-file", "missing.txt", "--set", "box"), "cannot be read"),
         ((), "--sensitivity"),
     ],
 )

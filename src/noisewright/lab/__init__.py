@@ -1,11 +1,11 @@
 """The papers' tables and figures, side by side with ours; no new mathematics.
 
 - r2dp*: R2DP: two-fold noise
-- generalized_gaussian*, named_rules, ranges: the generalized-Gaussian paper
+- generalized_gaussian*, named_rules, ranges, sensitivities: the generalized-Gaussian paper
 - paper_bounds, metropolis: bounds and walks of papers, which no proof uses
 - non_identical*: non-identical noise for several numbers
-- composite*: bounded, unbiased answers
-- dx*: metric privacy for linear questions
+- composite*, own_shapes: bounded, unbiased answers
+- dx*, meta: metric privacy for linear questions
 - contingency, classification, data: datasets
 - registry, claims, sheets, pictures: every reproduction by name, its claims, what it writes
 """

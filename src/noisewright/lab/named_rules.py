@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.sensitivities import paired
+from noisewright.lab.sensitivities import paired
 from noisewright.numerics.bisection import first_true
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.numbers import Number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from noisewright.mechanisms.sensitivities import minkowski_utility_sensitivity
+from noisewright.lab.sensitivities import minkowski_utility_sensitivity
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError

@@ -86,7 +86,6 @@ class FormulaFold(Fold):
         return -field.real(self.scale) * self._dual(x, field)[1] / self._dual(field.real(0), field)[0]
 
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        """E u^(-power); infinite also where the rules show no finite bound."""
         if power == 0:
             return field.real(1)
         shape = _prove(self.formula)

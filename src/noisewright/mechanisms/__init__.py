@@ -5,7 +5,6 @@
 - conditional, composite, rows, truncated, blend: answers in bounds
 - linear, selection, choice, exponential: linear questions, synthetic data, choices
 - shortfall: how far a choice lies below the best candidate, in the worst case
-- sensitivities: l_p sensitivities
 - errors: what is known of released minus true answers, for utilities to ask
 - expected, losses, numerical, smoothed, several, bounded_values, linear_values: how each kind of error is computed
 """

@@ -1,4 +1,10 @@
+from noisewright.lab.meta import metric_private as metric_private
 from noisewright.lab.own_shapes import composite_from as composite_from, loss_programme as loss_programme
+from noisewright.lab.sensitivities import (
+    exact_lp_sensitivity as exact_lp_sensitivity,
+    lp_sensitivity as lp_sensitivity,
+    lp_sensitivity_from_bounds as lp_sensitivity_from_bounds,
+)
 from noisewright.mechanisms.additive import Additive as Additive
 from noisewright.mechanisms.blend import Blend as Blend
 from noisewright.mechanisms.choice import PermuteAndFlip as PermuteAndFlip, RandomExponential as RandomExponential
@@ -14,11 +20,6 @@ from noisewright.mechanisms.selection import (
     MetricMWEM as MetricMWEM,
     MetricSmallDB as MetricSmallDB,
 )
-from noisewright.mechanisms.sensitivities import (
-    exact_lp_sensitivity as exact_lp_sensitivity,
-    lp_sensitivity as lp_sensitivity,
-    lp_sensitivity_from_bounds as lp_sensitivity_from_bounds,
-)
 from noisewright.mechanisms.truncated import Truncated as Truncated
 from noisewright.problem.queries import Bounded as Bounded
 from noisewright.proof.conversions import implied_bound as implied_bound
@@ -30,7 +31,6 @@ from noisewright.search.designers.columns import (
     plan_columns as plan_columns,
 )
 from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
-from noisewright.search.designers.meta import metric_private as metric_private
 from noisewright.search.families.composition import (
     composed_delta as composed_delta,
     composed_epsilon as composed_epsilon,

@@ -130,9 +130,7 @@ class Additive(Mechanism):
 
     @property
     def errors(self) -> ErrorLaw:
-        """What is known of released minus true answer, rounding included."""
         return ErrorLaw(self.error_density, self.query.integer)
 
     def bias(self, field: Field) -> Value:
-        """Mean of released minus true answer."""
         return self.error_density.mean(field)

@@ -64,19 +64,15 @@ class Blend(Conditional):
 
     @property
     def last(self) -> int:
-        """The largest output index."""
         return self.first.last + 1 + self.second.last
 
     def value(self, k: int) -> Fraction:
-        """The released number with index k."""
         return self.first.value(k) if k <= self.first.last else self.second.value(k - self.first.last - 1)
 
     def row(self, i: int) -> BlendedRow:
-        """The law of the output index at the i-th grid input."""
         return BlendedRow(self.share, self.first.row(i), self.second.row(i), self.first.last)
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
-        """Bias and mean squared error of the i-th row at its own input: both are linear in the law."""
         share = field.real(self.share)
         ours, theirs = self.first.moments(i, field), self.second.moments(i, field)
         return share * ours[0] + (1 - share) * theirs[0], share * ours[1] + (1 - share) * theirs[1]

@@ -57,11 +57,9 @@ class RandomExponential(Choosing):
 
     @property
     def unit(self) -> Fraction | None:
-        """The gap that makes a candidate e times less likely; None for a random epsilon."""
         return 1 / rate_of(self.query, self.epsilons[0]) if len(self.epsilons) == 1 else None
 
     def missed(self, gap: Fraction) -> Ball:
-        """The largest chance that the chosen score lies more than `gap` below the best one."""
         total, others = ball(0), len(self.query.candidates) - 1
         for epsilon, weight in zip(self.epsilons, self.weights, strict=True):
             height = others * (-ball(rate_of(self.query, epsilon) * gap)).exp()
@@ -101,7 +99,6 @@ class PermuteAndFlip(Choosing):
 
     @property
     def unit(self) -> Fraction:
-        """The gap that makes a candidate e times less likely."""
         return 1 / rate_of(self.query, self.epsilon)
 
     def missed(self, gap: Fraction) -> Ball:

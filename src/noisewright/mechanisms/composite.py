@@ -74,7 +74,6 @@ class Composite(Conditional):
 
     @property
     def last(self) -> int:
-        """The largest output index."""
         return self.points
 
     @property
@@ -98,11 +97,9 @@ class Composite(Conditional):
         return self.share * (self.activation.centre + shift) + (1 - self.share) * self.base.centre
 
     def value(self, k: int) -> Fraction:
-        """The released number with index k."""
         return self.offset + self.scale * Fraction(2 * k - self.points, self.points)
 
     def row(self, i: int) -> RoundedRow:
-        """The law of the output index at the i-th grid input."""
         return RoundedRow(self, self.shift(self.grid.points[i]))
 
     def spread(self, shift: Fraction, z: Point, field: Field) -> Value:
@@ -123,7 +120,6 @@ class Composite(Conditional):
         return square - field.real(self.mean(shift) ** 2)
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
-        """Bias and mean squared error of the i-th row; rounding adds at most a quarter of a squared lattice step."""
         answer = self.grid.points[i]
         shift = self.shift(answer)
         bias = self.offset + self.scale * self.mean(shift) - answer

@@ -6,6 +6,7 @@ part, so the mean of the release is linear in between and an unbiased grid gives
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_right
 from fractions import Fraction
 from functools import lru_cache
@@ -43,21 +44,21 @@ class Conditional(Mechanism):
     grid: Any
 
     @property
+    @abstractmethod
     def last(self) -> int:
         """The largest output index."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, k: int) -> Fraction:
         """The released number with index k, inside the output bounds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row(self, i: int) -> FiniteLaw:
         """The law of the output index when the answer is the i-th grid input."""
-        raise NotImplementedError
 
+    @abstractmethod
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         """Mean of the i-th row minus its input, and mean squared distance to its input."""
-        raise NotImplementedError
 
     @property
     def profile(self) -> Profile:
@@ -65,13 +66,11 @@ class Conditional(Mechanism):
         return profile_of(self)
 
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
-        """The largest mean squared error over all answers."""
         if power != 2:
             self._refuse(f"the mean of |error|^{show(power)}")
         return [self.profile.between(self.profile.worst)]
 
     def average_square(self, prior: Any, field: Field) -> Value:
-        """Mean squared error averaged over the prior, evenly over the input range without one."""
         profile = self.profile
         if prior is None:
             return profile.between(profile.average)
@@ -80,7 +79,6 @@ class Conditional(Mechanism):
         return profile.between(lambda side: sum((w * profile.at(x, side) for x, w in prior), Fraction(0)))
 
     def bias(self, field: Field) -> Value:
-        """Mean of released minus true answer, where it is farthest from zero."""
         return field.real(Fraction(self.profile.largest_bias))
 
 

@@ -77,7 +77,6 @@ class LinearLaplace(LinearNoise):
         return sums(self.columns, checked_histogram(histogram, self.query.size))
 
     def variances(self, field: Field) -> list[Value]:
-        """Variance of the noise of each query."""
         result = []
         for step, rate in zip(self.steps, self.rates, strict=True):
             gone = -field.expm1(-field.real(rate))
@@ -85,7 +84,6 @@ class LinearLaplace(LinearNoise):
         return result
 
     def absolute(self, field: Field) -> list[Value]:
-        """Mean absolute noise of each query."""
         result = []
         for step, rate in zip(self.steps, self.rates, strict=True):
             fade = field.exp(-field.real(rate))
@@ -93,15 +91,12 @@ class LinearLaplace(LinearNoise):
         return result
 
     def largest_noise(self) -> Ball:
-        """A ball around the mean of the largest noise."""
         return largest_independent(self.scales, self.steps)
 
     def largest_estimate(self) -> float:
-        """The mean of the largest noise, in floats."""
         return estimate_independent(np.array([float(c) for c in self.scales]))
 
     def biases(self) -> list[Fraction]:
-        """The most that one person's contribution to each answer is off, in exact rationals."""
         rows = zip(self.columns, self.steps, self.query.numerators, self.query.denominators, strict=True)
         result = []
         for row, step, wanted, denominator in rows:
@@ -153,7 +148,6 @@ class LinearElliptical(LinearNoise):
         return [sums(block.columns, counts) for block in self.blocks]
 
     def variances(self, field: Field) -> list[Value]:
-        """Variance of the noise of each query."""
         result: list[Value] = [field.real(0)] * self.query.dimension
         for block in self.blocks:
             one = round_variance(block.rate, len(block.rows), field)
@@ -181,7 +175,6 @@ class LinearElliptical(LinearNoise):
         return result
 
     def largest_noise(self) -> Ball:
-        """At least any of them; its square is at most the sum of all squares, its size that of all sizes."""
         each = self.absolute(BALLS)
         squares, sizes = ball(0), ball(0)
         for square, size in zip(self.variances(BALLS), each, strict=True):
@@ -190,7 +183,6 @@ class LinearElliptical(LinearNoise):
         return hull(ball(max(lower(v) for v in each)), ball(top))
 
     def largest_estimate(self) -> float:
-        """The mean of the largest noise, in floats: an average over even directions."""
         if len(self.blocks) == 1:
             block = self.blocks[0]
             decode = np.array([[float(v) for v in row] for row in block.decode]) / float(block.rate)
@@ -204,7 +196,6 @@ class LinearElliptical(LinearNoise):
         return estimate_independent(np.array(roots))
 
     def biases(self) -> list[Fraction]:
-        """At least the most that one person's contribution to each answer is off, in exact rationals."""
         result = [Fraction(0)] * self.query.dimension
         for block in self.blocks:
             for k, row in zip(block.rows, block.decode, strict=True):

@@ -83,7 +83,6 @@ class LinearGaussian(Several):
         return cells
 
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
-        """Mean squared error of each number; other powers are not known."""
         if power != 2:
             self._refuse(f"the mean of |error|^{show(power)}")
         unit = self.error_density.moment(2, BALLS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -31,46 +32,42 @@ class LinearNoise(Mechanism):
 
     __slots__ = ()
 
+    @abstractmethod
     def variances(self, field: Field) -> list[Value]:
         """Variance of the noise of each query."""
-        raise NotImplementedError
 
+    @abstractmethod
     def absolute(self, field: Field) -> list[Value]:
         """Mean absolute noise of each query."""
-        raise NotImplementedError
 
+    @abstractmethod
     def largest_noise(self) -> Ball:
         """A ball around the mean of the largest noise."""
-        raise NotImplementedError
 
+    @abstractmethod
     def largest_estimate(self) -> float:
         """The mean of the largest noise, in floats."""
-        raise NotImplementedError
 
+    @abstractmethod
     def biases(self) -> list[Fraction]:
         """The most that one person's contribution to each answer is off."""
-        raise NotImplementedError
 
     @property
     def count(self) -> int:
-        """How many queries there are."""
         found: int = self.query.dimension
         return found
 
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
-        """Mean absolute or squared error of each query."""
         if power not in (1, 2):
             self._refuse(f"the mean of |error|^{show(power)}")
         noise = self.absolute(field) if power == 1 else self.variances(field)
         return [v + field.real(b ** int(power)) for v, b in zip(noise, self._biases(), strict=True)]
 
     def largest(self, field: Field) -> Ball:
-        """A ball around the mean of the largest error."""
         noise = self.largest_noise()
         return hull(noise, noise + ball(max(self._biases())))
 
     def shown(self, utility: Utility, value: Ball) -> float:
-        """The middle of the ball, for the largest error an estimate inside it."""
         if not utility.joint:
             return float(value.mid())
         return float(min(max(Fraction(self.largest_estimate()), lower(value)), upper(value)))

@@ -101,7 +101,6 @@ class NormShaped(Several):
         return stretch_of(self.query.exact)
 
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
-        """Mean of |error|^power of each number, for powers 1 and 2."""
         if power not in (1, 2):
             self._refuse(f"the mean of |error|^{show(power)}")
         found = [ball(0)] * self.query.dimension
@@ -112,7 +111,6 @@ class NormShaped(Several):
         return found
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Ball]:
-        """The chance that the error of each number is at most its limit."""
         found = [ball(1)] * self.query.dimension
         for block in self.blocks:
             if block.norm != "max":
@@ -129,7 +127,6 @@ class NormShaped(Several):
         return found
 
     def inside(self, x: Floats) -> Floats:
-        """P(every error is at most x), for each x, in floats."""
         result = np.ones_like(x)
         for block in self.blocks:
             if block.norm != "max":

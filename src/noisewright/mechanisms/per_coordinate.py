@@ -61,11 +61,9 @@ class PerCoordinate(Several):
 
     @property
     def errors(self) -> Errors:
-        """What is known of released minus true answers; of a single number all is known."""
         return self if len(self.parts) > 1 or self.parts[0] is None else self.parts[0].errors
 
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
-        """Mean of |error|^power of each number."""
         memo: dict[Additive | None, Ball] = {None: ball(0)}
         for part in self.parts:
             if part is not None and part not in memo:
@@ -73,7 +71,6 @@ class PerCoordinate(Several):
         return [memo[part] for part in self.parts]
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Ball]:
-        """The chance that the error of each number is at most its limit."""
         memo: dict[tuple[Additive, Fraction], Ball] = {}
         found = []
         for part, limit in zip(self.parts, limits, strict=True):
@@ -86,7 +83,6 @@ class PerCoordinate(Several):
         return found
 
     def inside(self, x: Floats) -> Floats:
-        """P(every error is at most x), for each x, in floats."""
         counts: dict[Additive, int] = {}
         for part in self.parts:
             if part is not None:

@@ -65,15 +65,12 @@ class Rows(Conditional):
 
     @property
     def last(self) -> int:
-        """The largest output index."""
         return len(self.values) - 1
 
     def value(self, k: int) -> Fraction:
-        """The released number with index k."""
         return self.values[k]
 
     def row(self, i: int) -> WeightedRow:
-        """The law of the output index at the i-th grid input."""
         return WeightedRow(tuple(accumulate(self.weights[i])))
 
     def exact_moments(self, i: int) -> tuple[Fraction, Fraction]:
@@ -85,6 +82,5 @@ class Rows(Conditional):
         return first / total, second / total
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
-        """Bias and mean squared error of the i-th row at its own input."""
         bias, error = self.exact_moments(i)
         return field.real(bias), field.real(error)

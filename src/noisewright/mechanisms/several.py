@@ -33,7 +33,6 @@ class Several(Mechanism):
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
         return self.query.dimension
 
     def inside(self, x: Floats) -> Floats:
@@ -41,7 +40,6 @@ class Several(Mechanism):
         self._refuse("the largest error")
 
     def half_width(self, confidence: Fraction, field: Field) -> Ball:
-        """A quantile of the largest error."""
         value = self._quantile(float(confidence))
         return around(value, value * _QUANTILE_SLACK)
 

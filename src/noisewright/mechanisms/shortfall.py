@@ -61,17 +61,14 @@ class Choosing(Mechanism):
         self._refuse("the chance to miss the best candidate")
 
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
-        """The largest mean of shortfall^power, for powers from 1 on and a single epsilon."""
         if power < 1 or self.unit is None:
             self._refuse(f"the largest mean of shortfall^{show(power)}")
         return [_valued(lambda: self._largest_mean(power), field)]
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:
-        """The smallest chance that the shortfall is at most the limit."""
         return [_valued(lambda: 1 - self.missed(limits[0]), field)]
 
     def half_width(self, confidence: Fraction, field: Field) -> Value:
-        """What the shortfall stays within, whatever the scores are, with the confidence."""
         return _valued(lambda: self._quantile(confidence), field)
 
     def _quantile(self, confidence: Fraction) -> Ball:

@@ -72,11 +72,9 @@ class Truncated(Conditional):
 
     @property
     def last(self) -> int:
-        """The largest output index."""
         return self.points
 
     def value(self, k: int) -> Fraction:
-        """The released number with index k."""
         low, high = self.query.outputs
         return low + (high - low) * Fraction(k, self.points)
 
@@ -85,7 +83,6 @@ class Truncated(Conditional):
         return self.query.inputs[0] + self.query.width * Fraction(i, self.cells)
 
     def row(self, i: int) -> TruncatedRow:
-        """The law of the output index at the i-th grid input."""
         return TruncatedRow(self, self.centre(i))
 
     def total(self, centre: Fraction, field: Field) -> Value:
@@ -118,7 +115,6 @@ class Truncated(Conditional):
         return (field.real(y - centre) * mass - moment) / total
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
-        """Bias and mean squared error of the i-th row; rounding adds at most a quarter of a squared lattice step."""
         centre = self.centre(i)
         sides = [centre - self.query.outputs[0], self.query.outputs[1] - centre]
         total = self.total(centre, field)

@@ -37,7 +37,6 @@ class HistogramMetric(Utility):
             raise InvalidUtilityError("the counts of a prior must be at least 0, and not all 0.")
 
     def under(self, errors: Any, field: Any) -> Any:
-        """Its value, in floats or balls."""
         return errors.histogram(self, field)
 
 
@@ -98,7 +97,6 @@ class Mallows(Utility):
         return f"Mallows({show(self.power)}) distance of {self.nodes} numbers"
 
     def under(self, errors: Any, field: Any) -> Any:
-        """Its value, in floats or balls."""
         return errors.mallows(self, field)
 
 
@@ -113,5 +111,4 @@ class ErrorEntropy(Utility):
         return "entropy of the error"
 
     def under(self, errors: Any, field: Any) -> Any:
-        """Its value, in floats or balls."""
         return errors.entropy(field)

@@ -37,25 +37,20 @@ class PowerError(Utility):
 
     @property
     def measure(self) -> str:  # type: ignore[override]  # a class variable elsewhere
-        """What `each` says of a single number, in words."""
         return str(self)
 
     @property
     def degree(self) -> Fraction:
-        """By which power of the unit of errors its value grows."""
         return self.power
 
     def alone(self, place: int) -> PowerError:
-        """What counts as good for one of several numbers by itself."""
         return self if self.weights is None else PowerError(self.power)
 
     def each(self, errors: Any, field: Any) -> list[Any]:
-        """The mean of each number."""
         found: list[Any] = errors.power_means(self.power, field)
         return found
 
     def several(self) -> str:
-        """The utility in words where there are several numbers."""
         return f"{'weighted ' if self.weights else ''}total {str(self).removeprefix('mean ')}"
 
 
@@ -119,22 +114,18 @@ class Usefulness(Utility):
         return self.several() if isinstance(self.within, tuple) else f"P(|error| <= {show(self.within)})"
 
     def several(self) -> str:
-        """The utility in words where there are several numbers."""
         low, high = min(self.limits(1)), max(self.limits(1))
         limit = show(low) if low == high else f"{show(low)} to {show(high)}"
         return f"{'weighted ' if self.weights else ''}share of numbers within {limit}"
 
     @property
     def edges(self) -> tuple[Fraction, ...]:
-        """Sizes of errors at which the loss jumps."""
         return self.limits(1)
 
     def scaled(self, unit: Fraction) -> Usefulness:
-        """The same utility when errors are measured in this unit."""
         return Usefulness(self.within / unit)
 
     def alone(self, place: int) -> Usefulness:
-        """What counts as good for one of several numbers by itself."""
         return Usefulness(self.within[place] if isinstance(self.within, tuple) else self.within)
 
     def limits(self, count: int) -> tuple[Fraction, ...]:
@@ -142,18 +133,15 @@ class Usefulness(Utility):
         return self.within if isinstance(self.within, tuple) else (self.within,) * count
 
     def shares(self, count: int) -> Weights:
-        """One weight for each number; they add up to one."""
         weights = self.weights or (Fraction(1),) * count
         total = sum(weights, Fraction(0))
         return tuple(w / total for w in weights)
 
     def each(self, errors: Any, field: Any) -> list[Any]:
-        """The chance of each number."""
         found: list[Any] = errors.chances(self.limits(errors.count), field)
         return found
 
     def check_count(self, count: int) -> None:
-        """Refuse weights or limits whose count is not that of the numbers."""
         Utility.check_count(self, count)
         limits = self.limits(count)
         if len(limits) != count:
@@ -189,16 +177,13 @@ class ErrorQuantile(Utility):
         return f"half-width at {float(self.confidence):.6g} confidence"
 
     def several(self) -> str:
-        """The utility in words where there are several numbers."""
         return f"half-width around all numbers at {float(self.confidence):.6g} confidence"
 
     @property
     def degree(self) -> Fraction:
-        """By which power of the unit of errors its value grows."""
         return Fraction(1)
 
     def under(self, errors: Any, field: Any) -> Any:
-        """Its value, in floats or balls."""
         return errors.half_width(self.confidence, field)
 
 
@@ -213,15 +198,12 @@ class LargestError(Utility):
 
     @property
     def degree(self) -> Fraction:
-        """By which power of the unit of errors its value grows."""
         return Fraction(1)
 
     def alone(self, place: int) -> AbsoluteError:
-        """What counts as good for one of several numbers by itself."""
         return AbsoluteError()
 
     def under(self, errors: Any, field: Any) -> Any:
-        """Its value, in floats or balls."""
         return errors.largest(field)
 
 
@@ -261,11 +243,9 @@ class Expected(Utility):
         return self.name
 
     def under(self, errors: Any, field: Any) -> Any:
-        """Its value, in floats or balls."""
         return errors.mean_loss(self, field)
 
     def to_dict(self) -> dict[str, Any]:
-        """Its kind alone: a function is not stored in files."""
         return {"kind": "expected-loss"}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -308,7 +288,6 @@ class AverageVariance(Utility):
         return "average variance" if self.prior is None else "average variance over the prior"
 
     def under(self, errors: Any, field: Any) -> Any:
-        """Its value, in floats or balls."""
         return errors.average_square(self.prior, field)
 
 

@@ -11,7 +11,7 @@ import pytest
 import noisewright as nw
 from noisewright.lab.named_rules import lemma_ten_bound
 from noisewright.lab.ranges import exponential_on_range, per_coordinate, range_limited
-from noisewright.mechanisms.sensitivities import minkowski_utility_sensitivity
+from noisewright.lab.sensitivities import minkowski_utility_sensitivity
 from noisewright.problem.queries import Bounded
 
 

@@ -124,7 +124,8 @@ def test_a_cache_file_that_does_not_fit_the_question_is_solved_again(folder, sol
     assert len(solves) == 2
 
 
-DAMAGED = [b"", b"[]", *map(gzip.compress, (b"", b"[]", b'{"law": 1}', b"{" * 10_000, b'{"content": {}, "digest": 1}'))]
+_CONTENTS = (b"", b"[]", b'{"law": 1}', b"{" * 10_000, b'{"content": {}, "digest": 1}')
+DAMAGED = [b"", b"[]", *(gzip.compress(content, mtime=0) for content in _CONTENTS)]
 
 
 @pytest.mark.parametrize("damaged", DAMAGED)

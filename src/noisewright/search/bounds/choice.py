@@ -42,17 +42,14 @@ class Leads(Errors):
         self.size, self.unit, self.epsilon = size, unit, epsilon
 
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
-        """At the better of the two starts."""
         leads = [_peak(self.size, self.epsilon, power, start) for start in (0, 1)]
         costs = [ball(self.unit * lead) ** ball(power) * _missed(self.size, self.epsilon, lead) for lead in leads]
         return [costs[0].max(costs[1])]
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Ball]:
-        """At the first lead beyond the limit."""
         return [1 - _missed(self.size, self.epsilon, limit // self.unit + 1) for limit in limits]
 
     def half_width(self, confidence: Fraction, field: Field) -> Ball:
-        """The largest lead that is missed too often."""
         return ball(self.unit * _farthest(self.size, self.epsilon, 1 - confidence))
 
 

@@ -5,5 +5,5 @@
 - vector, vector_notes: several numbers
 - bounded, columns: answers in bounds, one or several
 - choice: one of several candidates
-- linear, meta: linear questions under metric privacy
+- linear: linear questions under metric privacy
 """

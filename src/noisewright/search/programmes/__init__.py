@@ -1,7 +1,6 @@
 """Linear and convex programmes: modelled, solved, and repaired to exact weights.
 
 - approximate: one number with a delta
-- convex: several numbers
-- bounded, layout, feasible, repair, memory: answers in bounds
+- bounded, layout, feasible, repair: answers in bounds
 - linear, pairs, block_descent: linear questions
 """
