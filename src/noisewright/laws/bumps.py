@@ -66,8 +66,8 @@ class Part(Record):
         Rule: `spread` rises by at most the change of its argument, and each formula takes a dozen operations, each
         right to a unit in the last place, on numbers below 4.
         """
-        half = float(self.half)
-        return np.asarray(half * self._inside(np.clip(z / half, -1.0, 1.0)) + np.maximum(z - half, 0.0))
+        low, high = float(self.low), float(self.high)
+        return np.asarray(self._inside(np.clip(z, low, high)) + np.maximum(z - high, 0.0))
 
     @abstractmethod
     def second_moment(self, field: Field) -> Value:
@@ -85,9 +85,9 @@ class Part(Record):
     def _raised(self, z: Point, field: Field) -> Value:
         """`spread` at a z strictly between low and high."""
 
+    @abstractmethod
     def _inside(self, z: Floats) -> Floats:
-        """`spread` of the law with half = 1 in floats, between -1 and 1."""
-        raise NotImplementedError
+        """`spreads` at places from low to high."""
 
 
 def _size(z: Point) -> Point:
@@ -107,7 +107,8 @@ class Plateau(Part):
         return field.real((z + self.half) * (z + self.half) / (4 * self.half))
 
     def _inside(self, z: Floats) -> Floats:
-        return np.asarray((z + 1.0) ** 2 / 4.0)
+        half = float(self.half)
+        return np.asarray((z + half) ** 2 / (4 * half))
 
     def second_moment(self, field: Field) -> Value:
         return field.real(self.half**2 / 3)
@@ -130,8 +131,9 @@ class Sine(Part):
         return field.real(self.half) * (u - field.sin_pi(u) / field.pi())
 
     def _inside(self, z: Floats) -> Floats:
-        u = (z + 1.0) / 2.0
-        return np.asarray(u - np.sin(np.pi * u) / np.pi)
+        half = float(self.half)
+        u = (z + half) / (2 * half)
+        return np.asarray(half * (u - np.sin(np.pi * u) / np.pi))
 
     def second_moment(self, field: Field) -> Value:
         pi = field.pi()
@@ -157,7 +159,8 @@ class Tent(Part):
         return field.real(cubic if z <= 0 else z + cubic)
 
     def _inside(self, z: Floats) -> Floats:
-        return np.asarray((1.0 - np.abs(z)) ** 3 / 6.0 + np.maximum(z, 0.0))
+        half = float(self.half)
+        return np.asarray((half - np.abs(z)) ** 3 / (6 * half * half) + np.maximum(z, 0.0))
 
     def second_moment(self, field: Field) -> Value:
         return field.real(self.half**2 / 6)
@@ -257,12 +260,12 @@ class Steps(Part):
         rest = z - self.edges[place]
         return field.real((spread + mass * rest + self.heights[place] * rest * rest / 2) / self.total)
 
-    def spreads(self, z: Floats) -> Floats:
+    def _inside(self, z: Floats) -> Floats:
         edges = np.array([float(e) for e in self.edges])
         mass, spread = (np.array([float(pair[k] / self.total) for pair in self._sums]) for k in (0, 1))
         heights = np.array([*(float(h / self.total) for h in self.heights), 0.0])
-        place = np.maximum(np.searchsorted(edges, z, side="right") - 1, 0)
-        rest = np.maximum(z - edges[place], 0.0)
+        place = np.searchsorted(edges, z, side="right") - 1
+        rest = z - edges[place]
         return np.asarray(spread[place] + mass[place] * rest + heights[place] * rest**2 / 2)
 
     def second_moment(self, field: Field) -> Value:
