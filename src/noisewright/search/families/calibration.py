@@ -92,7 +92,7 @@ def float_scales(power: Any, epsilon: Floats, delta: Floats, both_sides: Any) ->
     def delta_at(above_middle: Floats) -> Floats:
         place = above_middle - 0.5
         scale = scale_at(place)
-        return _two_tails(lambda x: _power_tail(x / scale, exponent), place, epsilon, both_sides)
+        return _two_tails(lambda x: power_tail(x / scale, exponent), place, epsilon, both_sides)
 
     found = scale_at(_solve(delta_at, delta, np.broadcast_shapes(epsilon.shape, exponent.shape)) - 0.5)
     # At power 1 the log-ratio stops rising at zero: from scale 1/epsilon on delta is 0.
@@ -107,7 +107,8 @@ def _rise(place: Floats, exponent: Floats) -> Floats:
     return np.asarray(np.where(place > 1, far, near))
 
 
-def _power_tail(x: Floats, exponent: Floats) -> Floats:
+def power_tail(x: Floats, exponent: Floats) -> Floats:
+    """P(X > x) for densities proportional to e^(-|x|^exponent), in floats."""
     from scipy.special import erfc, gammaincc
 
     if exponent.shape == () and exponent == 2:

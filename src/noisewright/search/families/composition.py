@@ -33,9 +33,10 @@ from noisewright.problem.errors import (
     InvalidPrivacyError,
     UncertifiedError,
 )
-from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.numbers import Number, parameter, show, whole_number
 from noisewright.proof.approximate import line_of
 from noisewright.proof.pure import pure_bound
+from noisewright.search.families.calibration import power_tail
 
 LARGEST_COUNT = 1_000_000
 _FINEST = 1e-3
@@ -106,7 +107,7 @@ def _pure_sum(mechanism: Additive, count: int) -> float:
 
 def check_count(count: int) -> None:
     """How many releases a plan can have."""
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= LARGEST_COUNT:
+    if not 1 <= whole_number(count, "compose") <= LARGEST_COUNT:
         raise InvalidNumberError(
             f"compose is {count!r}; give how many equal releases are planned, 1 to {LARGEST_COUNT:,}.", given=count
         )
@@ -236,16 +237,12 @@ def tail_array(law: Any, x: Floats) -> Floats:
 
 @tail_array.register
 def _(law: Gaussian, x: Floats) -> Floats:
-    from scipy.special import erfc
-
-    return np.asarray(erfc(x / (float(law.std) * math.sqrt(2))) / 2)
+    return power_tail(x / (float(law.std) * math.sqrt(2)), np.asarray(2.0))
 
 
 @tail_array.register
 def _(law: GeneralizedGaussian, x: Floats) -> Floats:
-    from scipy.special import gammaincc
-
-    return np.asarray(gammaincc(1 / float(law.power), (x / float(law.scale)) ** float(law.power)) / 2)
+    return power_tail(x / float(law.scale), np.asarray(float(law.power)))
 
 
 @tail_array.register
