@@ -27,7 +27,7 @@ from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.proof.approximate import BITS, approximate_delta
 
-_ROUNDS = 54
+_ROUNDS = 40
 _MARGIN = 2.0**-37
 _MOST_MARGINS = 60
 _DIGITS = 2**44
@@ -111,7 +111,7 @@ def power_tail(x: Floats, exponent: Floats) -> Floats:
     """P(X > x) for densities proportional to e^(-|x|^exponent), in floats."""
     from scipy.special import erfc, gammaincc
 
-    if exponent.shape == () and exponent == 2:
+    if not exponent.shape and exponent == 2:
         return np.asarray(erfc(x) / 2)
     half = gammaincc(1 / exponent, np.abs(x) ** exponent) / 2
     return np.asarray(np.where(x >= 0, half, 1 - half))
@@ -140,12 +140,11 @@ def _logistic_scales(epsilon: Floats, delta: Floats, both_sides: Any) -> Floats:
 
 def _solve(delta_at: Callable[[Floats], Floats], target: Floats, shape: tuple[int, ...]) -> Floats:
     """The w > 0 at which a decreasing delta meets its target, by bisection on logarithms."""
-    low, high = np.full(shape, -30.0), np.full(shape, 40.0)
+    low, width = np.full(shape, -30.0), 70.0
     for _ in range(_ROUNDS):
-        middle = (low + high) / 2
-        above = delta_at(np.exp(middle)) > target
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.asarray(np.exp(high))
+        width /= 2
+        low = low + width * (delta_at(np.exp(low + width)) > target)
+    return np.asarray(np.exp(low + width))
 
 
 def delta_from_above(law: Any, privacy: Target, reach: Fraction) -> Fraction:

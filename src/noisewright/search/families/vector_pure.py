@@ -67,16 +67,15 @@ def _for_points(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanism
     power = int(utility.power or 2)
     shares = best_rates(pairs, weights * extents**power, power).point
     widest = max(sum(map(abs, row), Fraction(0)) for row in given)
-    # The shares are those of whole extents; the exact worst row, rounding included, decides their size.
+    same = {i: query.extents[i] * epsilon / widest for i in places}
     split = {i: Fraction(float(s)).limit_denominator(2**40) * epsilon for i, s in zip(places, shares, strict=True)}
-    build = partial(shared_noise, query, Laplace, utility=utility)
-    own = fitted(build, split, lambda m: per_coordinate_bound(m)[0] / epsilon)
-    return {"identical Laplace": _identical(query, widest, epsilon), "non-identical Laplace": own}
 
+    def fit(shares: Shares, own: Utility | None) -> PerCoordinate:
+        # The shares are those of whole extents; the exact worst row, rounding included, decides their size.
+        build = partial(shared_noise, query, Laplace, utility=own)
+        return fitted(build, shares, lambda m: per_coordinate_bound(m)[0] / epsilon)
 
-def _identical(query: Vector, widest: Fraction, epsilon: Fraction) -> PerCoordinate:
-    """Laplace noise of one scale for differences that add up to at most `widest`."""
-    return shared_noise(query, Laplace, {i: query.extents[i] * epsilon / widest for i in active(query)})
+    return {"identical Laplace": fit(same, None), "non-identical Laplace": fit(split, utility)}
 
 
 def _for_counted(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
@@ -101,8 +100,9 @@ def _for_counted(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
         # The largest error has no closed form: the best of a few exponents.
         tried = [exact(power_shares(extents**q, q, together)) for q in _EXPONENTS]
         plain = own = min(tried, key=lambda split: mid(shared_noise(query, Laplace, split, utility), utility))
+    widest = largest_sum(chosen.each, chosen.together)
     found: Mechanisms = {
-        "identical Laplace": _identical(query, largest_sum(chosen.each, chosen.together), epsilon),
+        "identical Laplace": shared_noise(query, Laplace, {i: query.extents[i] * epsilon / widest for i in places}),
         "non-identical Laplace": shared_noise(query, Laplace, plain, utility),
         "tailored for each": tailored_parts(query, own, utility),
     }
