@@ -33,7 +33,7 @@ from noisewright.problem.errors import (
     InvalidPrivacyError,
     UncertifiedError,
 )
-from noisewright.problem.numbers import Number, parameter, show, whole_number
+from noisewright.problem.numbers import Number, parameter, show
 from noisewright.proof.approximate import line_of
 from noisewright.proof.pure import pure_bound
 from noisewright.search.families.calibration import power_tail
@@ -107,7 +107,7 @@ def _pure_sum(mechanism: Additive, count: int) -> float:
 
 def check_count(count: int) -> None:
     """How many releases a plan can have."""
-    if not 1 <= whole_number(count, "compose") <= LARGEST_COUNT:
+    if type(count) is not int or not 1 <= count <= LARGEST_COUNT:
         raise InvalidNumberError(
             f"compose is {count!r}; give how many equal releases are planned, 1 to {LARGEST_COUNT:,}.", given=count
         )

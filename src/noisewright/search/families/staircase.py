@@ -62,13 +62,8 @@ def from_grid(grid: LossGrid, *, symmetric: bool) -> Additive:
     """The staircase with the grid's best top step."""
     top = grid.best(symmetric=symmetric)
     query = grid.query
-    offset = HALF if query.integer else Fraction(0)
-    law = skewed_staircase(
-        epsilon=grid.epsilon,
-        sensitivity=query.sensitivity,
-        left=(top.left - offset) * grid.width,
-        right=(top.right - offset) * grid.width,
-    )
+    left, right = (grid.width * (end - HALF if query.integer else end) for end in (top.left, top.right))
+    law = skewed_staircase(epsilon=grid.epsilon, sensitivity=query.sensitivity, left=left, right=right)
     return Additive(query, law, Lattice.integers() if query.integer else Lattice.cells(grid.width))
 
 
