@@ -22,8 +22,8 @@ from noisewright.search.designers.two_fold import exploring
 from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_PURE
 from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed
-from noisewright.search.report.progress import progress_bar
 from noisewright.search.report.report import Report
+from noisewright.search.report.shown import progress_bar
 from noisewright.search.tools.scaling import for_one
 
 DESIGNERS: dict[tuple[type, type], Designer] = {

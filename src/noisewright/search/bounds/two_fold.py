@@ -69,21 +69,17 @@ class _Dual:
 
     def lowest(self) -> Fraction:
         """A rate below which it holds, because phi decreases and h(u) >= -u e^epsilon."""
-        u = self._start
-        for _ in range(_MOST_DOUBLINGS):
+        for u in (self._start / 2**i for i in range(_MOST_DOUBLINGS)):
             point = ball(u)
             if bool(self._cost(point) - self._multiplier * point * self._epsilon.exp() >= self._claim):
                 return u
-            u /= 2
         raise SolverError("the dual certificate of two-fold noise has no lower end.")
 
     def highest(self) -> Fraction:
         """A rate above which it holds, because phi >= 0 and h increases beyond epsilon."""
-        u = 2 * self._start
-        for _ in range(_MOST_DOUBLINGS):
+        for u in (2 * self._start * 2**i for i in range(_MOST_DOUBLINGS)):
             if bool(self._multiplier * self._excess(ball(u)) >= self._claim):
                 return u
-            u *= 2
         raise SolverError("the dual certificate of two-fold noise has no upper end.")
 
     def _value(self, u: Ball) -> Ball:

@@ -35,9 +35,8 @@ from noisewright.search.families.shapes import (
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
 from noisewright.search.report.designer import Designer, Proposal, designed
-from noisewright.search.report.progress import Advance, progress_bar, quiet
 from noisewright.search.report.report import Report, limit_text
-from noisewright.search.report.tables import percent
+from noisewright.search.report.shown import Advance, percent, progress_bar, quiet
 from noisewright.search.tools.cache import user_cache
 
 PROGRAMME = "linear programme"

@@ -9,24 +9,25 @@ from typing import Any
 
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.sensitivity import Disjoint
+from noisewright.problem.sensitivity import Box, Disjoint
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError, Usefulness
 from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
 from noisewright.search.bounds.vector import vector_bound
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
-from noisewright.search.designers.vector_notes import notes
 from noisewright.search.families.vector_approximate import approximate_mechanisms
-from noisewright.search.families.vector_parts import assembled
-from noisewright.search.families.vector_pure import Mechanisms, pure_mechanisms
+from noisewright.search.families.vector_parts import active, assembled
+from noisewright.search.families.vector_pure import Mechanisms, mid, pure_mechanisms
 from noisewright.search.report.designer import Designer, Proposal, designed
-from noisewright.search.report.progress import Advance, quiet
 from noisewright.search.report.report import Report
+from noisewright.search.report.shown import Advance, quiet
 from noisewright.search.tools.scaling import check_problem
 
 SEVERAL = (SquaredError, AbsoluteError, Usefulness, ErrorQuantile, LargestError)
 _MOST_KINDS = 3
+_FEW = 8
+_MOST_COMPARED = 2_000
 _SIMPLER_FIRST = (
     "identical Laplace", "identical Gaussian", "non-identical Laplace", "non-identical Gaussian", "tailored for each",
     "norm-shaped blocks",
@@ -38,7 +39,7 @@ def propose_pure(query: Vector, privacy: PureDP, utility: Utility, step: Advance
     if query.dimension == 1:
         return _one_number(SCALAR_PURE, query, privacy, utility, step)
     step("splitting the budget")
-    return _proposals(pure_mechanisms(query, privacy.epsilon, utility))
+    return _proposals(_mechanisms(query, privacy, utility))
 
 
 def bound_pure(query: Vector, privacy: PureDP, utility: Utility) -> Fraction | None:
@@ -53,7 +54,7 @@ def propose_approximate(query: Vector, privacy: ApproxDP, utility: Utility, step
     if query.dimension == 1:
         return _one_number(SCALAR_APPROXIMATE, query, privacy, utility, step)
     step("calibrating")
-    mechanisms = approximate_mechanisms(query, privacy.epsilon, privacy.delta, utility)
+    mechanisms = _mechanisms(query, privacy, utility)
     if _one_at_a_time(query, utility):
         reports = {extent: _alone(extent, privacy, utility.alone(0)) for extent in query.extents if extent}
         best = {i: reports[extent].best.mechanism for i, extent in enumerate(query.extents) if extent}
@@ -89,9 +90,9 @@ def _alone(extent: Fraction, privacy: ApproxDP, utility: Utility) -> Report:
 
 
 def _proposals(mechanisms: Mechanisms) -> Iterator[Proposal]:
+    places = {name: place for place, name in enumerate(_SIMPLER_FIRST)}
     for name, mechanism in mechanisms.items():
-        known = name in _SIMPLER_FIRST
-        yield Proposal(name, mechanism, _SIMPLER_FIRST.index(name) if known else len(_SIMPLER_FIRST))
+        yield Proposal(name, mechanism, places.get(name, len(places)))
 
 
 def _one_number(designer: Designer, query: Vector, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -109,6 +110,49 @@ def check(query: Vector, privacy: Any, utility: Utility) -> None:
     """Refuse what floats cannot hold; a single number is one."""
     if query.dimension == 1:
         check_problem(Scalar(query.extents[0]), utility.alone(0))
+
+
+def notes(report: Report) -> Iterator[str]:
+    """What a reader of the report should know besides the table."""
+    query = report.query
+    still = [i + 1 for i, extent in enumerate(query.extents) if not extent]
+    if still:
+        names = ", ".join(map(str, still[:_FEW])) + (" …" if len(still) > _FEW else "")
+        verb = "is" if len(still) == 1 else "are"
+        yield f"Sensitivity 0: no person can change number {names}; {verb} released as it is, without noise."
+    if isinstance(query.sensitivity, Box) and len(active(query)) > 1 and query.dimension <= _MOST_COMPARED:
+        yield _disjoint_note(query, report.privacy, report.utility, {c.name: c.value for c in report.candidates})
+
+
+def _disjoint_note(query: Vector, privacy: PureDP | ApproxDP, utility: Utility, values: dict[str, float]) -> str:
+    """How much better the same question would do as a disjoint set, computed mechanism by mechanism."""
+    twin = _mechanisms(Vector(Disjoint(query.extents)), privacy, utility)
+    others = {name: mid(mechanism, utility) for name, mechanism in twin.items()}
+    best = max if utility.larger_is_better else min
+    pairs = [
+        (values[f"identical {kind}"], others[f"identical {kind}"], kind)
+        for kind in ("Laplace", "Gaussian")
+        if f"identical {kind}" in values and f"identical {kind}" in others
+    ]
+    pairs.append((best(values.values()), best(others.values()), "the best"))
+    gains = [f"{_gain(ours, theirs, utility)} for {kind} noise" for ours, theirs, kind in pairs]
+    word = "utility" if utility.larger_is_better else "error"
+    return (
+        f"Declared as a box, all {len(active(query))} numbers may move at once. If one person can move only one of them"
+        " at a time (a histogram of which each person is in one bin, when people are added or removed), declare"
+        f" Disjoint: the {word} would be better by a factor of {', '.join(gains)}."
+    )
+
+
+def _mechanisms(query: Vector, privacy: PureDP | ApproxDP, utility: Utility) -> Mechanisms:
+    if isinstance(privacy, ApproxDP):
+        return approximate_mechanisms(query, privacy.epsilon, privacy.delta, utility)
+    return pure_mechanisms(query, privacy.epsilon, utility)
+
+
+def _gain(value: float, other: float, utility: Utility) -> str:
+    top, bottom = (other, value) if utility.larger_is_better else (value, other)
+    return f"{top / bottom:.4g}" if bottom else "infinity"
 
 
 VECTOR_PURE = Designer(SEVERAL, propose_pure, bound_pure, check, notes=notes, over="additive noise")

@@ -20,7 +20,7 @@ from noisewright.search.programmes.bounded import Found, Multipliers, Programme,
 from noisewright.search.programmes.feasible import ratio_above
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme
 from noisewright.search.programmes.repair import repaired
-from noisewright.search.report.progress import Advance
+from noisewright.search.report.shown import Advance
 from noisewright.search.tools.cache import Cache
 
 _FORMAT = "noisewright bounded solution, version 3"

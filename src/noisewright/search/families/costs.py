@@ -56,7 +56,7 @@ def _power_sums(power: float) -> Primitive:
 
 
 def _tabulated(grid: LossGrid) -> Primitive:
-    right, left = grid.cell_losses("middle")
+    right, left = grid.middle
     width = 1.0 if grid.query.integer else float(grid.width)
     running = np.concatenate([-np.cumsum(left)[::-1], [0.0], np.cumsum(right)]) * width
     offset = 0.5 if grid.query.integer else 0.0

@@ -2,5 +2,5 @@
 
 - approximate: one number with a delta
 - bounded, layout, feasible, repair: answers in bounds
-- linear, pairs, block_descent: linear questions
+- linear, pairs: linear questions
 """

@@ -80,18 +80,17 @@ class PairTable:
             ratios = self._ratios(start, costs, distances)
             count = min(_ADDED, ratios.size)
             places = np.argpartition(ratios, -count, axis=None)[-count:]
-            values = ratios.ravel()[places]
-            width = ratios.shape[1]
-            best += [
-                (float(v), start + int(p) // width, start + int(p) % width) for v, p in zip(values, places, strict=True)
-            ]
-            best = sorted(best, reverse=True)[:_ADDED]
+            first, second = np.unravel_index(places, ratios.shape)
+            found = zip(
+                ratios[first, second].tolist(), (start + first).tolist(), (start + second).tolist(), strict=True
+            )
+            best = sorted([*best, *found], reverse=True)[:_ADDED]
         new = [(i, j) for v, i, j in best if v > 0 and (i, j) not in self._seen]
         self._seen.update(new)
         if new:
-            first, second = (np.array(side) for side in zip(*new, strict=True))
+            ours, theirs = (np.array(side) for side in zip(*new, strict=True))
             distances = np.array([self.view.rows(i, i + 1)[0, j - i] for i, j in new])
-            self._rows.append(((self.matrix[:, first] - self.matrix[:, second]) / distances).T)
+            self._rows.append(((self.matrix[:, ours] - self.matrix[:, theirs]) / distances).T)
         return bool(new) and best[0][0] > 1 + _VIOLATED
 
     def _all(self) -> None:
@@ -109,8 +108,7 @@ class PairTable:
         costs = np.triu(costs, 1)
         impossible = (distances <= 0) & (costs > 0)
         if impossible.any():
-            i, j = (start + int(v) for v in np.argwhere(impossible)[0])
-            raise at_distance_zero(i, j)
+            raise at_distance_zero(*(start + int(v) for v in np.argwhere(impossible)[0]))
         return np.asarray(np.divide(costs, distances, out=np.zeros_like(costs), where=distances > 0))
 
 

@@ -33,12 +33,13 @@ def plot_report(report: Report, path: str | Path | None) -> Figure:
         figure = _bounded(report)
     else:
         figure = new_figure(11, 4.2)
-        left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
-        if any(report.parts):
-            _numbers(report, left)
+        if hasattr(report.query, "candidates"):
+            _ranking(report, figure.subplots())
         else:
-            _densities(report, left)
-        _ranking(report, right)
+            left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
+            draw = _numbers if any(report.parts) else _densities
+            draw(report, left)
+            _ranking(report, right)
     save(figure, path)
     return figure
 
@@ -111,8 +112,7 @@ def _bounded(report: Report) -> Figure:
     left.legend(frameon=False)
     for i, candidate in enumerate(report.candidates[:_SHOWN]):
         profile = candidate.certified.mechanism.profile
-        stride = max(1, (len(profile.inputs) - 1) // _PLACES)
-        picks = range(0, len(profile.inputs), stride)
+        picks = range(0, len(profile.inputs), max(1, (len(profile.inputs) - 1) // _PLACES))
         xs = [float(profile.inputs[k]) for k in picks]
         middle.plot(xs, [float(sum(profile.bias[k])) / 2 for k in picks], label=candidate.name, **_look(i))
         right.plot(xs, [math.sqrt(float(profile.error[k][1])) for k in picks], label=candidate.name, **_look(i))
@@ -147,14 +147,9 @@ def density_points(density: ErrorDensity, half: float) -> tuple[list[float], lis
         cells = density.unrolled(Fraction(half))
         jumps = {float(x) for a, b, _ in cells for x in (a, b) if abs(x) < half}
     grid = {-half + 2 * half * i / _POINTS for i in range(_POINTS + 1)}
-    xs: list[float] = []
-    ys: list[float] = []
     tiny = half * 1e-9
-    for x in sorted(grid | jumps):
-        for at in (x - tiny, x + tiny) if x in jumps else (x,):
-            xs.append(at)
-            ys.append(float(density.density(at, FLOATS)))
-    return xs, ys
+    xs = sorted((grid - jumps).union(*({x - tiny, x + tiny} for x in jumps)))
+    return xs, [float(density.density(x, FLOATS)) for x in xs]
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -182,8 +177,6 @@ def save(figure: Any, path: str | Path | None) -> None:
 def _half_range(report: Report) -> float:
     density = report.candidates[-1].certified.mechanism.error_density
     width = 4 * float(report.query.sensitivity)
-    outside = density.sf(width, FLOATS) + density.cdf(-width, FLOATS)
-    while outside > 0.04:
+    while density.sf(width, FLOATS) + density.cdf(-width, FLOATS) > 0.04:
         width *= 1.5
-        outside = density.sf(width, FLOATS) + density.cdf(-width, FLOATS)
     return width
