@@ -81,10 +81,8 @@ class PairTable:
             count = min(_ADDED, ratios.size)
             places = np.argpartition(ratios, -count, axis=None)[-count:]
             first, second = np.unravel_index(places, ratios.shape)
-            found = zip(
-                ratios[first, second].tolist(), (start + first).tolist(), (start + second).tolist(), strict=True
-            )
-            best = sorted([*best, *found], reverse=True)[:_ADDED]
+            sides = (start + first).tolist(), (start + second).tolist()
+            best = sorted([*best, *zip(ratios[first, second].tolist(), *sides, strict=True)], reverse=True)[:_ADDED]
         new = [(i, j) for v, i, j in best if v > 0 and (i, j) not in self._seen]
         self._seen.update(new)
         if new:
