@@ -69,7 +69,7 @@ class _Dual:
 
     def lowest(self) -> Fraction:
         """A rate below which it holds, because phi decreases and h(u) >= -u e^epsilon."""
-        for u in (self._start / 2**i for i in range(_MOST_DOUBLINGS)):
+        for u in (self._start / (1 << i) for i in range(_MOST_DOUBLINGS)):
             point = ball(u)
             if bool(self._cost(point) - self._multiplier * point * self._epsilon.exp() >= self._claim):
                 return u
@@ -77,7 +77,7 @@ class _Dual:
 
     def highest(self) -> Fraction:
         """A rate above which it holds, because phi >= 0 and h increases beyond epsilon."""
-        for u in (2 * self._start * 2**i for i in range(_MOST_DOUBLINGS)):
+        for u in (self._start * (2 << i) for i in range(_MOST_DOUBLINGS)):
             if bool(self._multiplier * self._excess(ball(u)) >= self._claim):
                 return u
         raise SolverError("the dual certificate of two-fold noise has no upper end.")

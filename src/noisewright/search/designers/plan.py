@@ -103,8 +103,8 @@ def gaussian_wins_from(query: Scalar, privacy: ApproxDP, utility: Utility) -> in
         return normal >= rival if utility.larger_is_better else normal <= rival
 
     for power in range(_MOST_RELEASES.bit_length()):
-        if wins(2**power):
-            return first_true(wins, 2**power // 2, 2**power)
+        if wins(1 << power):
+            return first_true(wins, (1 << power) // 2, 1 << power)
     return None
 
 

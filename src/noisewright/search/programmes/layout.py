@@ -33,7 +33,7 @@ def default_size(query: Bounded, epsilon: Fraction) -> Size:
     return Size(40, 300) if epsilon * query.width < 20 * query.sensitivity else Size(40, 160)
 
 
-def input_grid(query: Bounded, cells: int) -> Grid:
+def _input_grid(query: Bounded, cells: int) -> Grid:
     """Equal cells of which what one person can reach is a whole number, the last one shorter if it must be.
 
     A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best.
@@ -75,13 +75,17 @@ def _outward(places: int) -> list[int]:
 
 def design_programme(query: Bounded, epsilon: Fraction, utility: Any, size: Size) -> Programme:
     """The programme whose rows become the mechanism."""
-    grid = input_grid(query, size.inputs)
+    grid = _input_grid(query, size.inputs)
     values = output_values(query, epsilon, size.outputs)
     weights = None
-    if utility.averaged:
-        if utility.prior is not None:
-            grid = Grid(tuple(sorted({*grid.points, *_atoms(query, utility)})))
-        weights = _row_weights(grid, utility)
+    if utility.averaged and utility.prior is not None:
+        grid = Grid(tuple(sorted({*grid.points, *_atoms(query, utility)})))
+        weights = _prior_weights(grid.points, utility)
+    elif utility.averaged:
+        # Half of each cell beside a row.
+        x = grid.points
+        ends = zip((*x[1:], x[-1]), (x[0], *x[:-1]), strict=True)
+        weights = tuple((after - before) / (2 * (x[-1] - x[0])) for after, before in ends)
     return Programme(query, epsilon, grid, values, tuple(grid.reach(query.reach)), weights)
 
 
@@ -100,8 +104,7 @@ def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fractio
     if utility.prior is None:
         return _averaged(design)
     points = tuple(sorted({*query.inputs, *_atoms(query, utility)}))
-    prior = dict(utility.prior)
-    return _relaxed(design, points, tuple(prior.get(p, Fraction(0)) for p in points)), Fraction(0)
+    return _relaxed(design, points, _prior_weights(points, utility)), Fraction(0)
 
 
 def _relaxed(design: Programme, points: tuple[Fraction, ...], weights: tuple[Fraction, ...] | None) -> Programme:
@@ -125,13 +128,8 @@ def _averaged(design: Programme) -> tuple[Programme, Fraction]:
     half = width / 2
 
     def near(i: int, j: int) -> bool:
-        apart = (
-            points[j]
-            - points[i]
-            + (half if i == 0 and 0 < j <= cells else 0)
-            + (half if j == cells + 1 and i > 0 else 0)
-        )
-        return apart <= query.sensitivity
+        beyond = half if (i == 0) != (j == cells + 1) else 0
+        return points[j] - points[i] + beyond <= query.sensitivity
 
     reach = tuple(max(j for j in range(i, cells + 2) if i == j or near(i, j)) for i in range(cells + 2))
     spare = width**2 / 12 + half * (query.bias or Fraction(0))
@@ -145,11 +143,6 @@ def _atoms(query: Bounded, utility: AverageVariance) -> list[Fraction]:
     return atoms
 
 
-def _row_weights(grid: Grid, utility: AverageVariance) -> tuple[Fraction, ...]:
-    """What each row counts: its part of the prior, or half of each cell beside it."""
-    if utility.prior is not None:
-        prior = dict(utility.prior)
-        return tuple(prior.get(p, Fraction(0)) for p in grid.points)
-    x, last = grid.points, grid.last
-    width = x[-1] - x[0]
-    return tuple((x[min(i + 1, last)] - x[max(i - 1, 0)]) / (2 * width) for i in range(last + 1))
+def _prior_weights(points: tuple[Fraction, ...], utility: AverageVariance) -> tuple[Fraction, ...]:
+    prior = dict(utility.prior or ())
+    return tuple(prior.get(p, Fraction(0)) for p in points)
