@@ -25,9 +25,9 @@ from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.designers.scalar_pure import SCALAR, tailored_or
 from noisewright.search.families.staircase import from_grid, laplace, laplace_name, tuned_staircase
+from noisewright.search.report.designer import check_problem, for_one
 from noisewright.search.report.report import over
 from noisewright.search.report.shown import html_table, number, progress_bar, text_table
-from noisewright.search.tools.scaling import check_problem, for_one
 
 _RELATIVE = Fraction(1, 1000)
 _NOTCH = Fraction(1, 10_000)

@@ -16,8 +16,8 @@ from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.utilities import SquaredError
 from noisewright.search.programmes.bounded import Multipliers, Programme
-from noisewright.search.programmes.charges import BITS, charges_below, exponent
 from noisewright.search.programmes.feasible import ratio_above
+from noisewright.search.programmes.layout import BITS, charges_below, exponent
 
 SQUARED = SquaredError()
 

@@ -11,10 +11,9 @@ from noisewright.problem.queries import Choice
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.choice import best_choice
 from noisewright.search.designers.scalar_pure import SCALAR
-from noisewright.search.report.designer import Designer, Proposal
+from noisewright.search.report.designer import Designer, Proposal, check_size
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
-from noisewright.search.tools.scaling import check_size
 
 
 def propose(query: Choice, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:

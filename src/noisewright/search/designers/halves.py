@@ -25,9 +25,8 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.report.designer import outward
+from noisewright.search.report.designer import check_problem, for_one, outward
 from noisewright.search.report.shown import number
-from noisewright.search.tools.scaling import check_problem, for_one
 
 _MOST_POINTS = 100
 _LARGEST_FLOAT = 2**52

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +23,8 @@ from noisewright.search.bounds.linear import two_point_bound
 from noisewright.search.families import strategies
 from noisewright.search.families.linear import elliptical_mechanism, laplace_mechanism
 from noisewright.search.families.linear_single import best_single
-from noisewright.search.programmes.linear import Floats, Solved, best_ellipse, best_rates
-from noisewright.search.programmes.pairs import PairTable, measured_by_ellipse, measured_by_rates
+from noisewright.search.programmes.linear import Floats, best_ellipse, best_rates
+from noisewright.search.programmes.pairs import PairTable
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
@@ -107,9 +109,7 @@ def best_laplace(
             return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
         return laplace_mechanism(query, privacy, [1.0]), 0.0
     power = int(utility.power or 2)
-    found: Solved = table.solve(
-        lambda rows: best_rates(np.abs(rows), weights, power), lambda s: measured_by_rates(s, table.matrix)
-    )
+    found: Any = table.solve(lambda rows: best_rates(np.abs(rows), weights, power), euclidean=False)
     return laplace_mechanism(query, privacy, list(found.point)), found.gap
 
 
@@ -118,14 +118,10 @@ def best_elliptical(
 ) -> tuple[Certified, float] | None:
     """Elliptical noise by the semidefinite programme (in blocks beyond 20 queries), with its duality gap."""
     blocks = [list(range(k, min(k + MOST_TOGETHER, query.dimension))) for k in range(0, query.dimension, MOST_TOGETHER)]
-    solved = []
+    solved, rows = [], query.rationals()
     for block in blocks:
-        rows = query.rationals()
         part = table if len(blocks) == 1 else PairTable(Linear([rows[k] for k in block]), privacy.metric)
-        found = part.solve(
-            lambda pairs, block=block: best_ellipse(pairs, weights[block]),  # type: ignore[misc]
-            lambda s, part=part: measured_by_ellipse(s, part.matrix),  # type: ignore[misc]
-        )
+        found = part.solve(partial(best_ellipse, weights=weights[block]), euclidean=True)
         if found is None:
             return None
         solved.append(found)

@@ -32,11 +32,10 @@ from noisewright.search.families.composition import loss_distribution, staircase
 from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import aligned_split, laplace as pure_laplace, tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
-from noisewright.search.report.designer import Designer, Proposal
+from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.lattices import on_cells
-from noisewright.search.tools.scaling import check_problem
 
 _MOST_RELEASES = 4096
 _TOLERANCE = 1e-4

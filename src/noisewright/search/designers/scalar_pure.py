@@ -30,11 +30,10 @@ from noisewright.search.families.staircase import (
 )
 from noisewright.search.families.tailored import tailored
 from noisewright.search.families.two_fold import calibrated_atoms, two_fold_optimum
-from noisewright.search.report.designer import Designer, Proposal
+from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.golden import golden
-from noisewright.search.tools.scaling import check_problem
 
 SCALAR = (SquaredError, AbsoluteError, PowerError, Usefulness, ErrorQuantile)
 """The utilities with closed forms for one number."""

@@ -56,10 +56,10 @@ class PairTable:
         """Whether every pair is there."""
         return self._query.size <= ALL_PAIRS
 
-    def solve(self, programme: Callable[[Floats], Any], shape: Callable[[Any], tuple[Floats, bool]]) -> Any:
+    def solve(self, programme: Callable[[Floats], Solved | None], *, euclidean: bool) -> Solved | None:
         """Solve with the pairs at hand, add what is violated, and again until nothing is.
 
-        `shape` gives the rows by which the solution measures columns, and whether in Euclidean length.
+        A solution measures columns by an ellipse, or by a rate for each of their numbers.
         """
         if self.complete:
             return programme(self.rows)
@@ -69,8 +69,11 @@ class PairTable:
             self._add(self.matrix, False)
         for _ in range(_MOST_ROUNDS):
             found = programme(self.rows)
-            if found is None or not self._add(*shape(found)):
-                return found
+            if found is None:
+                return None
+            root = np.linalg.cholesky(found.point).T if euclidean else np.diag(found.point)
+            if not self._add(root @ self.matrix, euclidean):
+                break
         return found
 
     def _add(self, measure: Floats, euclidean: bool) -> bool:
@@ -117,16 +120,6 @@ def at_distance_zero(i: int, j: int) -> InvalidQueryError:
         " equal columns, merge them, or give the pair a positive budget.",
         pair=(i, j),
     )
-
-
-def measured_by_rates(found: Solved, matrix: Floats) -> tuple[Floats, bool]:
-    """How a vector of rates measures columns."""
-    return found.point[:, None] * matrix, False
-
-
-def measured_by_ellipse(found: Solved, matrix: Floats) -> tuple[Floats, bool]:
-    """How an ellipse measures columns."""
-    return np.linalg.cholesky(found.point).T @ matrix, True
 
 
 def _blocks(view: FloatView, measure: Floats, euclidean: bool) -> Any:

@@ -1,4 +1,4 @@
-"""What a designer is, and what becomes of its proposals: measured, certified, compared with the bound, ranked."""
+"""What a designer is, what it refuses, and what becomes of its proposals: measured, certified, ranked by the bound."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from typing import Any
 
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
+from noisewright.problem.numbers import show
+from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.report.report import Candidate, Report
 from noisewright.search.report.shown import Advance
 
+_LARGEST_SCALE = 150.0
 TIE = 1e-6
 """Values this near are equals: the room for rounding errors of real answers makes differences of about 1e-7."""
 
@@ -134,3 +138,32 @@ def outward(bound: Fraction, *, larger: bool) -> float:
     if shown >= bound if larger else shown <= bound:
         return shown
     return math.nextafter(shown, math.inf if larger else -math.inf)
+
+
+def check_size(query: Scalar | Choice, utility: Utility) -> None:
+    """Refuse values that floats cannot hold."""
+    if float(utility.degree) * abs(math.log10(query.sensitivity)) > _LARGEST_SCALE:
+        raise InvalidQueryError(
+            f"{utility} is beyond what floats can hold for a sensitivity of {show(query.sensitivity)}; measure the"
+            " answer in another unit.",
+            sensitivity=query.sensitivity,
+        )
+
+
+def check_problem(query: Scalar, utility: Utility) -> None:
+    """Refuse combinations that cannot be meant, before any work."""
+    check_size(query, utility)
+    if utility.edges and not query.integer and min(utility.edges) < query.sensitivity / 10**9:
+        raise InvalidUtilityError(
+            "within is less than a billionth of the sensitivity: no real-valued answer comes that close with a"
+            " probability worth stating. Give a larger within, or integer=True for whole numbers.",
+            within=min(utility.edges),
+        )
+
+
+def for_one(utility: Utility) -> Utility:
+    """What counts as good for a single number; weights and limits of several are refused."""
+    if utility.weights is not None:
+        raise InvalidUtilityError("weights are for several numbers; leave them out for one.", weights=utility.weights)
+    utility.check_count(1)
+    return utility.alone(0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import show
 from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
@@ -62,7 +63,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
-class Report:
+class Report(Unchanging):
     """Candidates best first, and `bound`: what no mechanism can beat (None where none is known).
 
     For whole-number answers the bound is over mechanisms that release whole numbers (`bound_over`). For several
@@ -117,12 +118,6 @@ class Report:
             for i, c in enumerate(self.candidates)
         )
         return restored, (self.designer, self.query, self.privacy, self.utility, held)
-
-    def __copy__(self) -> Report:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Report:
-        return self
 
     def __str__(self) -> str:
         lines = [
