@@ -129,3 +129,10 @@ def test_the_report_says_what_the_error_of_a_choice_is():
     assert "below the best one" in str(report)
     assert report.best.release({"c0": 0, "c1": 10**5, "c2": 0}) == "c1"
     assert nw.Certified.from_dict(report.to_dict()["candidates"][0]["certified"]).mechanism == report.best.mechanism
+
+
+def test_the_picture_of_a_choice_is_its_ranking():
+    report, bound, _ = designed(10, "1", nw.AbsoluteError())
+    (axes,) = report.plot().axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [c.name for c in report.candidates]
+    assert f"{bound:.4g}" in axes.get_title()

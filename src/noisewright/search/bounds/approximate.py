@@ -25,11 +25,8 @@ from noisewright.numerics.lp import minimise
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.search.programmes.approximate import MOST_CELLS, Grid, private_rows, support
-from noisewright.search.tools.lattices import aligned
+from noisewright.search.programmes.approximate import MOST_CELLS, Grid, cells_per_sensitivity, private_rows, support
 
-_CELLS_PER_EPSILON = 20
-_FEWEST, _MOST = 3, 24
 _MOST_ROWS = 7_000
 _BITS = 128
 
@@ -49,7 +46,7 @@ class Dual:
 
 def find_dual(query: Scalar, privacy: ApproxDP, utility: Utility) -> Dual | None:
     """Multipliers from the solver, in floats; None where the programme would be too large."""
-    per = _points_per_sensitivity(query, privacy, utility)
+    per = cells_per_sensitivity(query, privacy.epsilon, utility, per=20, fewest=3, most=24)
     reach = support(privacy, 1.0 + 3.0 / min(1.0, float(privacy.epsilon)))
     count = math.ceil(reach * per) + 1
     # Dropping shifts only loosens the bound; shorter ones than half a sensitivity carry next to nothing of it.
@@ -70,15 +67,6 @@ def find_dual(query: Scalar, privacy: ApproxDP, utility: Utility) -> Dual | None
 def _edge(query: Scalar, utility: Utility) -> Fraction:
     """Cells for the usefulness of real answers, points otherwise."""
     return Fraction(0) if utility.edges and not query.integer else HALF
-
-
-def _points_per_sensitivity(query: Scalar, privacy: ApproxDP, utility: Utility) -> int:
-    if query.integer:
-        return int(query.sensitivity)
-    wanted = min(max(math.ceil(_CELLS_PER_EPSILON * privacy.epsilon), _FEWEST), _MOST)
-    for edge in utility.edges:
-        wanted = aligned(wanted, edge / query.sensitivity, 4 * _MOST)
-    return wanted
 
 
 def proven_bound(query: Scalar, privacy: ApproxDP, utility: Utility, dual: Dual) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 from noisewright.numerics.balls import Ball, ball, hull, precision
 from noisewright.numerics.fields import BALLS
@@ -104,9 +105,7 @@ class _Dual:
 
 
 def _geometric(low: Fraction, high: Fraction) -> list[tuple[Fraction, Fraction]]:
-    boxes, a = [], low
-    while a < high:
-        b = min(a * Fraction(5, 4), high)
-        boxes.append((a, b))
-        a = b
-    return boxes
+    edges = [low]
+    while edges[-1] < high:
+        edges.append(min(edges[-1] * Fraction(5, 4), high))
+    return list(pairwise(edges))

@@ -32,9 +32,7 @@ Row = tuple[NDArray[np.int32], Floats, float, float]
 MOST_CELLS = 8_000
 _WEIGHT_BITS = 96
 _TIGHTENINGS = (2e-9, 1e-7, 1e-5, 1e-3, 1e-2)
-_CELLS_PER_EPSILON = 80
-_MOST_PER_SENSITIVITY = 200
-_LEAST_PER_SENSITIVITY = 4
+_LEAST_ALIGNED = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +62,15 @@ class Grid:
         return [(a, b) for a, b in pairs if b > a]
 
 
-def cells_per_sensitivity(query: Scalar, epsilon: Fraction, utility: Utility) -> int:
+def cells_per_sensitivity(
+    query: Scalar, epsilon: Fraction, utility: Utility, per: int = 80, fewest: int = 4, most: int = 200
+) -> int:
     """How fine the cells are: a fixed share of the noise scale, aligned with the utility's edges where it can be."""
     if query.integer:
         return int(query.sensitivity)
-    wanted = min(max(math.ceil(_CELLS_PER_EPSILON * epsilon), _LEAST_PER_SENSITIVITY), _MOST_PER_SENSITIVITY)
+    wanted = min(max(math.ceil(per * epsilon), fewest), most)
     for edge in utility.edges:
-        wanted = aligned(wanted, edge / query.sensitivity, _MOST_PER_SENSITIVITY)
+        wanted = aligned(wanted, edge / query.sensitivity, max(most, _LEAST_ALIGNED))
     return wanted
 
 

@@ -19,15 +19,13 @@ _DIGITS = 12
 def ratio_below(epsilon: Fraction, bits: int = 64) -> Fraction:
     """A rational at or just below e^epsilon."""
     with precision(_BITS):
-        value = lower(ball(epsilon).exp())
-    return Fraction(math.floor(value * 2**bits), 2**bits)
+        return Fraction(math.floor(lower(ball(epsilon).exp()) * 2**bits), 2**bits)
 
 
 def ratio_above(epsilon: Fraction, bits: int = 64) -> Fraction:
     """A rational at or just above e^epsilon."""
     with precision(_BITS):
-        value = upper(ball(epsilon).exp())
-    return Fraction(math.ceil(value * 2**bits), 2**bits)
+        return Fraction(math.ceil(upper(ball(epsilon).exp()) * 2**bits), 2**bits)
 
 
 def smallest_margin(query: Bounded, epsilon: Fraction) -> Fraction:
