@@ -123,7 +123,7 @@ def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: boo
     if type(utility) not in (*SCALAR, Expected):
         served = ", ".join(u.__name__ for u in (*SCALAR, Expected))
         raise InvalidUtilityError(f"utility is {utility!r}; budget_for serves {served}.", utility=utility)
-    check_problem(query, for_one(utility))
+    check_problem(query, None, for_one(utility))
     goal = parameter(target, "target")
     if goal <= 0 or (utility.larger_is_better and goal >= 1):
         allowed = "strictly between 0 and 1" if utility.larger_is_better else "positive"

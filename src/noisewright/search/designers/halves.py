@@ -73,7 +73,7 @@ def half_integers(query: Scalar, *, privacy: PureDP, utility: Utility) -> HalfIn
             f" most {_MOST_POINTS}; use design for whole numbers.",
             utility=utility,
         )
-    check_problem(query, utility)
+    check_problem(query, privacy, utility)
     mechanism, worst = _best(query, privacy.epsilon, utility)
     shown = outward(worst, larger=not utility.larger_is_better)
     return HalfIntegers(make_certified(mechanism, privacy), utility, shown)

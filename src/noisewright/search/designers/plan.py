@@ -62,7 +62,7 @@ def _check(query: Any, privacy: Any, utility: Utility) -> None:
             f"privacy is {privacy!r}; a plan of many releases needs a total of the form nw.ApproxDP(epsilon, delta).",
             privacy=privacy,
         )
-    check_problem(query, utility)
+    check_problem(query, privacy, utility)
 
 
 def _propose(count: int, query: Scalar, privacy: ApproxDP, utility: Utility, step: Advance) -> Iterator[Proposal]:

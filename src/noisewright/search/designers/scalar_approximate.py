@@ -16,13 +16,13 @@ from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.search.designers.plan import gaussian_wins_from
-from noisewright.search.designers.scalar_pure import SCALAR, check
+from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families import smooth
 from noisewright.search.families.calibration import GAUSSIAN, calibrated, smallest_scale
 from noisewright.search.families.solved import Solved, solve_approximate
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
-from noisewright.search.report.designer import Designer, Proposal
+from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report, gain_text, limit_text
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.lattices import STEPS_PER_SCALE
@@ -123,4 +123,4 @@ def why(report: Report) -> str:
     return "".join(parts)
 
 
-SCALAR_APPROXIMATE = Designer(SCALAR, propose, bound, check, why)
+SCALAR_APPROXIMATE = Designer(SCALAR, propose, bound, check_problem, why)

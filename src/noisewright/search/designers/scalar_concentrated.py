@@ -20,11 +20,11 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
 from noisewright.search.designers.scalar_approximate import discrete_gaussian
-from noisewright.search.designers.scalar_pure import SCALAR, check
+from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.calibration import rounded_up, smallest_scale
 from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import tuned_staircase
-from noisewright.search.report.designer import Designer, Proposal
+from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.lattices import on_cells
 
@@ -119,4 +119,4 @@ def _scaled(reach: Fraction, privacy: Target, make: Callable[[Fraction], Any], g
         return None
 
 
-SCALAR_CONCENTRATED = Designer(SCALAR, propose, check=check)
+SCALAR_CONCENTRATED = Designer(SCALAR, propose, check=check_problem)

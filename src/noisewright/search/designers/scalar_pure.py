@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 from noisewright.laws.folds import Atoms, point_fold
 from noisewright.mechanisms.additive import Additive
@@ -153,12 +152,7 @@ def _quick(mechanism: Additive, utility: Utility) -> float:
     return float(mechanism.expected(utility, FLOATS))
 
 
-def check(query: Scalar, privacy: Any, utility: Utility) -> None:
-    """Refuse what floats cannot hold."""
-    check_problem(query, utility)
-
-
 SCALAR_PURE = Designer(
     (*SCALAR, Expected, KullbackLeibler, Renyi, HistogramEntropy, Mallows, ErrorEntropy),
-    propose, bound, check, notes=notes,
+    propose, bound, check_problem, notes=notes,
 )  # fmt: skip

@@ -86,7 +86,7 @@ def _alone(extent: Fraction, privacy: ApproxDP, utility: Utility) -> Report:
 def check(query: Vector, privacy: Target, utility: Utility) -> None:
     """Refuse what floats cannot hold; a single number is one."""
     if query.dimension == 1:
-        check_problem(Scalar(query.extents[0]), utility.alone(0))
+        check_problem(Scalar(query.extents[0]), privacy, utility.alone(0))
 
 
 def notes(report: Report) -> Iterator[str]:

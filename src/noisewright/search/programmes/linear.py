@@ -167,7 +167,10 @@ def _centre(rows: Floats, x: Floats, sharpness: float, goal: _Convex) -> Floats:
         gradient, curve = goal.derivatives(x)
         gradient = sharpness * gradient + rows.T @ (1 / slack)
         scaled = rows / slack[:, None]
-        direction = _newton(sharpness * curve + scaled.T @ scaled, gradient)
+        curve = sharpness * curve + scaled.T @ scaled
+        # Rows and columns are scaled alike before Newton's direction is solved for.
+        unit = 1 / np.sqrt(np.diag(curve))
+        direction = -unit * np.linalg.solve(curve * unit[:, None] * unit, unit * gradient)
         decrement = float(-gradient @ direction)
         if decrement < 1e-9:
             break
@@ -178,13 +181,6 @@ def _centre(rows: Floats, x: Floats, sharpness: float, goal: _Convex) -> Floats:
             break
         x, level = x + length * direction, there
     return x
-
-
-def _newton(curve: Floats, gradient: Floats) -> Floats:
-    """The Newton direction, with rows and columns scaled alike first."""
-    scale = 1 / np.sqrt(np.diag(curve))
-    scaled = curve * scale[:, None] * scale[None, :]
-    return np.asarray(-scale * np.linalg.solve(scaled, scale * gradient))
 
 
 def _whitener(differences: Floats) -> Floats | None:

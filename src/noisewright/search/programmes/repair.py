@@ -68,7 +68,10 @@ def _roomy(programme: Programme) -> Floats:
     low, high = float(query.outputs[0]), float(query.outputs[1])
     x = np.array([float(p) for p in programme.grid.points])
     y = np.array([float(v) for v in programme.values])
-    targets = _target_means(programme, x)
+    # Means with the most room: the answers, drawn together where a bias is allowed.
+    middle = float(query.inputs[0] + query.inputs[1]) / 2
+    drawn = 0.0 if query.bias is None else max(0.0, 1 - 2 * float(query.bias / query.width))
+    targets = middle + (x - middle) * drawn
     best: tuple[float, Floats] | None = None
     for share in _SHARES:
         even = np.full(len(y), share / len(y))
@@ -85,15 +88,6 @@ def _roomy(programme: Programme) -> Floats:
     if best is None or best[0] <= 0:
         raise SolverError("these bounds leave no room beside the two-point mechanism.")
     return best[1]
-
-
-def _target_means(programme: Programme, x: Floats) -> Floats:
-    """Means with the most room: the answers, drawn together where a bias is allowed."""
-    query = programme.query
-    middle = float(query.inputs[0] + query.inputs[1]) / 2
-    if query.bias is None:
-        return np.full(len(x), middle)
-    return np.asarray(middle + (x - middle) * max(0.0, 1 - 2 * float(query.bias / query.width)))
 
 
 def _corrected(programme: Programme, masses: Floats) -> Floats:

@@ -150,8 +150,8 @@ def check_size(query: Scalar | Choice, utility: Utility) -> None:
         )
 
 
-def check_problem(query: Scalar, utility: Utility) -> None:
-    """Refuse combinations that cannot be meant, before any work."""
+def check_problem(query: Scalar, privacy: Any, utility: Utility) -> None:
+    """Refuse combinations that cannot be meant, before any work, whatever the requirement is."""
     check_size(query, utility)
     if utility.edges and not query.integer and min(utility.edges) < query.sensitivity / 10**9:
         raise InvalidUtilityError(
