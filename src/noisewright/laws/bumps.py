@@ -72,10 +72,6 @@ class Part(Record):
         """`spread` at a z strictly between low and high."""
 
 
-def _size(z: Point) -> Point:
-    return z if z >= 0 else -z
-
-
 @record("box", PARTS, error=InvalidLawError)
 class Plateau(Part):
     """Activation A1: constant on [-half, half]. With half = 1 it is base B1."""
@@ -123,11 +119,11 @@ class Tent(Part):
     half: Rational = rational(above=0, at_most=1)
 
     def _height(self, z: Point, field: Field) -> Value:
-        return field.real((self.half - _size(z)) / self.half**2)
+        return field.real((self.half - abs(z)) / self.half**2)
 
     def _raised(self, z: Point, field: Field) -> Value:
         # The cubic of the rising side, mirrored about the centre: spread(z) = z + spread(-z).
-        rest = self.half - _size(z)
+        rest = self.half - abs(z)
         cubic = rest * rest * rest / (6 * self.half * self.half)
         return field.real(cubic if z <= 0 else z + cubic)
 

@@ -16,10 +16,8 @@ from functools import lru_cache
 from typing import ClassVar
 
 from noisewright.laws.folds import FOLDS, Fold
-from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS, Field, Value
-from noisewright.numerics.special import infinity
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Text, rational, text
 from noisewright.problem.records import record
@@ -34,7 +32,7 @@ _DEEPEST = 160
 class Shape:
     """What is known of a subformula: its kind, its sign, and how it behaves far out.
 
-    kind "constant", "bernstein" or "monotone"; negative means minus such a function. `extreme`: a
+    kind "constant" (of this value), "bernstein" or "monotone"; negative means minus such a function. `extreme`: a
     Bernstein function grows without limit, a monotone one vanishes. A Bernstein function is at
     least `rate` x; a monotone one at most e^(-rate x) and at most constant x^(-order).
     """
@@ -85,27 +83,14 @@ class FormulaFold(Fold):
     def slope(self, x: Value, field: Field) -> Value:
         return -field.real(self.scale) * self._dual(x, field)[1] / self._dual(field.real(0), field)[0]
 
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        if power == 0:
-            return field.real(1)
-        shape = _prove(self.formula)
-        if shape.rate:
-            return inverse_moment_between(self, power, field, exponential_tail(self.lowest, power))
-        if power >= shape.order:
-            return infinity(field)
-        # x^order L(x) is bounded; its supremum over x > far is at most its value bound by the rules' factors.
-        tail = polynomial_tail(shape.order, lambda chosen: _tail_factor(self, shape.order, chosen), power)
-        return inverse_moment_between(self, power, field, tail)
+    def tail_bound(self, power: Fraction, field: Field) -> tuple[Fraction, Value]:
+        """From the product of the formula's own power bounds."""
+        node, order = _parse(self.formula), _prove(self.formula).order
+        start = _evaluate(node, field.real(0), field)[0]
+        return order, _power_bound(node, field) / (start * field.power(field.real(self.scale), order))
 
     def _dual(self, x: Value, field: Field) -> tuple[Value, Value]:
         return _evaluate(_parse(self.formula), field.real(self.scale) * x, field)
-
-
-def _tail_factor(fold: FormulaFold, order: Fraction, field: Field) -> Value:
-    """An upper bound of x^order L(x), from the product of the formula's own power bounds."""
-    bound = _power_bound(_parse(fold.formula), field)
-    start = _evaluate(_parse(fold.formula), field.real(0), field)[0]
-    return bound / (start * field.power(field.real(fold.scale), order))
 
 
 def _power_bound(node: ast.expr, field: Field) -> Value:
@@ -123,8 +108,7 @@ def _power_bound(node: ast.expr, field: Field) -> Value:
         return _power_bound(node.left, field) * _power_bound(node.right, field)
     assert isinstance(node.op, ast.Div)
     right = _shape(node.right)
-    below = field.real(right.value if right.kind == "constant" else right.rate)
-    return _power_bound(node.left, field) / below
+    return _power_bound(node.left, field) / field.real(abs(right.value) or right.rate)
 
 
 @lru_cache(maxsize=256)
@@ -153,19 +137,15 @@ def _parse(formula: str) -> ast.expr:
         node = ast.parse(formula.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidLawError(f'"{formula}" is not a formula; write for example "(1 + x)**-3".') from None
-    if _deeper(node, _DEEPEST):
+    level: list[ast.AST] = [node]
+    # Level by level, since the walks that follow recurse.
+    for _ in range(_DEEPEST):
+        level = [child for parent in level for child in ast.iter_child_nodes(parent) if isinstance(child, ast.expr)]
+    if level:
         raise InvalidLawError(
             f'"{formula}" is nested more than {_DEEPEST} deep; write the formula of a fold with fewer terms.'
         )
     return node
-
-
-def _deeper(node: ast.expr, limit: int) -> bool:
-    """Whether a formula is nested deeper than this; level by level, since the walks that follow recurse."""
-    level: list[ast.AST] = [node]
-    for _ in range(limit):
-        level = [child for parent in level for child in ast.iter_child_nodes(parent) if isinstance(child, ast.expr)]
-    return bool(level)
 
 
 def _unknown(node: ast.expr) -> InvalidLawError:
@@ -183,7 +163,7 @@ def _constant(node: ast.expr) -> Fraction:
     shape = _shape(node)
     if shape.kind != "constant":
         raise _unknown(node)
-    return _signed(shape)
+    return shape.value
 
 
 def _shape(node: ast.expr) -> Shape:
@@ -214,7 +194,7 @@ def _number(node: ast.expr, value: Fraction) -> Shape:
     # Kept within reach of a float, so that a formula that is proven can also be searched and drawn.
     if _bits(value) > _MOST_BITS:
         raise _too_large(node)
-    return Shape("constant", negative=value < 0, value=abs(value))
+    return Shape("constant", negative=value < 0, value=value)
 
 
 def _bits(value: Fraction) -> int:
@@ -223,7 +203,7 @@ def _bits(value: Fraction) -> int:
 
 
 def _negated(shape: Shape) -> Shape:
-    return replace(shape, negative=not shape.negative)
+    return replace(shape, negative=not shape.negative, value=-shape.value)
 
 
 def _call(node: ast.expr, name: str, argument: ast.expr) -> Shape:
@@ -237,7 +217,7 @@ def _call(node: ast.expr, name: str, argument: ast.expr) -> Shape:
 
 def _sum(node: ast.BinOp, a: Shape, b: Shape) -> Shape:
     if a.kind == b.kind == "constant":
-        return _number(node, _signed(a) + _signed(b))
+        return _number(node, a.value + b.value)
     if a.kind == "constant" or b.kind == "constant":
         constant, other = (a, b) if a.kind == "constant" else (b, a)
         if not constant.negative and not other.negative:
@@ -255,11 +235,11 @@ def _sum(node: ast.BinOp, a: Shape, b: Shape) -> Shape:
 def _product(node: ast.expr, a: Shape, b: Shape) -> Shape:
     negative = a.negative != b.negative
     if a.kind == b.kind == "constant":
-        return _number(node, _signed(a) * _signed(b))
+        return _number(node, a.value * b.value)
     if "constant" in (a.kind, b.kind):
         constant, other = (a, b) if a.kind == "constant" else (b, a)
         if constant.value:
-            rate = other.rate * constant.value if other.kind == "bernstein" else other.rate
+            rate = other.rate * abs(constant.value) if other.kind == "bernstein" else other.rate
             return Shape(other.kind, negative, extreme=other.extreme, rate=rate, order=other.order)
     if a.kind == b.kind == "monotone":
         return Shape(
@@ -277,7 +257,7 @@ def _power(node: ast.expr, base: ast.expr, exponent: Fraction) -> Shape:
             # A power of b bits has at least (b - 1) times the exponent: refused before it is computed.
             if (_bits(inside.value) - 1) * abs(exponent) > _MOST_BITS:
                 raise _too_large(node)
-            return _number(node, _signed(inside) ** int(exponent))
+            return _number(node, inside.value ** int(exponent))
         raise _unknown(node)
     if inside.kind == "bernstein" and not inside.negative:
         if 0 < exponent <= 1:
@@ -287,10 +267,6 @@ def _power(node: ast.expr, base: ast.expr, exponent: Fraction) -> Shape:
     if inside.kind == "monotone" and not inside.negative and exponent > 0 and exponent == int(exponent):
         return Shape("monotone", extreme=inside.extreme, rate=inside.rate * exponent, order=inside.order * exponent)
     raise _unknown(node)
-
-
-def _signed(shape: Shape) -> Fraction:
-    return -shape.value if shape.negative else shape.value
 
 
 def _at_zero(node: ast.expr) -> Fraction:
@@ -325,10 +301,8 @@ def _evaluate(node: ast.expr, x: Value, field: Field) -> tuple[Value, Value]:
         rest = 1 / field.power(a, 1 - exponent) if exponent < 1 else field.power(a, exponent - 1)
         return field.power(a, exponent), field.real(exponent) * rest * da
     b, db = _evaluate(node.right, x, field)
-    if isinstance(node.op, ast.Add):
-        return a + b, da + db
-    if isinstance(node.op, ast.Sub):
-        return a - b, da - db
+    if isinstance(node.op, ast.Add | ast.Sub):
+        return (a + b, da + db) if isinstance(node.op, ast.Add) else (a - b, da - db)
     if isinstance(node.op, ast.Mult):
         return a * b, da * b + a * db
     return a / b, (da * b - a * db) / (b * b)

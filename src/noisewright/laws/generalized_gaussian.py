@@ -34,7 +34,7 @@ class GeneralizedGaussian(SmoothLaw):
 
     def reduced(self, x: Point, field: Field) -> Value:
         """|x / scale|^power."""
-        return field.power(field.real(x if x >= 0 else -x) / field.real(self.scale), self.power)
+        return field.power(field.real(abs(x)) / field.real(self.scale), self.power)
 
     def sf(self, x: Point, field: Field) -> Value:
         if not x:

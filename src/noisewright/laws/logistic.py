@@ -22,11 +22,11 @@ class Logistic(SmoothLaw):
     scale: Rational = rational(above=0)
 
     def density(self, x: Point, field: Field) -> Value:
-        u = self._fade(x if x >= 0 else -x, field)
+        u = self._fade(abs(x), field)
         return u / (field.real(self.scale) * (1 + u) * (1 + u))
 
     def sf(self, x: Point, field: Field) -> Value:
-        u = self._fade(x if x >= 0 else -x, field)
+        u = self._fade(abs(x), field)
         return u / (1 + u) if x >= 0 else 1 / (1 + u)
 
     def moment(self, power: Exact, field: Field) -> Value:
@@ -51,7 +51,7 @@ class Logistic(SmoothLaw):
         return field.exp(-field.real(size) / field.real(self.scale))
 
     def _log_density(self, x: Point, field: Field) -> Value:
-        size = x if x >= 0 else -x
+        size = abs(x)
         return -field.real(size) / field.real(self.scale) - 2 * field.log(1 + self._fade(size, field))
 
 

@@ -21,7 +21,7 @@ class TruncatedLaplace(SmoothLaw):
     lengths: ClassVar[tuple[str, ...]] = ("scale", "bound")
 
     def density(self, x: Point, field: Field) -> Value:
-        size = x if x >= 0 else -x
+        size = abs(x)
         if size > self.bound:
             return field.real(0)
         return self._fade(size, field) / (field.real(2 * self.scale) * self._inside(field))
@@ -31,7 +31,7 @@ class TruncatedLaplace(SmoothLaw):
             return field.real(0)
         if x <= -self.bound:
             return field.real(1)
-        size = x if x >= 0 else -x
+        size = abs(x)
         # e^(-x/s) - e^(-bound/s) in the form that keeps its digits near the bound.
         gap = field.real(self.bound) - field.real(size)
         half_tail = (
