@@ -22,27 +22,21 @@ class Law(Protocol):
 
     def density(self, x: Point, field: Field) -> Value:
         """Density at x."""
-        ...
 
     def cdf(self, x: Point, field: Field) -> Value:
         """P(X <= x), accurate in the lower tail."""
-        ...
 
     def sf(self, x: Point, field: Field) -> Value:
         """P(X > x), accurate in the upper tail."""
-        ...
 
     def moment(self, power: Exact, field: Field) -> Value:
         """E |X|^power."""
-        ...
 
     def mean(self, field: Field) -> Value:
         """E X."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with exact numbers as text; `laws.registry.law_from_dict` inverts it."""
-        ...
 
 
 class Scalable(Record):
@@ -96,11 +90,9 @@ class LogConcave(Protocol):
 
     def sf(self, x: Point, field: Field) -> Value:
         """P(X > x), accurate in the upper tail."""
-        ...
 
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
         """(t1, t2) with t1 <= inf{x : ln f(x) - ln f(x + shift) > epsilon} <= t2; None if there is no such x."""
-        ...
 
 
 def _times(value: Any, factor: Fraction) -> Any:

@@ -119,11 +119,11 @@ class Tent(Part):
     half: Rational = rational(above=0, at_most=1)
 
     def _height(self, z: Point, field: Field) -> Value:
-        return field.real((self.half - abs(z)) / self.half**2)
+        return field.real((self.half - max(z, -z)) / self.half**2)
 
     def _raised(self, z: Point, field: Field) -> Value:
         # The cubic of the rising side, mirrored about the centre: spread(z) = z + spread(-z).
-        rest = self.half - abs(z)
+        rest = self.half - max(z, -z)
         cubic = rest * rest * rest / (6 * self.half * self.half)
         return field.real(cubic if z <= 0 else z + cubic)
 

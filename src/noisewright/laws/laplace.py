@@ -20,10 +20,10 @@ class Laplace(SmoothLaw):
     scale: Rational = rational(above=0)
 
     def density(self, x: Point, field: Field) -> Value:
-        return field.exp(-field.real(abs(x)) / field.real(self.scale)) / field.real(2 * self.scale)
+        return field.exp(-field.real(max(x, -x)) / field.real(self.scale)) / field.real(2 * self.scale)
 
     def sf(self, x: Point, field: Field) -> Value:
-        half_tail = field.exp(-field.real(abs(x)) / field.real(self.scale)) / 2
+        half_tail = field.exp(-field.real(max(x, -x)) / field.real(self.scale)) / 2
         return half_tail if x >= 0 else 1 - half_tail
 
     def moment(self, power: Exact, field: Field) -> Value:

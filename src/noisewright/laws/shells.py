@@ -42,31 +42,25 @@ class ShellRadius:
             return self.sf(k - 1, field) - self.sf(k, field)
         if k < 0:
             return ball(0)
-        return (self.tail(self.dimension, k) - self.tail(self.dimension, k + 1)) / self.total(self.dimension)
+        return (self.tail(self.dimension, k) - self.tail(self.dimension, k + 1)) / self.tail(self.dimension)
 
     def cdf(self, k: int, field: Field) -> Value:
         if field is FLOATS:
-            masses = self.masses()
-            return float(masses[: max(k + 1, 0)].sum())
+            return float(self.masses()[: max(k + 1, 0)].sum())
         return 1 - self.sf(k, field) if k >= 0 else ball(0)
 
     def sf(self, k: int, field: Field) -> Value:
         if field is FLOATS:
-            masses = self.masses()
-            return float(masses[max(k + 1, 0) :].sum())
-        return self.tail(self.dimension, k + 1) / self.total(self.dimension) if k >= 0 else ball(1)
+            return float(self.masses()[max(k + 1, 0) :].sum())
+        return self.tail(self.dimension, k + 1) / self.tail(self.dimension) if k >= 0 else ball(1)
 
-    def total(self, power: int) -> Ball:
-        """Sum over r >= 0 of (2r+1)^power e^(-rate r)."""
-        return tail_sum(self.rate, power, 0, working_bits())
-
-    def tail(self, power: int, start: int) -> Ball:
+    def tail(self, power: int, start: int = 0) -> Ball:
         """Sum over r >= start of (2r+1)^power e^(-rate r)."""
         return tail_sum(self.rate, power, max(start, 0), working_bits())
 
     def moment(self, power: int) -> Ball:
         """E (2r+1)^power."""
-        return self.total(self.dimension + power) / self.total(self.dimension)
+        return self.tail(self.dimension + power) / self.tail(self.dimension)
 
     def masses(self) -> NDArray[np.float64]:
         """Masses of r = 0, 1, … as floats, until what is left is negligible; for search and pictures."""

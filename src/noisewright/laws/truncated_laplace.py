@@ -21,22 +21,18 @@ class TruncatedLaplace(SmoothLaw):
     lengths: ClassVar[tuple[str, ...]] = ("scale", "bound")
 
     def density(self, x: Point, field: Field) -> Value:
-        size = abs(x)
-        if size > self.bound:
+        if max(x, -x) > self.bound:
             return field.real(0)
-        return self._fade(size, field) / (field.real(2 * self.scale) * self._inside(field))
+        return self._fade(max(x, -x), field) / (field.real(2 * self.scale) * self._inside(field))
 
     def sf(self, x: Point, field: Field) -> Value:
         if x >= self.bound:
             return field.real(0)
         if x <= -self.bound:
             return field.real(1)
-        size = abs(x)
         # e^(-x/s) - e^(-bound/s) in the form that keeps its digits near the bound.
-        gap = field.real(self.bound) - field.real(size)
-        half_tail = (
-            self._fade(self.bound, field) * field.expm1(gap / field.real(self.scale)) / (2 * self._inside(field))
-        )
+        gap = (field.real(self.bound) - field.real(max(x, -x))) / field.real(self.scale)
+        half_tail = self._fade(self.bound, field) * field.expm1(gap) / (2 * self._inside(field))
         return half_tail if x >= 0 else 1 - half_tail
 
     def moment(self, power: Exact, field: Field) -> Value:

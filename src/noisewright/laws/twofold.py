@@ -33,10 +33,10 @@ class TwoFold(SmoothLaw):
         return _COSTLY_TABLE if self.fold.costly else _LARGEST_TABLE
 
     def density(self, x: Point, field: Field) -> Value:
-        return self.fold.slope(field.real(abs(x)), field) / 2
+        return self.fold.slope(field.real(max(x, -x)), field) / 2
 
     def sf(self, x: Point, field: Field) -> Value:
-        half_tail = self.fold.transform(field.real(abs(x)), field) / 2
+        half_tail = self.fold.transform(field.real(max(x, -x)), field) / 2
         return half_tail if x >= 0 else 1 - half_tail
 
     def moment(self, power: Exact, field: Field) -> Value:

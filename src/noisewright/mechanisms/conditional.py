@@ -29,11 +29,9 @@ class FiniteLaw(Protocol):
 
     def cdf(self, k: int, field: Field) -> Value:
         """P(K <= k); 0 below the first index and 1 from the last one on."""
-        ...
 
     def sf(self, k: int, field: Field) -> Value:
         """P(K > k)."""
-        ...
 
 
 class Conditional(Mechanism):

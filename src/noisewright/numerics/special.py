@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from noisewright.numerics.balls import ball, infinite, pi, tricomi
+from noisewright.numerics.balls import ball, infinite, pi
 from noisewright.numerics.fields import BALLS, Field, Value
 
-_HALF = Fraction(1, 2)
 _SERIES_FROM = 20.0
 _SERIES_TERMS = 10
 _TRICOMI_FROM = 40
@@ -30,7 +29,7 @@ def _gaussian_ball(order: int, z: Value) -> Value:
     if bool(z > _TRICOMI_FROM):
         scale = Fraction(math.factorial(order))
         root = ball(2) ** ball(Fraction(order + 1, 2))
-        return ball(scale) * tricomi(Fraction(order + 1, 2), _HALF, z * z / 2) / root
+        return ball(scale) * (z * z / 2).hypgeom_u(ball(Fraction(order + 1, 2)), ball(Fraction(1, 2))) / root
     zeroth = (z * z / 2).exp() * (z / ball(2).sqrt()).erfc() * pi().sqrt() / ball(2).sqrt()
     return _of_order(order, z, zeroth)
 
