@@ -7,9 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
-from noisewright.numerics.bisection import first_true
-from noisewright.numerics.fields import FLOATS, Exact, Field, Point, Value
-from noisewright.problem.errors import InvalidLawError, InvalidNumberError
+from noisewright.numerics.fields import Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.records import Family, Record
 
 LAWS: Family[Any] = Family("a law such as Laplace(scale)", InvalidLawError)
@@ -112,24 +111,3 @@ def check_mixture(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], n
 def mixed(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], function: Any, field: Field) -> Value:
     """The mean of a function over values with these probabilities."""
     return sum((field.real(w) * function(v) for v, w in zip(values, weights, strict=True)), field.real(0))
-
-
-def quantile(law: Law, probability: float) -> float:
-    """Smallest float x (to 1e-12 relative) with cdf(x) >= probability, by bisection in floats.
-
-    Valid for: probability strictly between 0 and 1. For plots and search; never evidence.
-    """
-    if not 0 < probability < 1:
-        raise InvalidNumberError(f"probability is {probability}; it must lie strictly between 0 and 1.")
-
-    def reached(x: float) -> bool:
-        if probability <= 0.5:
-            return bool(law.cdf(x, FLOATS) >= probability)
-        return bool(law.sf(x, FLOATS) <= 1 - probability)
-
-    low, high = -1.0, 1.0
-    while reached(low):
-        low *= 2
-    while not reached(high):
-        high *= 2
-    return first_true(reached, low, high, within=1e-60, relative=1e-12)

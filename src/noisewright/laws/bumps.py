@@ -147,22 +147,18 @@ class Quartic(Part):
         return Fraction(5) / (2 * (4 + self.ratio))
 
     def _height(self, z: Point, field: Field) -> Value:
-        top = self.top
-        return field.real(top) - field.real(top * (1 - self.ratio)) * field.real(z) ** 4
+        return field.real(self.top) - field.real(self.top * (1 - self.ratio)) * field.real(z) ** 4
 
     def _raised(self, z: Point, field: Field) -> Value:
-        top = self.top
-        x = field.real(z)
+        top, x = self.top, field.real(z)
         bend = x**6 / 30 + x / 5 + field.real(Fraction(1, 6))
         return field.real(top / 2) * (x + 1) ** 2 - field.real(top * (1 - self.ratio)) * bend
 
     def second_moment(self, field: Field) -> Value:
-        top = self.top
-        return field.real(2 * top / 3 - 2 * top * (1 - self.ratio) / 7)
+        return field.real(2 * self.top / 3 - 2 * self.top * (1 - self.ratio) / 7)
 
     def extremes(self, field: Field) -> tuple[Value, Value]:
-        top = self.top
-        return field.real(top * self.ratio), field.real(top)
+        return field.real(self.top * self.ratio), field.real(self.top)
 
 
 @record("steps", PARTS, error=InvalidLawError)
@@ -176,22 +172,20 @@ class Steps(Part):
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.heights) <= _LARGEST_STEPS or len(self.edges) != len(self.heights) + 1:
-            raise InvalidLawError(
-                f"{len(self.heights)} heights need {len(self.heights) + 1} edges (at most 4096 steps)."
-            )
+            steps = len(self.heights)
+            raise InvalidLawError(f"{steps} heights need {steps + 1} edges (at most 4096 steps).")
         if any(b <= a for a, b in pairwise(self.edges)):
             raise InvalidLawError("the edges of a step density must increase.")
         if not any(self.heights):
             raise InvalidLawError("the heights of a step density must be at least 0, and not all 0.")
-        mass = spread = Fraction(0)
+        mass = spread = square = Fraction(0)
         sums = [(mass, spread)]
         for (a, b), height in zip(pairwise(self.edges), self.heights, strict=True):
             spread += mass * (b - a) + height * (b - a) ** 2 / 2
             mass += height * (b - a)
+            square += height * (b**3 - a**3) / 3
             sums.append((mass, spread))
-        cells = zip(pairwise(self.edges), self.heights, strict=True)
-        square = sum((h * (b**3 - a**3) / 3 for (a, b), h in cells), Fraction(0)) / mass
-        keep(self, _sums=tuple(sums), _square=square)
+        keep(self, _sums=tuple(sums), _square=square / mass)
 
     @property
     def total(self) -> Fraction:

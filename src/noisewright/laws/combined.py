@@ -129,15 +129,6 @@ class Ensemble(Fold):
         reaches = [part.inverse_reach for part in self.parts]
         return None if None in reaches else sum((r for r in reaches if r is not None), Fraction(0))
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        scaled = [
-            part.exponential_reach / a
-            for a, part in zip(self.coefficients, self.parts, strict=True)
-            if part.exponential_reach is not None
-        ]
-        return min(scaled) if scaled else None
-
     def transform(self, x: Value, field: Field) -> Value:
         return math.prod(self._transforms(x, field), start=field.real(1))
 

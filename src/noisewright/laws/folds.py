@@ -43,14 +43,9 @@ class Fold(Scalable):
         """E u^(-p) is finite for every p below this; None where it is for every p."""
         return None
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it is for every s."""
-        return None
-
     @abstractmethod
     def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux), for x >= 0 and for x > -exponential_reach."""
+        """L(x) = E e^(-ux), for x >= 0 and for x < 0 where it is finite."""
 
     @abstractmethod
     def slope(self, x: Value, field: Field) -> Value:
@@ -106,10 +101,6 @@ class GammaFold(Fold):
     @property
     def inverse_reach(self) -> Fraction | None:
         return self.shape
-
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        return 1 / self.scale
 
     def transform(self, x: Value, field: Field) -> Value:
         return 1 / field.power(1 + field.real(self.scale) * x, self.shape)
@@ -170,10 +161,6 @@ class NoncentralChiSquaredFold(Fold):
     @property
     def inverse_reach(self) -> Fraction | None:
         return self.degrees / 2
-
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        return 1 / (2 * self.scale)
 
     def transform(self, x: Value, field: Field) -> Value:
         s = field.real(self.scale) * x

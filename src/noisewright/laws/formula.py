@@ -73,10 +73,6 @@ class FormulaFold(Fold):
         shape = _prove(self.formula)
         return None if shape.rate else shape.order
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        return Fraction(0)
-
     def transform(self, x: Value, field: Field) -> Value:
         return self._dual(x, field)[0] / self._dual(field.real(0), field)[0]
 

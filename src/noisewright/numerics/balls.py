@@ -124,9 +124,7 @@ def floor_scaled(value: Ball, bits: int) -> int:
 
 def ceil_scaled(value: Ball, bits: int) -> int:
     """An integer at or above 2^bits times every value of the ball, within one of its upper end."""
-    mantissa, exponent = value.upper().man_exp()
-    shift = int(exponent) + bits
-    return int(mantissa) << shift if shift >= 0 else -(-int(mantissa) >> -shift)
+    return -floor_scaled(-value, bits)
 
 
 def _exact(end: Ball) -> Fraction:

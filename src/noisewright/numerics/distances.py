@@ -215,13 +215,8 @@ def _(metric: Attributes) -> FloatView:
     tables = [np.array([[float(v) for v in row] for row in table]) for table in metric.tables]
 
     def rows(start: int, stop: int) -> Floats:
-        return reduce(
-            np.add,
-            (
-                table[column[start:stop, None], column[None, start:]]
-                for column, table in zip(codes, tables, strict=True)
-            ),
-        )
+        attributes = zip(codes, tables, strict=True)
+        return reduce(np.add, (table[code[start:stop, None], code[None, start:]] for code, table in attributes))
 
     return FloatView(metric.size, MARGIN + len(tables) * _ROUNDING, rows)
 
