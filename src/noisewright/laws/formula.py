@@ -44,6 +44,9 @@ class Shape:
     rate: Fraction = Fraction(0)
     order: Fraction = Fraction(0)
 
+    def __neg__(self) -> Shape:
+        return replace(self, negative=not self.negative, value=-self.value)
+
 
 @record("formula", FOLDS, error=InvalidLawError)
 class FormulaFold(Fold):
@@ -91,8 +94,7 @@ class FormulaFold(Fold):
 
 def _power_bound(node: ast.expr, field: Field) -> Value:
     """C with node(x) <= C x^(-order of its shape) for all x > 0; the shape's rules, with their constants."""
-    shape = _shape(node)
-    if shape.order == 0:
+    if _shape(node).order == 0:
         return _evaluate(node, field.real(0), field)[0]
     assert isinstance(node, ast.BinOp)
     if isinstance(node.op, ast.Pow):
@@ -110,8 +112,7 @@ def _power_bound(node: ast.expr, field: Field) -> Value:
 @lru_cache(maxsize=256)
 def _prove(formula: str) -> Shape:
     """The shape of a formula that is a Laplace transform up to its value at 0, or a refusal."""
-    node = _parse(formula)
-    shape = _shape(node)
+    shape = _shape(node := _parse(formula))
     if shape.kind != "monotone" or shape.negative:
         raise InvalidLawError(
             f'"{formula}" is not shown to be completely monotone by the closure rules; build it from exp(-B), B**-r,'
@@ -170,13 +171,13 @@ def _shape(node: ast.expr) -> Shape:
     if isinstance(node, ast.Name) and node.id == "x":
         return Shape("bernstein", extreme=True, rate=Fraction(1))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return _negated(_shape(node.operand))
+        return -_shape(node.operand)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
         return _call(node, node.func.id, node.args[0])
     if isinstance(node, ast.BinOp):
         if isinstance(node.op, ast.Add | ast.Sub):
             right = _shape(node.right)
-            return _sum(node, _shape(node.left), _negated(right) if isinstance(node.op, ast.Sub) else right)
+            return _sum(node, _shape(node.left), -right if isinstance(node.op, ast.Sub) else right)
         if isinstance(node.op, ast.Mult):
             return _product(node, _shape(node.left), _shape(node.right))
         if isinstance(node.op, ast.Div):
@@ -196,10 +197,6 @@ def _number(node: ast.expr, value: Fraction) -> Shape:
 def _bits(value: Fraction) -> int:
     """The length of the longer of numerator and denominator."""
     return max(value.numerator.bit_length(), value.denominator.bit_length())
-
-
-def _negated(shape: Shape) -> Shape:
-    return replace(shape, negative=not shape.negative, value=-shape.value)
 
 
 def _call(node: ast.expr, name: str, argument: ast.expr) -> Shape:
@@ -238,9 +235,8 @@ def _product(node: ast.expr, a: Shape, b: Shape) -> Shape:
             rate = other.rate * abs(constant.value) if other.kind == "bernstein" else other.rate
             return Shape(other.kind, negative, extreme=other.extreme, rate=rate, order=other.order)
     if a.kind == b.kind == "monotone":
-        return Shape(
-            "monotone", negative, extreme=a.extreme or b.extreme, rate=a.rate + b.rate, order=a.order + b.order
-        )
+        extreme = a.extreme or b.extreme
+        return Shape("monotone", negative, extreme=extreme, rate=a.rate + b.rate, order=a.order + b.order)
     raise _unknown(node)
 
 
@@ -249,12 +245,12 @@ def _power(node: ast.expr, base: ast.expr, exponent: Fraction) -> Shape:
     if abs(exponent) > _LARGEST_POWER or exponent == 0:
         raise _unknown(node)
     if inside.kind == "constant":
-        if inside.value and exponent == int(exponent):
-            # A power of b bits has at least (b - 1) times the exponent: refused before it is computed.
-            if (_bits(inside.value) - 1) * abs(exponent) > _MOST_BITS:
-                raise _too_large(node)
-            return _number(node, inside.value ** int(exponent))
-        raise _unknown(node)
+        if not inside.value or exponent != int(exponent):
+            raise _unknown(node)
+        # A power of b bits has at least (b - 1) times the exponent: refused before it is computed.
+        if (_bits(inside.value) - 1) * abs(exponent) > _MOST_BITS:
+            raise _too_large(node)
+        return _number(node, inside.value ** int(exponent))
     if inside.kind == "bernstein" and not inside.negative:
         if 0 < exponent <= 1:
             return Shape("bernstein", extreme=inside.extreme, rate=inside.rate if exponent == 1 else Fraction(0))

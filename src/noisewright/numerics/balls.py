@@ -60,11 +60,6 @@ def hull(low: Ball, high: Ball) -> Ball:
     return low.union(high)
 
 
-def lower_gamma(order: Fraction | int, x: Ball) -> Ball:
-    """The lower incomplete gamma function."""
-    return x.gamma_lower(ball(order))
-
-
 def infinite() -> Ball:
     """Positive infinity: the value of an expectation that does not exist as a finite number."""
     return arb("inf")
