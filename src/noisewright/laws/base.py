@@ -7,8 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
-from noisewright.numerics.fields import Exact, Field, Point, Value
-from noisewright.problem.errors import InvalidLawError
+from noisewright.numerics.balls import certainly_at_most, precision
+from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError, UncertifiedError
 from noisewright.problem.records import Family, Record
 
 LAWS: Family[Any] = Family("a law such as Laplace(scale)", InvalidLawError)
@@ -111,3 +112,22 @@ def check_mixture(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], n
 def mixed(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], function: Any, field: Field) -> Value:
     """The mean of a function over values with these probabilities."""
     return sum((field.real(w) * function(v) for v, w in zip(values, weights, strict=True)), field.real(0))
+
+
+def bracket_crossing(law: Any, epsilon: Fraction, shift: Fraction, guess: float) -> Crossing:
+    """Rationals t1 <= t <= t2 around the point where ln f(x) - ln f(x + shift) passes epsilon.
+
+    `guess` comes from floats; the width grows until both ends are proven. Guarantees: the log-ratio
+    is at most epsilon at t1 and above it at t2.
+    Valid for: log-concave laws whose log-ratio does pass epsilon; raises UncertifiedError otherwise.
+    """
+    centre = Fraction(guess)
+    width = (abs(centre) + shift) / 2**46
+    with precision(112):
+        target = BALLS.real(epsilon)
+        widths = [width * 2**i for i in range(40)]
+        low = next((w for w in widths if certainly_at_most(law.drop(centre - w, shift, BALLS), target)), None)
+        high = next((w for w in widths if bool(law.drop(centre + w, shift, BALLS) > target)), None)
+    if low is None or high is None:
+        raise UncertifiedError(f"where the likelihood ratio passes e^epsilon could not be enclosed near {guess:.6g}.")
+    return centre - low, centre + high

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from noisewright.laws.base import LAWS, Crossing, SmoothLaw
-from noisewright.laws.crossing import bracket_crossing
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw, bracket_crossing
 from noisewright.laws.laplace import Laplace
 from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import Exact, Field, Point, Value

@@ -6,8 +6,7 @@ import math
 from fractions import Fraction
 from itertools import accumulate
 
-from noisewright.laws.base import LAWS, Crossing, SmoothLaw
-from noisewright.laws.crossing import bracket_crossing
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw, bracket_crossing
 from noisewright.numerics.balls import ball
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError

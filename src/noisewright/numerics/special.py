@@ -1,11 +1,12 @@
-"""Special functions of the laws, in floats or in balls."""
+"""Special functions of the laws, in floats or in balls, and powers of rationals from above."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
 
-from noisewright.numerics.balls import ball, infinite, pi
+from noisewright.numerics.balls import ball, infinite, pi, precision, upper
+from noisewright.numerics.bisection import turn
 from noisewright.numerics.fields import BALLS, Field, Value
 
 _SERIES_FROM = 20.0
@@ -73,3 +74,21 @@ def kummer(a: Fraction, b: Fraction, x: Fraction, field: Field) -> Value:
 def infinity(field: Field) -> Value:
     """The value of an expectation that is not finite."""
     return infinite() if field is BALLS else math.inf
+
+
+def power_from_above(base: Fraction, exponent: Fraction) -> Fraction:
+    """base^exponent exactly where it is rational, else a rational just above it; for base >= 0."""
+    over, under = exponent.numerator, exponent.denominator
+    if max(over, under) <= 64:
+        raised = base**over
+        numerator, denominator = _root(raised.numerator, under), _root(raised.denominator, under)
+        if numerator is not None and denominator is not None:
+            return Fraction(numerator, denominator)
+    with precision(256):
+        return upper(BALLS.power(BALLS.real(base), exponent))
+
+
+def _root(value: int, degree: int) -> int | None:
+    """The whole number whose power is the value, if there is one."""
+    low, _ = turn(lambda k: k**degree > value, 0, 1 << (value.bit_length() // degree + 1))
+    return low if low**degree == value else None

@@ -12,16 +12,14 @@ from flint import arb, fmpq
 from scipy import stats
 from scipy.integrate import quad
 
-from noisewright.laws.crossing import bracket_crossing
+from noisewright.laws.base import bracket_crossing
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.gaussian_mixture import GaussianMixture
+from noisewright.laws.gaussian import Gaussian, GaussianMixture
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.laplace import Laplace
+from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import UncertifiedError

@@ -28,8 +28,7 @@ from noisewright.numerics.balls import (
     upper_gamma_share,
 )
 from noisewright.numerics.fields import BALLS, FLOATS
-from noisewright.numerics.roots import power_from_above
-from noisewright.numerics.special import gaussian_transform, infinity, kummer
+from noisewright.numerics.special import gaussian_transform, infinity, kummer, power_from_above
 from noisewright.numerics.weights import reweighed
 
 F = Fraction

@@ -21,7 +21,7 @@ from noisewright.laws.logistic import Logistic
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import BALLS
-from noisewright.numerics.roots import power_from_above
+from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import InvalidPrivacyError, SolverError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.laplace import Laplace
+from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import (

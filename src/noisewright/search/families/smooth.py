@@ -11,9 +11,8 @@ import numpy as np
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.laplace import Laplace
+from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.logistic import Logistic
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.numerics.fields import FLOATS

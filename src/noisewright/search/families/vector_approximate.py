@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.laws.laplace import TruncatedLaplace
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.bisection import first_true, gallop, turn
