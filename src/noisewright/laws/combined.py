@@ -16,7 +16,6 @@ from noisewright.problem import fields
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.records import record
 
-_MOST_STANDARD_UNITS = 30
 _MOST_PARTS = 16
 
 
@@ -39,7 +38,7 @@ class TruncatedNormalFold(Fold):
     def __post_init__(self) -> None:
         if self.high is not None and self.high <= self.low:
             raise InvalidLawError("a truncated normal fold needs spread > 0 and 0 <= low < high.")
-        far = _MOST_STANDARD_UNITS * self.spread
+        far = 30 * self.spread
         if abs(self.low - self.centre) > far or (self.high is not None and abs(self.high - self.centre) > far):
             raise InvalidLawError(
                 "the ends of a truncated normal fold must lie within 30 spreads of its centre; use None for no"

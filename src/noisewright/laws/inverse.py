@@ -13,12 +13,6 @@ from typing import Any
 from noisewright.numerics.balls import hull
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 
-_BALL_CELLS = 1000
-_FLOAT_CELLS = 100
-_NEAR = 1e-8
-_NEGLIGIBLE = 1e-13
-_FARTHEST = 1e24
-
 
 def inverse_moment_between(fold: Any, power: Fraction, field: Field) -> Value:
     """E u^(-power) of a fold, where it is finite and power > 0; with balls an enclosure.
@@ -26,7 +20,7 @@ def inverse_moment_between(fold: Any, power: Fraction, field: Field) -> Value:
     Unless its rates have a lowest one above 0, the fold has `tail_bound(power, field)`: (order, C) with order > power
     and L(x) <= C x^(-order) for every x > 0.
     """
-    edges = _edges(fold, power, _BALL_CELLS if field is BALLS else _FLOAT_CELLS)
+    edges = _edges(fold, power, 1000 if field is BALLS else 100)
     low, high = field.real(0), field.real(0)
     left, left_value = field.real(0), field.real(1)
     moments: tuple[Value, ...] = (field.real(0), field.real(0))
@@ -66,15 +60,12 @@ def _rest(fold: Any, power: Fraction, field: Field, x: Fraction, value: Value) -
 def _edges(fold: Any, power: Fraction, cells: int) -> list[Fraction]:
     """Geometric cells from near zero to where the rest is negligible, if that is ever the case."""
     unit = 1 / float(fold.slope(0.0, FLOATS))
-    far = unit
-    exponent = float(power)
-    whole = 1e-300
-    while far < _FARTHEST * unit:
-        here = float(fold.transform(far, FLOATS)) * far**exponent
+    near, far, whole = 1e-8 * unit, unit, 1e-300
+    while far < 1e24 * unit:
+        here = float(fold.transform(far, FLOATS)) * far ** float(power)
         whole = max(whole, here)
-        if here < _NEGLIGIBLE * whole:
+        if here < 1e-13 * whole:
             break
         far *= 2
-    near = unit * _NEAR
     ratio = math.log(far / near) / (cells - 1)
     return [Fraction(near * math.exp(ratio * i)) for i in range(cells)]

@@ -154,8 +154,7 @@ def _unit_moment(block: NormBlock, power: int) -> Ball:
 
 def _block_inside(block: NormBlock, x: Floats) -> Floats:
     """On shell r the errors are independent and uniform up to step * (r + 1/2)."""
-    masses = block.radius.masses()
-    shells, masses = _grouped(masses)
+    shells, masses = _grouped(block.radius.masses())
     steps = np.sort(np.array([float(s) for s in block.steps]))[::-1]
     log_steps = np.concatenate([[0.0], np.cumsum(np.log(steps))])
     out = np.empty_like(x)

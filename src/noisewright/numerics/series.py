@@ -9,11 +9,8 @@ from functools import lru_cache
 from noisewright.numerics.balls import ball, certainly_at_most, hull, precision
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Value
 
-_FLOAT_BITS = 45
-_BALL_BITS = 60
 _DIRECT_TERMS = 2_000
 _HEAD_TERMS = 1_000
-_LONGEST_FLOAT_SUM = 50_000
 
 
 def geometric_power_sum(field: Field, decay: Fraction, start: Fraction, stride: Fraction, power: Exact) -> Value:
@@ -50,8 +47,8 @@ def _real_power_floats(decay: Fraction, start: Fraction, stride: Fraction, power
     import numpy as np
 
     rate, exponent = float(decay), float(power)
-    count = _terms(rate, exponent, _FLOAT_BITS)
-    if count > _LONGEST_FLOAT_SUM:
+    count = _terms(rate, exponent, 45)
+    if count > 50_000:
         with precision():
             return float(_real_power_balls(decay, start, stride, power).mid())
     n = np.arange(count)
@@ -59,7 +56,7 @@ def _real_power_floats(decay: Fraction, start: Fraction, stride: Fraction, power
 
 
 def _real_power_balls(decay: Fraction, start: Fraction, stride: Fraction, power: Exact) -> Value:
-    count = _terms(float(decay), float(power), _BALL_BITS)
+    count = _terms(float(decay), float(power), 60)
     if count > _DIRECT_TERMS:
         head, x, weight = _partial_sum(decay, start, stride, power, _HEAD_TERMS)
         return head + weight * _smooth_rest(decay, x, stride, power)

@@ -9,10 +9,6 @@ from noisewright.numerics.balls import ball, infinite, pi, precision, upper
 from noisewright.numerics.bisection import turn
 from noisewright.numerics.fields import BALLS, Field, Value
 
-_SERIES_FROM = 20.0
-_SERIES_TERMS = 10
-_TRICOMI_FROM = 40
-
 
 def gaussian_transform(order: int, z: Value, field: Field) -> Value:
     """The integral over t > 0 of t^order e^(-t^2/2 - z t).
@@ -21,13 +17,11 @@ def gaussian_transform(order: int, z: Value, field: Field) -> Value:
     at most 20 of the working bits), far out without cancellation: in balls by Tricomi's function, in
     floats by the asymptotic series.
     """
-    if field is BALLS:
-        return _gaussian_ball(order, z)
-    return _gaussian_float(order, float(z))
+    return _gaussian_ball(order, z) if field is BALLS else _gaussian_float(order, float(z))
 
 
 def _gaussian_ball(order: int, z: Value) -> Value:
-    if bool(z > _TRICOMI_FROM):
+    if bool(z > 40):
         scale = Fraction(math.factorial(order))
         root = ball(2) ** ball(Fraction(order + 1, 2))
         return ball(scale) * (z * z / 2).hypgeom_u(ball(Fraction(order + 1, 2)), ball(Fraction(1, 2))) / root
@@ -36,10 +30,10 @@ def _gaussian_ball(order: int, z: Value) -> Value:
 
 
 def _gaussian_float(order: int, z: float) -> float:
-    if z > _SERIES_FROM:
+    if z > 20:
         # sum over j of (-1)^j (order + 2j)! / (j! 2^j z^(order + 2j + 1))
         total, term = 0.0, math.factorial(order) / z ** (order + 1)
-        for j in range(1, _SERIES_TERMS):
+        for j in range(1, 10):
             total += term
             term *= -(order + 2 * j) * (order + 2 * j - 1) / (2 * j * z * z)
         return total
