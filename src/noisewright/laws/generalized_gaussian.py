@@ -13,7 +13,6 @@ from noisewright.problem.errors import InvalidLawError, UncertifiedError
 from noisewright.problem.fields import Rational, rational
 from noisewright.problem.records import record
 
-SMALLEST_POWER = Fraction(1, 10)
 LARGEST_POWER = Fraction(100)
 
 
@@ -25,7 +24,7 @@ class GeneralizedGaussian(SmoothLaw):
     purely private; from 1 on it is log-concave.
     """
 
-    power: Rational = rational(at_least=SMALLEST_POWER, at_most=LARGEST_POWER, hint=" (1 is Laplace, 2 is Gaussian)")
+    power: Rational = rational(at_least=Fraction(1, 10), at_most=LARGEST_POWER, hint=" (1 is Laplace, 2 is Gaussian)")
     scale: Rational = rational(above=0)
 
     def density(self, x: Point, field: Field) -> Value:

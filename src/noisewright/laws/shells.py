@@ -22,8 +22,6 @@ from noisewright.numerics.series import index_moments
 from noisewright.problem.errors import InvalidLawError
 
 _CLOSED_FORM = 24
-_SPARE_BITS = 40
-_FLOAT_BITS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class _Summed:
     """Partial sums of (r + offset)^power e^(-rate r) over the window of r that matters at a precision."""
 
     def __init__(self, rate: Fraction, power: int, offset: Fraction) -> None:
-        first, last = _window(float(rate), power, working_bits() + _SPARE_BITS, float(offset))
+        first, last = _window(float(rate), power, working_bits() + 40, float(offset))
         self._rate, self._power, self._offset, self._first = rate, power, offset, first
         origin, back = ball(offset), BALLS.exp(BALLS.real(rate))
         weight = BALLS.exp(BALLS.real(-rate * last))
@@ -158,7 +156,7 @@ def _window(rate: float, power: int, bits: int, offset: float = 0.5) -> tuple[in
 
 @lru_cache(maxsize=256)
 def _float_masses(power: int, rate: Fraction) -> NDArray[np.float64]:
-    _, last = _window(float(rate), power, _FLOAT_BITS)
+    _, last = _window(float(rate), power, 60)
     r = np.arange(last + 1, dtype=np.float64)
     logs = power * np.log(r + 0.5) - float(rate) * r
     masses = np.exp(logs - logs.max())

@@ -64,14 +64,10 @@ class Tabulated(SmoothLaw):
         return field.real(Fraction(self.weight(cell), self.total) / self.width)
 
     def sf(self, x: Point, field: Field) -> Value:
-        return field.real(self.share_above(Fraction(x)))
-
-    def share_above(self, x: Fraction) -> Fraction:
-        """P(X > x), exactly."""
-        place = x / self.width + self.edge
+        place = Fraction(x) / self.width + self.edge
         cell = math.floor(place)
         above = self._weight_from(cell) - (place - cell) * self.weight(cell)
-        return Fraction(above) / self.total
+        return field.real(above / self.total)
 
     def moment(self, power: Exact, field: Field) -> Value:
         if self.edge:

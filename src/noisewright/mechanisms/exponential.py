@@ -37,10 +37,8 @@ class SelectedOutput:
 
     def sf(self, k: int, field: Field) -> Value:
         """P(index > k)."""
-        if k < 0:
-            return field.real(1)
-        if k >= len(self.mechanism.candidates) - 1:
-            return field.real(0)
+        if not 0 <= k < len(self.mechanism.candidates) - 1:
+            return field.real(int(k < 0))
         tails = _tails(self.mechanism, self.answer, working_bits() if field is BALLS else None)
         return tails[k + 1] / tails[0]
 

@@ -29,7 +29,6 @@ from noisewright.problem.records import record
 from noisewright.problem.vector import Vector
 
 _PART_POINTS = 300
-_FEW_PARTS = 40
 
 
 @record("per-coordinate", MECHANISMS, error=InvalidMechanismError)
@@ -82,7 +81,7 @@ class PerCoordinate(Several):
     def inside(self, x: Floats) -> Floats:
         counts = Counter(part for part in self.parts if part is not None)
         logs = np.zeros_like(x)
-        direct = len(counts) <= _FEW_PARTS
+        direct = len(counts) <= 40
         with np.errstate(divide="ignore"):
             for part, count in counts.items():
                 logs += count * np.log(_inside(part, x, direct=direct))
