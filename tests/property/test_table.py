@@ -93,6 +93,7 @@ def test_a_cell_of_the_table_gives_a_report(query: Any, privacy: Any, utility: A
             assert candidate.gap is None
             continue
         distance = abs(candidate.value / report.bound - 1)
+        assert candidate.gap is not None
         assert candidate.gap >= 0
         assert candidate.gap == pytest.approx(distance, abs=candidate.error / report.bound + ROUNDING)
 

@@ -36,7 +36,7 @@ class Family(Generic[Thing]):
 
     def __init__(self, wanted: str, error: type[InvalidInputError] = InvalidInputError) -> None:
         self.wanted, self.error = wanted, error
-        self.kinds: dict[str, type] = {}
+        self.kinds: dict[str, Any] = {}
         self._classes: set[type] = set()
 
     def add(self, cls: type, kind: str | None) -> None:
@@ -56,7 +56,7 @@ class Family(Generic[Thing]):
 
     def from_dict(self, data: Mapping[str, Any]) -> Any:
         """Inverse of `to_dict`; KeyError, TypeError or ValueError if the data describe none."""
-        return self.kinds[data["kind"]].from_dict(data)  # type: ignore[attr-defined]  # every record has it
+        return self.kinds[data["kind"]].from_dict(data)
 
 
 def load_room(name: str) -> None:

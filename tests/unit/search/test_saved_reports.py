@@ -14,8 +14,9 @@ import pytest
 
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.linear import Linear
+from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming
-from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import digest
 from noisewright.problem.sensitivity import Box
