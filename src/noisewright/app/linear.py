@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from noisewright.app.options import Json, Plot, Save, SaveReport, number
-from noisewright.app.output import check_picture, check_place, draw, keep, on_a_terminal, read_text, say, say_json
+from noisewright.app.output import check_places, draw, keep, on_a_terminal, read_text, say, say_json
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
@@ -59,9 +59,7 @@ def linear(
     counts = None if histogram is None else [v for row in _numbers(histogram, "--histogram") for v in row]
     if counts is not None:
         query.answers(counts)
-    check_place(save, "--save")
-    check_place(save_report, "--save-report")
-    check_picture(plot)
+    check_places(save=save, save_report=save_report, plot=plot)
     from noisewright.search.design import design
 
     report = design(query, privacy=privacy, utility=SquaredError(), progress=on_a_terminal())

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from noisewright.app.questions import UtilityName
+from noisewright.app.questions import NOTIONS, UTILITIES
+from noisewright.problem.sensitivity import SETS
 
 
 def number(text: str, *names: str) -> Any:
@@ -15,14 +16,9 @@ def number(text: str, *names: str) -> Any:
     return typer.Option(*names, metavar="NUMBER", help=text)
 
 
-def utility_names(incomplete: str) -> list[str]:
-    """What the shell offers to complete after --utility."""
-    return [name for name in UtilityName if name.startswith(incomplete)]
-
-
 _SENSITIVITY = number("The most that one person can change the answer; 1 for a count.", "--sensitivity")
 _CHANCE = "Allow (epsilon, delta): a small chance such as 1e-6 that epsilon fails."
-_NOTIONS = "pure, approximate, probabilistic, renyi or zero-concentrated (default: pure, or approximate with --delta)"
+_NOTIONS = f"{', '.join(NOTIONS)} (default: pure, or approximate with --delta)"
 
 AnyEpsilon = Annotated[str | None, number("How much may be learnt about one person: 0.00001 to 32.", "--epsilon")]
 Delta = Annotated[str | None, number(_CHANCE)]
@@ -49,8 +45,8 @@ Unbiased = Annotated[bool, typer.Option("--unbiased", help="Released answers are
 Bias = Annotated[str | None, number("How far off the average may be, instead.")]
 UTILITY = typer.Option(
     metavar="NAME",
-    autocompletion=utility_names,
-    help=f"What counts as a good answer: {', '.join(UtilityName)}.",
+    autocompletion=lambda incomplete: [name for name in UTILITIES if name.startswith(incomplete)],
+    help=f"What counts as a good answer: {', '.join(UTILITIES)}.",
 )
 UtilityChoice = Annotated[str, UTILITY]
 Power = Annotated[str | None, number("For power-error: which power of the error.")]
@@ -59,6 +55,20 @@ Confidence = Annotated[str | None, number("For error-quantile: how sure to be, s
 Explore = Annotated[
     str | None, typer.Option(metavar="FAMILY", help="Search a whole family more: two-fold, every kind of second fold.")
 ]
+Sensitivities = Annotated[
+    str | None,
+    typer.Option(metavar="LIST", help="Several numbers: how far each can move, with commas between: 1,120,1e6."),
+]
+SensitivitiesFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The same from a file, one number a line; for points one row a line."),
+]
+SetChoice = Annotated[
+    str | None, typer.Option("--set", metavar="NAME", help=f"How they move together: {', '.join(SETS.kinds)}.")
+]
+Changes = Annotated[str | None, typer.Option(metavar="COUNT", help="For --set sparse: how many move at once.")]
+Dimension = Annotated[str | None, typer.Option(metavar="COUNT", help="For balls: how many numbers there are.")]
+Weights = Annotated[str | None, typer.Option(metavar="LIST", help="How much each of several numbers matters: 1,1,5.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")]
 Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the best mechanism, with its certificate.")]

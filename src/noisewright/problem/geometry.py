@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.fields import PackedMatrix, Rational, items, rational, whole_matrix
+from noisewright.problem.fields import PackedMatrix, Rational, is_list, items, rational, whole_matrix
 from noisewright.problem.metrics import LARGEST_MATRIX, METRICS, Matrix, budget, budget_field, common_unit, require_size
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import Record, record
@@ -196,8 +196,8 @@ def _coordinate(value: Number, name: str) -> Fraction:
 
 
 def _scaled(rows: list[list[Fraction]], scale: Number | Iterable[Number]) -> list[list[Fraction]]:
-    if isinstance(scale, Iterable) and not isinstance(scale, str) and getattr(scale, "shape", 1) != ():
-        factors = [budget(s, f"scale {k}") for k, s in enumerate(scale)]
+    if is_list(scale):
+        factors = [budget(s, f"scale {k}") for k, s in enumerate(cast(Iterable[Number], scale))]
         if any(len(row) != len(factors) for row in rows):
             raise InvalidPrivacyError(f"there are {len(factors)} scales; give one, or one for each coordinate.")
         return [[v * f for v, f in zip(row, factors, strict=True)] for row in rows]

@@ -10,13 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.fields import Prior, Rational, Spec, Text, derived, fixed, optional, rational, text, tuple_of
+from noisewright.problem.fields import (
+    Prior,
+    Rational,
+    Spec,
+    Text,
+    derived,
+    fixed,
+    is_list,
+    optional,
+    rational,
+    text,
+    tuple_of,
+)
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Record, keep, record
-from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weights, check_weights, read_weights
+from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weights, read_weights
 
 _LARGEST_POWER = 16
 _LARGEST = Fraction(10**120)
@@ -29,9 +42,6 @@ class PowerError(Utility):
     power: Rational = rational(above=0, at_most=_LARGEST_POWER, hint=" (1 is absolute, 2 is squared error)")
     weights: MaybeWeights = read_weights()
 
-    def __post_init__(self) -> None:
-        check_weights(self.weights)
-
     def __str__(self) -> str:
         return f"mean of |error|^{show(self.power)}"
 
@@ -40,15 +50,14 @@ class PowerError(Utility):
         return str(self)
 
     @property
-    def degree(self) -> Fraction:
+    def degree(self) -> Fraction:  # type: ignore[override]  # the same
         return self.power
 
     def alone(self, place: int) -> PowerError:
         return self if self.weights is None else PowerError(self.power)
 
     def each(self, errors: Any, field: Any) -> list[Any]:
-        found: list[Any] = errors.power_means(self.power, field)
-        return found
+        return list(errors.power_means(self.power, field))
 
     def several(self) -> str:
         return f"{'weighted ' if self.weights else ''}total {str(self).removeprefix('mean ')}"
@@ -59,7 +68,6 @@ class SquaredError(PowerError):
     """Mean squared error."""
 
     power: Fraction = fixed(Fraction(2))
-    weights: MaybeWeights = read_weights()
 
     def __str__(self) -> str:
         return "mean squared error"
@@ -70,7 +78,6 @@ class AbsoluteError(PowerError):
     """Mean absolute error."""
 
     power: Fraction = fixed(Fraction(1))
-    weights: MaybeWeights = read_weights()
 
     def __str__(self) -> str:
         return "mean absolute error"
@@ -80,14 +87,10 @@ def _limits() -> Any:
     """One limit, or one for each number."""
     one = rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
     many = tuple_of(one)
-
-    def several(value: Any) -> bool:
-        return isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "shape", 0) != ()
-
     return Spec(
-        lambda value, name, error: (many if several(value) else one).read(value, name, error),
-        lambda value: (many if several(value) else one).write(value),
-        lambda plain: (many if several(plain) else one).load(plain),
+        lambda value, name, error: (many if is_list(value) else one).read(value, name, error),
+        lambda value: (many if is_list(value) else one).write(value),
+        lambda plain: (many if is_list(plain) else one).load(plain),
     )
 
 
@@ -104,7 +107,7 @@ class Usefulness(Utility):
     measure: ClassVar[str] = "chance to be within its limit"
 
     def __post_init__(self) -> None:
-        check_weights(self.weights)
+        Utility.__post_init__(self)
         if self.within == ():
             raise InvalidUtilityError("within is empty; give one limit, or one for each number.", within=())
         if isinstance(self.within, tuple) and len(self.within) == 1:
@@ -119,7 +122,7 @@ class Usefulness(Utility):
         return f"{'weighted ' if self.weights else ''}share of numbers within {limit}"
 
     @property
-    def edges(self) -> tuple[Fraction, ...]:
+    def edges(self) -> Weights:  # type: ignore[override]  # a class variable elsewhere
         return self.limits(1)
 
     def scaled(self, unit: Fraction) -> Usefulness:
@@ -133,13 +136,12 @@ class Usefulness(Utility):
         return self.within if isinstance(self.within, tuple) else (self.within,) * count
 
     def shares(self, count: int) -> Weights:
-        weights = self.weights or (Fraction(1),) * count
+        weights = Utility.shares(self, count)
         total = sum(weights, Fraction(0))
         return tuple(w / total for w in weights)
 
     def each(self, errors: Any, field: Any) -> list[Any]:
-        found: list[Any] = errors.chances(self.limits(errors.count), field)
-        return found
+        return list(errors.chances(self.limits(errors.count), field))
 
     def check_count(self, count: int) -> None:
         Utility.check_count(self, count)
@@ -172,16 +174,13 @@ class ErrorQuantile(Utility):
 
     confidence: Rational = rational(check=check_confidence)
     joint: ClassVar[bool] = True
+    degree: ClassVar[Fraction] = Fraction(1)
 
     def __str__(self) -> str:
         return f"half-width at {float(self.confidence):.6g} confidence"
 
     def several(self) -> str:
         return f"half-width around all numbers at {float(self.confidence):.6g} confidence"
-
-    @property
-    def degree(self) -> Fraction:
-        return Fraction(1)
 
     def under(self, errors: Any, field: Any) -> Any:
         return errors.half_width(self.confidence, field)
@@ -192,13 +191,10 @@ class LargestError(Utility):
     """Mean of the largest absolute error among the numbers; for one number its mean absolute error."""
 
     joint: ClassVar[bool] = True
+    degree: ClassVar[Fraction] = Fraction(1)
 
     def __str__(self) -> str:
         return "mean of the largest error"
-
-    @property
-    def degree(self) -> Fraction:
-        return Fraction(1)
 
     def alone(self, place: int) -> AbsoluteError:
         return AbsoluteError()
@@ -249,11 +245,7 @@ class Expected(Utility):
         return {"kind": "expected-loss"}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _expected, (self.loss, self.growth, self.name)
-
-
-def _expected(loss: Callable[[float], float], growth: Growth, name: str) -> Expected:
-    return Expected(loss, growth=growth, name=name)
+        return partial(Expected, self.loss, growth=self.growth, name=self.name), ()
 
 
 @record("worst-variance", UTILITIES, error=InvalidUtilityError)
