@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from noisewright.app.options import Confidence, Integer, Json, Plot, Power, Sensitivity, UtilityChoice, Within, number
+from noisewright.app import options
 from noisewright.app.output import check_places, draw, on_a_terminal, remark, say_either, writing
 from noisewright.app.questions import Typed, make_utility, typed, whole
 from noisewright.problem.errors import InvalidInputError
@@ -19,23 +17,23 @@ _POINTS = range(2, _MOST_POINTS + 1)
 
 
 def sweep(
-    sensitivity: Sensitivity,
-    utility: UtilityChoice,
-    power: Power = None,
-    within: Within = None,
-    confidence: Confidence = None,
+    sensitivity: options.Sensitivity,
+    utility: options.UtilityChoice,
+    power: options.Power = None,
+    within: options.Within = None,
+    confidence: options.Confidence = None,
     epsilons: Annotated[
-        str | None, typer.Option(metavar="LIST", help="The epsilons, with commas between them: 0.1,0.5,1.")
+        str | None, options.option("LIST", "The epsilons, with commas between them: 0.1,0.5,1.")
     ] = None,
-    start: Annotated[str | None, number("The smallest epsilon; 0.1 unless given.", "--from")] = None,
-    end: Annotated[str | None, number("The largest epsilon; 10 unless given.", "--to")] = None,
+    start: Annotated[str | None, options.number("The smallest epsilon; 0.1 unless given.", "--from")] = None,
+    end: Annotated[str | None, options.number("The largest epsilon; 10 unless given.", "--to")] = None,
     points: Annotated[
-        str | None, typer.Option(metavar="COUNT", help="How many epsilons, evenly by ratio; 9 unless given.")
+        str | None, options.option("COUNT", "How many epsilons, evenly by ratio; 9 unless given.")
     ] = None,
-    integer: Integer = False,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table as CSV, all digits.")] = None,
-    plot: Plot = None,
-    json: Json = False,
+    integer: options.Integer = False,
+    csv: Annotated[Path | None, options.option("FILE", "Write the table as CSV, all digits.")] = None,
+    plot: options.Plot = None,
+    json: options.Json = False,
 ) -> None:
     """Compare every mechanism over a range of epsilons.
 
@@ -64,8 +62,8 @@ def _requirements(epsilons: str | None, given: Typed) -> list[PureDP]:
     if epsilons is None:
         count = whole(given.get("points", "9"), "--points", f"a whole number from 2 to {_MOST_POINTS}", among=_POINTS)
         return spaced(given.get("from", "0.1"), given.get("to", "10"), count)
-    for option in given:
-        raise InvalidInputError(f"--epsilons and --{option} exclude each other; give a list or a range.")
+    for other in given:
+        raise InvalidInputError(f"--epsilons and --{other} exclude each other; give a list or a range.")
     words = epsilons.split(",")
     if len(words) > _MOST_POINTS:
         raise InvalidInputError(f"--epsilons lists {len(words)} values; at most {_MOST_POINTS} are allowed.")

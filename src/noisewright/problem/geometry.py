@@ -36,9 +36,6 @@ class Coordinates(Record):
 
     def placed(self, rows: list[list[Fraction]], **others: Any) -> None:
         """Fill the record from rational coordinates."""
-        require_size(len(rows), 100_000)
-        if len({len(row) for row in rows}) > 1:
-            raise InvalidPrivacyError("every point needs the same number of coordinates, at least one.")
         unit, points = common_unit(rows)
         self.born(unit=unit, points=points, **others)
 

@@ -67,7 +67,6 @@ class Matrix(Record):
                     f"distances has {len(rows)} rows, but row {i} has {len(row)} entries; give a square matrix.",
                     row=i,
                 )
-        require_size(len(rows), LARGEST_MATRIX)
         unit, entries = common_unit(rows)
         self.born(unit=unit, entries=entries, note=note)
 

@@ -13,25 +13,12 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
 
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.fields import (
-    Prior,
-    Rational,
-    Spec,
-    Text,
-    derived,
-    fixed,
-    is_list,
-    optional,
-    rational,
-    text,
-    tuple_of,
-)
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Record, keep, record
 from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weights, read_weights
 
-_LARGEST_POWER = 16
 _LARGEST = Fraction(10**120)
 
 
@@ -39,7 +26,7 @@ _LARGEST = Fraction(10**120)
 class PowerError(Utility):
     """Mean of |error|^power, for a power above 0 and at most 16."""
 
-    power: Rational = rational(above=0, at_most=_LARGEST_POWER, hint=" (1 is absolute, 2 is squared error)")
+    power: fields.Rational = fields.rational(above=0, at_most=16, hint=" (1 is absolute, 2 is squared error)")
     weights: MaybeWeights = read_weights()
 
     def __str__(self) -> str:
@@ -67,7 +54,7 @@ class PowerError(Utility):
 class SquaredError(PowerError):
     """Mean squared error."""
 
-    power: Fraction = fixed(Fraction(2))
+    power: Fraction = fields.fixed(Fraction(2))
 
     def __str__(self) -> str:
         return "mean squared error"
@@ -77,7 +64,7 @@ class SquaredError(PowerError):
 class AbsoluteError(PowerError):
     """Mean absolute error."""
 
-    power: Fraction = fixed(Fraction(1))
+    power: Fraction = fields.fixed(Fraction(1))
 
     def __str__(self) -> str:
         return "mean absolute error"
@@ -85,12 +72,12 @@ class AbsoluteError(PowerError):
 
 def _limits() -> Any:
     """One limit, or one for each number."""
-    one = rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
-    many = tuple_of(one)
-    return Spec(
-        lambda value, name, error: (many if is_list(value) else one).read(value, name, error),
-        lambda value: (many if is_list(value) else one).write(value),
-        lambda plain: (many if is_list(plain) else one).load(plain),
+    one = fields.rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
+    many = fields.tuple_of(one)
+    return fields.Spec(
+        lambda value, name, error: (many if fields.is_list(value) else one).read(value, name, error),
+        lambda value: (many if fields.is_list(value) else one).write(value),
+        lambda plain: (many if fields.is_list(plain) else one).load(plain),
     )
 
 
@@ -101,7 +88,7 @@ class Usefulness(Utility):
     There `within` may be one limit for all numbers, or one for each.
     """
 
-    within: Spec[Number | Iterable[Number], Any] = _limits()
+    within: fields.Spec[Number | Iterable[Number], Any] = _limits()
     weights: MaybeWeights = read_weights()
     larger_is_better: ClassVar[bool] = True
     measure: ClassVar[str] = "chance to be within its limit"
@@ -159,20 +146,13 @@ class Usefulness(Utility):
             )
 
 
-def check_confidence(value: Fraction, name: str) -> None:
-    """Refuse what is no probability strictly between 0 and 1."""
-    if not Fraction(1, 10**6) <= value <= 1 - Fraction(1, 10**12):
-        raise InvalidUtilityError(
-            f"confidence is {show(value)}; it must lie between 0 and 1 (1e-6 to 1 - 1e-12), such as 0.95.",
-            confidence=value,
-        )
-
-
 @record("error-quantile", UTILITIES, error=InvalidUtilityError)
 class ErrorQuantile(Utility):
     """Half-width that the error (of all numbers together) stays within, with probability `confidence`."""
 
-    confidence: Rational = rational(check=check_confidence)
+    confidence: fields.Rational = fields.rational(
+        at_least=Fraction(1, 10**6), at_most=1 - Fraction(1, 10**12), hint=" (up to 1e-12), such as 0.95"
+    )
     joint: ClassVar[bool] = True
     degree: ClassVar[Fraction] = Fraction(1)
 
@@ -207,8 +187,8 @@ class LargestError(Utility):
 class Growth(Record):
     """A promise about a loss: loss(x) <= factor * (1 + |x|)^power for every x."""
 
-    power: Rational = rational(at_least=0, at_most=_LARGEST_POWER, shown="growth power")
-    factor: Rational = rational(above=0, at_most=_LARGEST, shown="growth factor", default=1)
+    power: fields.Rational = fields.rational(at_least=0, at_most=16, shown="growth power")
+    factor: fields.Rational = fields.rational(above=0, at_most=_LARGEST, shown="growth factor", default=1)
 
     def __str__(self) -> str:
         return f"{show(self.factor)} * (1 + |x|)^{show(self.power)}"
@@ -224,9 +204,9 @@ class Expected(Utility):
     in files.
     """
 
-    name: Text = text()
-    loss: Callable[[float], float] = derived(compare=True)
-    growth: Growth = derived(compare=True)
+    name: fields.Text = fields.text()
+    loss: Callable[[float], float] = fields.derived(compare=True)
+    growth: Growth = fields.derived(compare=True)
     tabulated: ClassVar[bool] = True
 
     def __init__(self, loss: Callable[[float], float], *, growth: Growth | Number, name: str = "expected loss") -> None:
@@ -255,7 +235,7 @@ class WorstVariance(SquaredError):  # noqa: N818  # no exception, an error of an
     Where a bias is allowed it is the largest mean squared error, which is the same for no bias.
     """
 
-    weights: None = fixed(None)
+    weights: None = fields.fixed(None)
 
     def __str__(self) -> str:
         return "worst-case variance"
@@ -269,7 +249,7 @@ class AverageVariance(Utility):
     a bias is allowed it is the average mean squared error, which is the same for no bias.
     """
 
-    prior: Prior = optional(tuple_of(tuple_of(rational())), default=None)
+    prior: fields.Prior = fields.optional(fields.tuple_of(fields.tuple_of(fields.rational())), default=None)
     averaged: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

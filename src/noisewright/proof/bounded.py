@@ -7,8 +7,7 @@ pairs of rows is a bound for the release, answers between grid inputs and the en
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -24,6 +23,7 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
+from noisewright.proof.pure import extremes
 
 _BITS = 192
 _TRILLIONTH = Fraction(1, 10**12)
@@ -117,33 +117,12 @@ def _(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
 def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:
     """Largest ratio between two entries i <= j <= reach[i]."""
     top, bottom = 1, 1
-    for high, low in _extremes(column, column, reach):
+    for high, low in extremes(column, column, reach):
         if not low and high:
             raise UncertifiedError("refused: an output is possible for one answer and impossible for its neighbour.")
         if low and high * bottom > top * low:
             top, bottom = high, low
     return Fraction(top, bottom)
-
-
-def _extremes(highs: Sequence[Any], lows: Sequence[Any], reach: list[int]) -> Iterator[tuple[Any, Any]]:
-    """The largest of `highs` and the smallest of `lows` in each window from i to reach[i], by sliding it along."""
-    highest: deque[int] = deque()
-    lowest: deque[int] = deque()
-    added = 0
-    for i, last in enumerate(reach):
-        while added <= last:
-            while highest and highs[highest[-1]] <= highs[added]:
-                highest.pop()
-            highest.append(added)
-            while lowest and lows[lowest[-1]] >= lows[added]:
-                lowest.pop()
-            lowest.append(added)
-            added += 1
-        while highest[0] < i:
-            highest.popleft()
-        while lowest[0] < i:
-            lowest.popleft()
-        yield highs[highest[0]], lows[lowest[0]]
 
 
 @bounded_ratio.register
@@ -203,7 +182,7 @@ def _(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
     with precision(_BITS):
         for end in mechanism.query.outputs:
             logs = [_log_at_end(mechanism, mechanism.centre(i), end) for i in range(mechanism.grid.last + 1)]
-            windows = _extremes([upper(v) for v in logs], [lower(v) for v in logs], reach)
+            windows = extremes([upper(v) for v in logs], [lower(v) for v in logs], reach)
             worst = max(worst, *(high - low for high, low in windows))
     rule = "pure/truncated-at-ends" if mechanism.ends == "cut" else "pure/inflated-at-ends"
     bound = _rounded_up(worst)

@@ -37,6 +37,9 @@ class Drawer(Protocol):
 class Releasing:
     """What the drawers share whose law depends on the answer."""
 
+    def __init__(self, mechanism: Any) -> None:
+        self._mechanism = mechanism
+
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         """Refused: there is no noise apart from the answer."""
         raise InvalidAnswerError(

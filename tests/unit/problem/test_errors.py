@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from noisewright.problem import errors
-from noisewright.problem.errors import NoisewrightError, SolverError, UncertifiedError
+from noisewright.problem.errors import MovedNameError, NoisewrightError, SolverError, UncertifiedError
 
 ALL = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, NoisewrightError)]
 
