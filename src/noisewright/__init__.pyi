@@ -51,6 +51,7 @@ from noisewright.proof.certify import Certificate as Certificate, certify as cer
 from noisewright.sample.certified import Certified as Certified
 from noisewright.search.budget import Budget as Budget, BudgetRow as BudgetRow, budget_for as budget_for
 from noisewright.search.design import design as design
-from noisewright.search.report.report import Candidate as Candidate, Report as Report
+from noisewright.search.report.report import Candidate as Candidate
+from noisewright.search.saved import Report as Report
 
 __version__: str

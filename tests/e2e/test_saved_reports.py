@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noisewright.problem.records import digest
-from noisewright.search.saved import load_report
+from noisewright.search.saved import Report
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 QUESTION = ("design", "--epsilon", "1", "--sensitivity", "1", "--utility", "absolute-error", "--integer")
@@ -47,7 +47,7 @@ def test_linear_questions_keep_their_report(cli: Cli, tmp_path: Path):
     words = ("linear", "--queries", "queries.csv", "--epsilon", "1", "--save-report", "linear.json")
     assert_succeeded(cli(*words))
     assert_succeeded(cli("verify", "linear.json"))
-    assert load_report(tmp_path / "linear.json").query.dimension == 2
+    assert Report.load(tmp_path / "linear.json").query.dimension == 2
 
 
 def test_a_report_that_claims_too_much_is_refused(cli: Cli, report: Path):

@@ -13,10 +13,15 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from noisewright.numerics.fields import Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Rationals, derived, fixed, rational, rationals
 from noisewright.problem.records import Family, Record, keep, record
+
+Floats = NDArray[np.float64]
 
 _LARGEST_STEPS = 4096
 
@@ -55,6 +60,15 @@ class Part(Record):
             return field.real(0)
         return self._raised(z, field) if z < self.high else field.real(z - self.centre)
 
+    def spreads(self, z: Floats) -> Floats:
+        """`spread` at many places in [-3, 3] in floats, within 2^-46 of the truth.
+
+        Rule: `spread` rises by at most the change of its argument, and each formula takes a dozen operations, each
+        right to a unit in the last place, on numbers below 4.
+        """
+        low, high = float(self.low), float(self.high)
+        return np.asarray(self._inside(np.clip(z, low, high)) + np.maximum(z - high, 0.0))
+
     @abstractmethod
     def second_moment(self, field: Field) -> Value:
         """E z^2."""
@@ -70,6 +84,10 @@ class Part(Record):
     @abstractmethod
     def _raised(self, z: Point, field: Field) -> Value:
         """`spread` at a z strictly between low and high."""
+
+    @abstractmethod
+    def _inside(self, z: Floats) -> Floats:
+        """`spreads` at places from low to high."""
 
 
 def _size(z: Point) -> Point:
@@ -87,6 +105,10 @@ class Plateau(Part):
 
     def _raised(self, z: Point, field: Field) -> Value:
         return field.real((z + self.half) * (z + self.half) / (4 * self.half))
+
+    def _inside(self, z: Floats) -> Floats:
+        half = float(self.half)
+        return np.asarray((z + half) ** 2 / (4 * half))
 
     def second_moment(self, field: Field) -> Value:
         return field.real(self.half**2 / 3)
@@ -107,6 +129,11 @@ class Sine(Part):
     def _raised(self, z: Point, field: Field) -> Value:
         u = field.real((z + self.half) / (2 * self.half))
         return field.real(self.half) * (u - field.sin_pi(u) / field.pi())
+
+    def _inside(self, z: Floats) -> Floats:
+        half = float(self.half)
+        u = (z + half) / (2 * half)
+        return np.asarray(half * (u - np.sin(np.pi * u) / np.pi))
 
     def second_moment(self, field: Field) -> Value:
         pi = field.pi()
@@ -130,6 +157,10 @@ class Tent(Part):
         rest = self.half - _size(z)
         cubic = rest * rest * rest / (6 * self.half * self.half)
         return field.real(cubic if z <= 0 else z + cubic)
+
+    def _inside(self, z: Floats) -> Floats:
+        half = float(self.half)
+        return np.asarray((half - np.abs(z)) ** 3 / (6 * half * half) + np.maximum(z, 0.0))
 
     def second_moment(self, field: Field) -> Value:
         return field.real(self.half**2 / 6)
@@ -159,6 +190,10 @@ class Quartic(Part):
         x = field.real(z)
         bend = x**6 / 30 + x / 5 + field.real(Fraction(1, 6))
         return field.real(top / 2) * (x + 1) ** 2 - field.real(top * (1 - self.ratio)) * bend
+
+    def _inside(self, z: Floats) -> Floats:
+        bend = z**6 / 30 + z / 5 + 1 / 6
+        return np.asarray(float(self.top / 2) * (z + 1) ** 2 - float(self.top * (1 - self.ratio)) * bend)
 
     def second_moment(self, field: Field) -> Value:
         top = self.top
@@ -224,6 +259,14 @@ class Steps(Part):
         mass, spread = self._sums[place]
         rest = z - self.edges[place]
         return field.real((spread + mass * rest + self.heights[place] * rest * rest / 2) / self.total)
+
+    def _inside(self, z: Floats) -> Floats:
+        edges = np.array([float(e) for e in self.edges])
+        mass, spread = (np.array([float(pair[k] / self.total) for pair in self._sums]) for k in (0, 1))
+        heights = np.array([*(float(h / self.total) for h in self.heights), 0.0])
+        place = np.searchsorted(edges, z, side="right") - 1
+        rest = z - edges[place]
+        return np.asarray(spread[place] + mass[place] * rest + heights[place] * rest**2 / 2)
 
     def second_moment(self, field: Field) -> Value:
         return field.real(self._square)

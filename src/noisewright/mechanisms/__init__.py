@@ -2,7 +2,7 @@
 
 - base, registry, answers: what a mechanism is, names in files, true answers
 - additive, per_coordinate, norm_shaped, linear_gaussian: noise for one number and for several
-- conditional, composite, rows, truncated, blend: answers in bounds
+- conditional, composite, rows, truncated, blend, worst_cases: answers in bounds, and the worst of their errors
 - linear, selection, choice, exponential: linear questions, synthetic data, choices
 - shortfall: how far a choice lies below the best candidate, in the worst case
 - errors: what is known of released minus true answers, for utilities to ask

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
+
+import numpy as np
 
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional, FiniteLaw, Grid
 from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.worst_cases import Floats, Table
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rational, only, rational
@@ -68,6 +72,18 @@ class Blend(Conditional):
 
     def value(self, k: int) -> Fraction:
         return self.first.value(k) if k <= self.first.last else self.second.value(k - self.first.last - 1)
+
+    def table(self) -> Table:
+        tables = [part.table() for part in self.parts]
+        outputs = tuple(sorted(v for table in tables for v in table.outputs))
+        places = [[bisect_right(table.outputs, v) for v in outputs] for table in tables]
+        shares = float(self.share), float(1 - self.share)
+
+        def levels(first: int, end: int) -> Floats:
+            padded = [np.pad(table.levels(first, end), ((0, 0), (1, 0))) for table in tables]
+            return np.asarray(sum(s * p[:, k] for s, p, k in zip(shares, padded, places, strict=True)))
+
+        return Table(outputs, levels, 2.0**-50 + max(table.slack for table in tables))
 
     def row(self, i: int) -> BlendedRow:
         return BlendedRow(self.share, self.first.row(i), self.second.row(i), self.first.last)

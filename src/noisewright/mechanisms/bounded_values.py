@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from noisewright.mechanisms.worst_cases import highest
 from noisewright.numerics.balls import Ball, ball, hull, lower, precision, upper
 from noisewright.numerics.fields import BALLS
 
@@ -37,7 +38,7 @@ class Profile:
 
     def worst(self, side: int) -> Fraction:
         """Lower or upper end of the largest mean squared error over all answers."""
-        return max(_highest(*self._cell(i, side)) for i in range(len(self.inputs) - 1))
+        return max(highest(*self._cell(i, side)) for i in range(len(self.inputs) - 1))
 
     def average(self, side: int) -> Fraction:
         """Lower or upper end of the mean squared error averaged evenly over the input range."""
@@ -73,10 +74,3 @@ def _profile(mechanism: Any) -> Profile:
 def profile_of(mechanism: Any) -> Profile:
     """The error of every row, in balls; remembered for mechanisms that were asked for lately."""
     return _profile(mechanism)
-
-
-def _highest(a: Fraction, c: Fraction, bend: Fraction) -> Fraction:
-    """Maximum over share in [0, 1] of (1 - share) a + share c + share (1 - share) bend."""
-    if bend <= abs(c - a):
-        return max(a, c)
-    return (a + c) / 2 + bend / 4 + (c - a) ** 2 / (4 * bend)

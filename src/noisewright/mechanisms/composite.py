@@ -10,9 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from noisewright.laws.bumps import PARTS, Part
+import numpy as np
+
+from noisewright.laws.bumps import PARTS, Floats, Part
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Conditional, Grid, check_values, uniform_grid
+from noisewright.mechanisms.worst_cases import Table, quotients
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Pair, Rational, Whole, one_of, only, pair, rational, whole
@@ -101,6 +104,18 @@ class Composite(Conditional):
 
     def row(self, i: int) -> RoundedRow:
         return RoundedRow(self, self.shift(self.grid.points[i]))
+
+    def table(self) -> Table:
+        z = (2.0 * np.arange(self.points + 1) - self.points) / self.points
+        base = float(1 - self.share) * self.base.spreads(z)
+        moves = np.array([[float(self.shift(x))] for x in self.grid.points])
+
+        def levels(first: int, end: int) -> Floats:
+            moving = float(self.share) * self.activation.spreads(z - moves[first:end])
+            return quotients(moving + base, 2 / self.points)
+
+        # Each `spreads` is within 2^-46, and two of them are divided by 2 / points.
+        return Table(self.lattice(), levels, self.points * 2.0**-45)
 
     def spread(self, shift: Fraction, z: Point, field: Field) -> Value:
         """Second antiderivative of the density at z."""

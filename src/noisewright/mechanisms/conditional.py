@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from noisewright.mechanisms.answers import within_range
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.bounded_values import Profile, profile_of
+from noisewright.mechanisms.worst_cases import Ends, Table, worst_chance, worst_half_width, worst_mean
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.fields import Rationals, rationals
@@ -57,6 +58,15 @@ class Conditional(Mechanism):
         """The law of the output index when the answer is the i-th grid input."""
 
     @abstractmethod
+    def table(self) -> Table:
+        """Every output and the distribution function of every row in floats, with what they may be off by."""
+
+    def lattice(self) -> tuple[Fraction, ...]:
+        """Every output, where they are evenly spaced."""
+        first, step = self.value(0), self.value(1) - self.value(0)
+        return tuple(first + k * step for k in range(self.last + 1))
+
+    @abstractmethod
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         """Mean of the i-th row minus its input, and mean squared distance to its input."""
 
@@ -66,9 +76,16 @@ class Conditional(Mechanism):
         return profile_of(self)
 
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
-        if power != 2:
-            self._refuse(f"the mean of |error|^{show(power)}")
-        return [self.profile.between(self.profile.worst)]
+        if power == 2:
+            return [self.profile.between(self.profile.worst)]
+        span, ends = worst_mean(self, power)
+        return [field.power(field.real(span), power) * _between(ends, field)]
+
+    def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:
+        return [_between(worst_chance(self, limit), field) for limit in limits]
+
+    def half_width(self, confidence: Fraction, field: Field) -> Value:
+        return _between(worst_half_width(self, confidence), field)
 
     def average_square(self, prior: Any, field: Field) -> Value:
         profile = self.profile
@@ -80,6 +97,10 @@ class Conditional(Mechanism):
 
     def bias(self, field: Field) -> Value:
         return field.real(Fraction(self.profile.largest_bias))
+
+
+def _between(ends: Ends, field: Field) -> Value:
+    return field.between(*(field.real(end) for end in ends))
 
 
 @record(error=InvalidMechanismError)

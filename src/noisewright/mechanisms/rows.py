@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
+import numpy as np
+
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Conditional, Grid, check_values
+from noisewright.mechanisms.worst_cases import Table
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rationals, WholeRows, only, rationals, tuple_of, wholes
@@ -72,6 +75,10 @@ class Rows(Conditional):
 
     def row(self, i: int) -> WeightedRow:
         return WeightedRow(tuple(accumulate(self.weights[i])))
+
+    def table(self) -> Table:
+        shares = np.array([[s / self.total for s in accumulate(row)] for row in self.weights])
+        return Table(self.values, lambda first, end: shares[first:end], 2.0**-52)
 
     def exact_moments(self, i: int) -> tuple[Fraction, Fraction]:
         """Bias and mean squared error of the i-th row at its own input, as rationals."""

@@ -36,10 +36,10 @@ class Family(Generic[Thing]):
 
     def __init__(self, wanted: str, error: type[InvalidInputError] = InvalidInputError) -> None:
         self.wanted, self.error = wanted, error
-        self.kinds: dict[str, Any] = {}
+        self.kinds: dict[str, type[Record]] = {}
         self._classes: set[type] = set()
 
-    def add(self, cls: type, kind: str | None) -> None:
+    def add(self, cls: type[Record], kind: str | None) -> None:
         """Register a class, under the name it has in files if it has one of its own."""
         self._classes.add(cls)
         if kind is not None:

@@ -5,26 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.privacy import requirement_from_dict
 from noisewright.problem.queries import QUERIES, Bounded
 from noisewright.problem.utility import UTILITIES
-from noisewright.sample.certified import check_seal, read_file, reading, verified
+from noisewright.sample.certified import check_seal, reading, verified
 from noisewright.search.design import designer_for, utility_for
 from noisewright.search.designers.bounded import bounded_designer, checked_size
 from noisewright.search.report.designer import TIE, Designer, Proposal, restored
-from noisewright.search.report.report import FORMAT, Candidate, Report
+from noisewright.search.report.report import FORMAT, READERS, Candidate, Report as Report
 
 _FIELDS = {"query", "privacy", "utility", "bound", "bound_over", "why", "notes", "settings", "candidates"}
 _LONGEST_NAME = 200
-
-
-def load_report(path: str | Path) -> Report:
-    """Read a JSON file written by `Report.save`, and prove it again."""
-    return report_from_dict(read_file(path))
 
 
 def report_from_dict(data: Mapping[str, Any]) -> Report:
@@ -49,6 +43,9 @@ def report_from_dict(data: Mapping[str, Any]) -> Report:
             raise MechanismFileError("no candidate answers the question of the report.")
         _check_claims(data, report)
     return report
+
+
+READERS[:] = [report_from_dict]
 
 
 def _utility(data: Mapping[str, Any]) -> Any:

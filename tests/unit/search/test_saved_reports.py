@@ -25,8 +25,7 @@ from noisewright.problem.vector import Vector
 from noisewright.sample.certified import make_certified
 from noisewright.search.design import design
 from noisewright.search.designers.bounded import design_bounded
-from noisewright.search.report.report import Report
-from noisewright.search.saved import load_report, report_from_dict
+from noisewright.search.saved import Report, report_from_dict
 
 BOUNDED = Scalar(1, inputs=(0, 1), outputs=(-4, 5), unbiased=True)
 
@@ -99,7 +98,7 @@ def test_reports_on_plans_are_pickled():
 def test_a_saved_report_is_read_and_proven_again(name: str, tmp_path: Path):
     report = _report(name)
     report.save(tmp_path / "report.json")
-    again = load_report(tmp_path / "report.json")
+    again = Report.load(tmp_path / "report.json")
     assert _numbers(again) == _numbers(report)
     assert (again.query, again.privacy, again.utility) == (report.query, report.privacy, report.utility)
     assert again.bound == report.bound

@@ -12,12 +12,22 @@ from typing import Any
 from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.truncated import Truncated
+from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
-from noisewright.problem.utilities import AverageVariance, SquaredError, WorstVariance
+from noisewright.problem.utilities import (
+    AbsoluteError,
+    AverageVariance,
+    ErrorQuantile,
+    LargestError,
+    PowerError,
+    SquaredError,
+    Usefulness,
+    WorstVariance,
+)
 from noisewright.problem.utility import Utility
 from noisewright.proof.bounded import largest_bias
 from noisewright.search.families.bounded_optimum import Solved, solved
@@ -42,6 +52,16 @@ from noisewright.search.tools.cache import user_cache
 
 PROGRAMME = "linear programme"
 _SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
+_UTILITIES = (
+    SquaredError,
+    AbsoluteError,
+    PowerError,
+    Usefulness,
+    ErrorQuantile,
+    LargestError,
+    WorstVariance,
+    AverageVariance,
+)
 _LARGEST_SIDE = 2000
 _LARGEST_RATIO = 2000
 _MOST_SHELLS = 400
@@ -53,11 +73,12 @@ _SOLVED: Remembered[Solved] = Remembered()
 def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """Composite, piecewise, two-point, hybrid, central piecewise and the linear programme."""
     step("tuning the closed forms")
-    mechanisms = closed_forms(query, privacy.epsilon, utility)
-    best = _solved(size, query, privacy, utility, step).mechanism
+    mechanisms = {n: _promised(m, query) for n, m in closed_forms(query, privacy.epsilon, utility).items()}
+    charged = utility if utility.confidence is None else _within(query, utility, mechanisms)
+    best = _solved(size, query, privacy, charged, step).mechanism
     if best is not None:
         mechanisms[PROGRAMME] = best
-    proposals = [Proposal(name, _promised(m, query), _place(name)) for name, m in mechanisms.items()]
+    proposals = [Proposal(name, m, _place(name)) for name, m in mechanisms.items()]
     if not any(p.mechanism.query == query for p in proposals):
         raise SolverError(
             "these bounds are met in theory, but no mechanism on a grid fits them; widen the outputs by one per cent."
@@ -66,7 +87,9 @@ def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility
 
 
 def bound(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility) -> Fraction | None:
-    """That of the linear programme's dual, proven in rationals."""
+    """That of the linear programme's dual, proven in rationals; a quantile has none."""
+    if utility.confidence is not None:
+        return None
     return _solved(size, query, privacy, utility, quiet).bound
 
 
@@ -78,6 +101,13 @@ def _solved(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility
         kept.clear()
         kept[key] = solved(query, privacy.epsilon, utility, chosen, step, user_cache())
     return kept[key]
+
+
+def _within(query: Bounded, utility: Utility, mechanisms: dict[str, Conditional]) -> Usefulness:
+    """What the programme is charged in place of a quantile: staying within the best half-width of a closed form."""
+    kept = [m for m in mechanisms.values() if m.query == query] or list(mechanisms.values())
+    widths = [m.expected(utility, FLOATS) for m in kept]
+    return Usefulness(Fraction(min(widths, default=float(query.width))))
 
 
 def _place(name: str) -> int:
@@ -101,6 +131,8 @@ def why(report: Report) -> str:
     limit = limit_text(winner.gap, report.query)
     if not rest:
         return f"{winner.name} is the only one here that keeps the promise; {limit}."
+    if report.utility.larger_is_better:
+        return f"{winner.name} wins: {winner.value:.4g} against {rest[0].value:.4g} of {rest[0].name}; {limit}."
     gain = percent(1 - winner.value / rest[0].value)
     return f"{winner.name} wins: its {report.utility} is {gain} below that of {rest[0].name}; {limit}."
 
@@ -138,10 +170,8 @@ def best_where(report: Report) -> list[tuple[Fraction, Fraction, str]]:
 
 def bounded_designer(size: Size | None) -> Designer:
     """The designer on a grid of this size; None for the usual one."""
-    return Designer(
-        (SquaredError, WorstVariance, AverageVariance), partial(propose, size), partial(bound, size), check, why, notes,
-        settings=() if size is None else (("inputs", size.inputs), ("outputs", size.outputs)),
-    )  # fmt: skip
+    settings = () if size is None else (("inputs", size.inputs), ("outputs", size.outputs))
+    return Designer(_UTILITIES, partial(propose, size), partial(bound, size), check, why, notes, settings=settings)
 
 
 def checked_size(inputs: Any, outputs: Any) -> Size:
@@ -180,7 +210,7 @@ def design_bounded(
         names = ", ".join(u.__name__ for u in BOUNDED_PURE.utilities)
         raise InvalidUtilityError(f"utility is {utility!r}; for a bounded question give one of {names}.")
     with progress_bar("design", 4, shown=progress) as step:
-        return designed(bounded_designer(size), question, privacy, utility, step)
+        return designed(bounded_designer(size), question, privacy, utility.alone(0), step)
 
 
 def closed_forms(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[str, Conditional]:

@@ -17,6 +17,7 @@ from noisewright.problem.records import digest
 from noisewright.proof.certify import certify
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.programmes.bounded import Found, Multipliers, Programme, solve
+from noisewright.search.programmes.charges import charges, exponent, missed
 from noisewright.search.programmes.feasible import ratio_above
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme
 from noisewright.search.programmes.repair import repaired
@@ -63,7 +64,7 @@ def solved(query: Bounded, epsilon: Fraction, utility: Any, size: Size, step: Ad
         return known
     step("solving the linear programme")
     try:
-        found: Found | None = solve(programme, programme.distances**2)
+        found: Found | None = solve(programme, charges(programme, utility))
         mechanism = _repaired(programme, found)
     except SolverError:
         found, mechanism = None, None
@@ -125,7 +126,9 @@ def _multipliers(programme: Programme, found: Found | None, utility: Any) -> Mul
         return None
     same = (relaxed.grid, relaxed.reach, relaxed.weights) == (programme.grid, programme.reach, programme.weights)
     try:
-        return found.multipliers if found and same else solve(relaxed, relaxed.distances**2).multipliers
+        if found and same and not utility.edges:
+            return found.multipliers
+        return solve(relaxed, missed(relaxed, utility) if utility.edges else charges(relaxed, utility)).multipliers
     except SolverError:
         return None
 
@@ -138,11 +141,12 @@ def _silent(relaxed: Programme) -> bool:
 def _bound(programme: Programme, multipliers: Multipliers | None, utility: Any) -> Fraction | None:
     if programme.query.bias is None:
         return None
-    floor = variance_floor(programme.query, programme.epsilon, utility)
+    floor = variance_floor(programme.query, programme.epsilon, utility) if exponent(utility) == 2 else None
     relaxed, spare = bound_programme(programme, utility)
     if multipliers is None or _silent(relaxed):
         return floor
-    return max(floor, certified_lower(relaxed, multipliers) - spare)
+    least = max(floor or Fraction(0), certified_lower(relaxed, multipliers, utility) - spare)
+    return 1 - least if utility.larger_is_better else least
 
 
 def variance_floor(query: Bounded, epsilon: Fraction, utility: Any) -> Fraction:

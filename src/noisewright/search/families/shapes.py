@@ -104,11 +104,9 @@ def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Ro
     x, (low, high) = points.points, query.covered
     ends = points.reach(query.reach)
     reach = max(x[j] - x[i] for i, j in enumerate(ends))
-    margin = smallest_margin(
-        Bounded(min(reach, query.width), query.inputs, query.outputs, query.bias or Fraction(0), True), epsilon
-    )
     slack = query.bias or Fraction(0)
-    means = [p + slack * (1 - 2 * (p - low) / query.width) for p in x]
+    margin = smallest_margin(Bounded(min(reach, high - low), (low, high), query.outputs, slack, True), epsilon)
+    means = [p + slack * (1 - 2 * (p - low) / (high - low)) for p in x]
     bottom, top = low - margin, high + margin
     shares = [(mean - bottom) / (top - bottom) for mean in means]
     total = math.lcm(*(s.denominator for s in shares))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import show
 from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
-from noisewright.sample.certified import Certified
+from noisewright.sample.certified import Certified, read_file
 from noisewright.search.report.tables import html_table, number, percent, text_table
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ FORMAT = "noisewright report, version 1"
 _TIE = 1e-6
 _NOTHING = 1e-9
 _SHOWN = 12
+READERS: list[Callable[[Mapping[str, Any]], Report]] = []
+"""Who reads a report back: `search.saved`, which knows the designers, puts itself here when it is loaded."""
 _READ: Remembered[Any] = Remembered()
 """What was read of a report before: its reason and its remarks may take as long as the design."""
 
@@ -173,7 +176,7 @@ class Report:
         return {**content, "digest": digest(content)}
 
     def save(self, path: str | Path) -> None:
-        """Write the report to a JSON file; `search.saved.load_report` reads it and proves it again."""
+        """Write the report to a JSON file, which `load` and `noisewright verify` prove again."""
         if self.utility not in UTILITIES:
             raise InvalidInputError(
                 "a loss of your own is a function, which files do not hold; save the mechanism instead, with"
@@ -185,6 +188,17 @@ class Report:
                 " save the mechanism of one release instead, with report.best.save(path)."
             )
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Report:
+        """Read a JSON file written by `save`, and prove it again."""
+        return cls.from_dict(read_file(path))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Report:
+        """Read back what `to_dict` wrote, and prove it again: `search.saved` says how."""
+        (read,) = READERS
+        return read(data)
 
     @property
     def title(self) -> str:
