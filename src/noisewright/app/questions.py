@@ -34,20 +34,14 @@ NOTIONS: Kinds = {
     "renyi": (("alpha", "epsilon"), privacy.RenyiDP),
     "zero-concentrated": (("rho",), privacy.ZeroConcentratedDP),
 }
-_EXAMPLES = {
-    "power": "3",
-    "within": "0.5",
-    "confidence": "0.95",
-    "epsilon": "1",
-    "delta": "1e-6",
-    "alpha": "2",
-    "rho": "0.1",
-}
 
 
 def typed(**options: Any) -> Typed:
     """The options that were typed."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+_EXAMPLES = typed(power="3", within="0.5", confidence="0.95", epsilon="1", delta="1e-6", alpha="2", rho="0.1")
 
 
 def split(text: str) -> list[str]:

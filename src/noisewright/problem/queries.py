@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
@@ -66,6 +66,7 @@ class Bounded(Record):
     outputs: fields.Pair = fields.pair()
     bias: fields.MaybeRational = fields.optional(fields.rational())
     exact: fields.Flag = fields.flag(default=False, absent=True)
+    integer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         low, high = self.inputs
@@ -116,11 +117,6 @@ class Bounded(Record):
     def margin(self) -> Fraction:
         """How far the outputs reach beyond the inputs, on the tighter side (negative if they do not)."""
         return min(self.inputs[0] - self.outputs[0], self.outputs[1] - self.inputs[1])
-
-    @property
-    def integer(self) -> bool:
-        """Bounded answers are real numbers."""
-        return False
 
     def __str__(self) -> str:
         (low, high), (bottom, top) = self.inputs, self.outputs

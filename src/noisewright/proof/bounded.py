@@ -106,11 +106,7 @@ def bounded_ratio(mechanism: Any, epsilon: Fraction) -> tuple[Fraction, str]:
 def _(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
     """Ratios of integers in every column, over the window of rows that each row can be turned into."""
     reach = mechanism.grid.reach(mechanism.query.reach)
-    worst = Fraction(1)
-    for column in zip(*mechanism.weights, strict=True):
-        if not any(column):
-            continue
-        worst = max(worst, _window_ratio(column, reach))
+    worst = max(_window_ratio(column, reach) for column in zip(*mechanism.weights, strict=True))
     return _log_of(worst, epsilon), "pure/rows-within-reach"
 
 
@@ -157,14 +153,10 @@ def _nested_ratio(mechanism: Composite, steps: Steps, epsilon: Fraction) -> tupl
     move = max(mechanism.shift(x[j]) - mechanism.shift(x[i]) for i, j in enumerate(ends))
     floor = (1 - mechanism.share) / 2
     heights = [floor, *(floor + mechanism.share * h / steps.total for h in steps.heights), floor]
-    starts = [None, *steps.edges]
     worst = Fraction(1)
     for a in range(len(heights)):
         for b in range(a + 1, len(heights)):
-            end_of_a, start_of_b = starts[a + 1], starts[b]
-            assert end_of_a is not None
-            assert start_of_b is not None
-            if start_of_b - end_of_a >= move:
+            if steps.edges[b - 1] - steps.edges[a] >= move:
                 break
             worst = max(worst, heights[a] / heights[b], heights[b] / heights[a])
     return _log_of(worst, epsilon), "pure/nested-steps"
