@@ -36,6 +36,8 @@ class Coordinates(Record):
 
     def placed(self, rows: list[list[Fraction]], **others: Any) -> None:
         """Fill the record from rational coordinates."""
+        if len({len(row) for row in rows}) > 1:
+            raise InvalidPrivacyError("every point needs the same number of coordinates, at least one.")
         unit, points = common_unit(rows)
         self.born(unit=unit, points=points, **others)
 
@@ -153,8 +155,7 @@ class Threshold(Matrix):
         reach = limit**2
         near = [[j for j in range(grid.size) if j != i and grid.squared(i, j) <= reach] for i in range(grid.size)]
         steps = [_steps(near, i) for i in range(grid.size)]
-        farthest = max(max(s for s in row if s is not None) for row in steps)
-        apart = max(100, farthest)
+        apart = max(100, max(s or 0 for row in steps for s in row))
         entries = tuple(tuple(apart if s is None else s for s in row) for row in steps)
         joined = sum(s is not None and s > 1 for row in steps for s in row) // 2
         parted = sum(s is None for row in steps for s in row) // 2

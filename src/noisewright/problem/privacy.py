@@ -18,11 +18,9 @@ class Requirement(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, numbers as exact text; `REQUIREMENTS.from_dict` inverts it."""
-        ...
 
     def promise(self) -> str:
         """What is promised, in words that follow "whatever one person's data are, …"."""
-        ...
 
 
 SMALLEST_EPSILON = Fraction(1, 100_000)

@@ -27,11 +27,9 @@ class Drawer(Protocol):
 
     def release(self, answer: Any, entropy: Entropy) -> Any:
         """One private answer."""
-        ...
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         """`count` independent noise values."""
-        ...
 
 
 class Releasing:
