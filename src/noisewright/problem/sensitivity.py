@@ -156,6 +156,8 @@ class _Ball(_Set):
 class L1Ball(_Ball):
     """The absolute changes of all numbers add up to at most `radius`."""
 
+    order: ClassVar[int] = 1
+
     def __str__(self) -> str:
         return f"absolute changes add up to at most {show(self.radius)}"
 
@@ -163,6 +165,8 @@ class L1Ball(_Ball):
 @record("l2-ball", SETS, error=InvalidQueryError)
 class L2Ball(_Ball):
     """The change is a vector of Euclidean length at most `radius`."""
+
+    order: ClassVar[int] = 2
 
     def __str__(self) -> str:
         return f"Euclidean length of the change at most {show(self.radius)}"

@@ -12,20 +12,13 @@ from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
+from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR, check
-from noisewright.search.families.calibration import GAUSSIAN, calibrated, smallest_scale
-from noisewright.search.families.smooth import (
-    best_generalized_gaussian,
-    certifies,
-    gaussian,
-    laplace,
-    logistic,
-    truncated_laplace,
-)
+from noisewright.search.families.calibration import GAUSSIAN, LOGISTIC, Target, calibrated, smallest_scale
+from noisewright.search.families.smooth import best_generalized_gaussian, certifies, laplace, smooth, truncated_laplace
 from noisewright.search.families.solved import Solved, solve_approximate
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
@@ -33,8 +26,6 @@ from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Report, gain_text, limit_text
 from noisewright.search.tools.lattices import STEPS_PER_SCALE
-
-Target = ApproxDP | ProbabilisticDP
 
 _STD_TOLERANCE = 1e-7
 
@@ -47,7 +38,7 @@ def propose(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> 
         yield Proposal(name, mechanism, i)
     step("solving the linear programme")
     solved = _solved(query, privacy, utility)
-    if solved is not None and solved.law is not None and isinstance(privacy, ApproxDP):
+    if solved is not None and solved.law is not None and not privacy.pointwise:
         yield Proposal("tailored", on_table(query, solved.law, privacy.epsilon), len(found))
 
 
@@ -70,8 +61,8 @@ def real_families(query: Scalar, privacy: Target, utility: Utility) -> dict[str,
     found = {
         "Laplace": laplace(query, privacy, utility),
         "staircase": tuned_staircase(query, privacy.epsilon, utility),
-        "Gaussian": gaussian(query, privacy, utility),
-        "logistic": logistic(query, privacy, utility),
+        "Gaussian": smooth(query, privacy, utility, GAUSSIAN),
+        "logistic": smooth(query, privacy, utility, LOGISTIC),
         "truncated Laplace": truncated_laplace(query, privacy, utility),
         f"generalized Gaussian, power {float(_power_of(power)):g}": power,
     }
@@ -134,7 +125,7 @@ def why(report: Report) -> str:
     if usual is not None and usual is not winner:
         parts.append(f": {gain_text(winner, usual, report.utility)}")
     parts.append(f"; {limit_text(winner.gap, report.query)}.")
-    if isinstance(report.privacy, ApproxDP) and usual is not winner and not report.query.integer:
+    if not report.privacy.pointwise and usual is not winner and not report.query.integer:
         parts.append(f" {wins_text(gaussian_wins_from(report.query, report.privacy, report.utility))}")
     return "".join(parts)
 
