@@ -7,10 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from noisewright.app.answers import read_truth, shown, truth_of
-from noisewright.app.options import MechanismFile, SavedFile
+from noisewright.app.options import MechanismFile, SavedFile, option
 from noisewright.app.output import say
 from noisewright.problem.numbers import show
 
@@ -42,7 +40,7 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     from noisewright.search.report.report import gap_text
-    from noisewright.search.report.tables import number
+    from noisewright.search.report.shown import number
     from noisewright.search.saved import report_from_dict
 
     report = report_from_dict(data)
@@ -67,15 +65,13 @@ def answer(
     file: MechanismFile,
     value: Annotated[
         str | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="The true answer: a number; several numbers or a histogram with commas between; or the scores of a"
+        option(
+            "NUMBER",
+            "The true answer: a number; several numbers or a histogram with commas between; or the scores of a"
             " choice, as name=score or in the order of the candidates. - reads it from standard input.",
         ),
     ] = None,
-    value_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The same from a file, where line breaks may be commas.")
-    ] = None,
+    value_file: Annotated[Path | None, option("FILE", "The same from a file, where line breaks may be commas.")] = None,
 ) -> None:
     """Print one private answer. Every call spends the mechanism's epsilon; keeping the sum is up to you.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.fields import Rational, rational
@@ -18,12 +17,10 @@ class Requirement(Protocol):
     """What must hold for every pair of neighbouring answers."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text; `requirement_from_dict` inverts it."""
-        ...
+        """Plain data, numbers as exact text; `REQUIREMENTS.from_dict` inverts it."""
 
     def promise(self) -> str:
         """What is promised, in words that follow "whatever one person's data are, …"."""
-        ...
 
 
 SMALLEST_EPSILON = Fraction(1, 100_000)
@@ -73,6 +70,7 @@ class ApproxDP(Record):
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
     delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
+    pointwise: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return f"approximate differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
@@ -90,13 +88,14 @@ class ProbabilisticDP(Record):
 
     Except with probability delta the released value is one that is neither e^epsilon times likelier
     nor e^epsilon times less likely for a neighbour. Implies `ApproxDP` with the same numbers, but unlike it is
-    not closed under post-processing: it is a statement about the values that are released.
+    not closed under post-processing: it is a statement about the values that are released, which `pointwise` says.
 
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
     """
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
     delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
+    pointwise: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return f"probabilistic differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
@@ -145,9 +144,3 @@ class ZeroConcentratedDP(Record):
             "the released values' Renyi divergence of each order from those without them is at most"
             f" {show(self.rho)} times the order"
         )
-
-
-def requirement_from_dict(data: Mapping[str, Any]) -> Requirement:
-    """The requirement that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
-    found: Requirement = REQUIREMENTS.from_dict(data)
-    return found

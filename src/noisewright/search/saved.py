@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
-from noisewright.problem.privacy import requirement_from_dict
+from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.queries import QUERIES, Bounded
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import check_seal, reading, verified
@@ -31,7 +31,7 @@ def report_from_dict(data: Mapping[str, Any]) -> Report:
     check_seal(data, "report", FORMAT, _FIELDS)
     with reading("report"):
         query = QUERIES.from_dict(data["query"])
-        privacy = requirement_from_dict(data["privacy"])
+        privacy = REQUIREMENTS.from_dict(data["privacy"])
         utility = _utility(data["utility"])
         designer = _designer(query, privacy, utility, data["settings"])
         proposals = tuple(_proposal(c, i, query, privacy) for i, c in enumerate(data["candidates"]))
@@ -100,12 +100,14 @@ def _lacking(told: Mapping[str, Any], proven: Candidate, sign: int) -> dict[str,
     """For each number that is told of a candidate, whether less than that is proven."""
     value = math.inf if told["value"] is None else told["value"]
     reached = proven.value + sign * -proven.error
+    parts = told.get("parts", [])
+    near = (abs(a - b) <= TIE * abs(b) + proven.error for a, b in zip(parts, proven.parts, strict=False))
     return {
         "value": value != proven.value and _beyond(value, reached, -sign),
         "gap": _beyond(told["gap"], proven.gap, -1),
         "bias": abs(told["bias"]) < abs(proven.bias) * (1 - TIE) - TIE * abs(proven.value),
         "error": told["error"] < proven.error * (1 - TIE) - TIE * abs(proven.value),
-        "parts": not _near(told.get("parts", []), proven),
+        "parts": len(parts) != len(proven.parts) or not all(near),
     }
 
 
@@ -114,11 +116,6 @@ def _beyond(told: float | None, proven: float | None, sign: int) -> bool:
     if told is None:
         return False
     return proven is None or not sign * (told - proven) <= TIE * abs(proven)
-
-
-def _near(told: list[float], proven: Candidate) -> bool:
-    pairs = zip(told, proven.parts, strict=False)
-    return len(told) == len(proven.parts) and all(abs(a - b) <= TIE * abs(b) + proven.error for a, b in pairs)
 
 
 def _refuse_if(lacking: bool, what: str, told: Any, proven: Any) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.pairs import Cost, largest_ratio
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.linear import Linear
@@ -20,7 +21,6 @@ from noisewright.problem.metrics import Scaled
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.programmes.pairs import at_distance_zero
 
-Floats = NDArray[np.float64]
 _FINE = 40
 """Steps are 2^-40 of a noise scale: a billion people move an answer by less than a thousandth of it."""
 _COLUMN_BITS = 50
@@ -44,7 +44,7 @@ def laplace_mechanism(
         return LinearLaplace(query, tuple(columns), tuple(steps), tuple(factor * s for s in scales))
 
     cost = Cost.l1(columns, tuple(h / s for h, s in zip(steps, scales, strict=True)))
-    return _certified(build, privacy, [cost])
+    return _repaired(build, privacy, _factor(privacy.metric, [cost]))
 
 
 def elliptical_mechanism(
@@ -60,43 +60,38 @@ def elliptical_mechanism(
         columns = tuple(tuple(int(v) for v in row) for row in np.rint(seen / step))
         decode = np.linalg.inv(shape) * step
         back = tuple(tuple(Fraction(float(v)) for v in row) for row in decode)
-        blocks.append(Block(tuple(rows), columns, Fraction(step), back, share))
-    parts = []
-    for block in blocks:
-        metric = privacy.metric if block.share == 1 else Scaled(privacy.metric, block.share)
-        parts.append(_factor(metric, [Cost.l2(block.columns, block.rate)]))
+        metric = privacy.metric if share == 1 else Scaled(privacy.metric, share)
+        rate = Fraction(step) / _factor(metric, [Cost.l2(columns, Fraction(step))])
+        blocks.append(Block(tuple(rows), columns, rate, back, share))
 
     def build(factor: Fraction) -> LinearElliptical:
-        scaled = (
-            Block(b.rows, b.columns, b.rate / (f * factor), b.decode, b.share)
-            for b, f in zip(blocks, parts, strict=True)
-        )
-        return LinearElliptical(query, tuple(scaled))
+        return LinearElliptical(query, tuple(replace(b, rate=b.rate / factor) for b in blocks))
 
     return _repaired(build, privacy, Fraction(1))
 
 
 def exponential_mechanism(scores: Linear, privacy: MetricPrivacy) -> Certified:
     """Choose a row of linear scores: the sharpest weights that every pair allows, certified."""
-    columns, step = _common_rows(scores)
-    costs = Cost.largest(columns, step)
-    return _certified(lambda factor: MetricExponential(scores, columns, step, factor), privacy, costs)
+    return _selected(MetricExponential, scores, privacy)
 
 
 def smalldb_mechanism(query: Linear, privacy: MetricPrivacy, rows: int) -> Certified:
     """A database of `rows` people with nearly the same answers, certified (refused if not enumerable)."""
-    columns, step = _common_rows(query)
-    return _certified(
-        lambda factor: MetricSmallDB(query, columns, step, factor, rows), privacy, Cost.largest(columns, step)
-    )
+    return _selected(MetricSmallDB, query, privacy, rows)
 
 
 def mwem_mechanism(query: Linear, privacy: MetricPrivacy, rounds: int) -> Certified:
     """A synthetic histogram by multiplicative weights, certified."""
-    columns, step = _common_rows(query)
-    return _certified(
-        lambda factor: MetricMWEM(query, columns, step, factor, rounds), privacy, Cost.largest(columns, step)
-    )
+    return _selected(MetricMWEM, query, privacy, rounds)
+
+
+def _selected(make: Callable[..., Any], query: Linear, privacy: MetricPrivacy, *more: int) -> Certified:
+    """A mechanism that sees all rows on one step."""
+    flat = [v for row in query.rationals() for v in row]
+    values, step = integer_row(flat, max(flat) - min(flat) or Fraction(1))
+    columns = tuple(values[k : k + query.size] for k in range(0, len(values), query.size))
+    factor = _factor(privacy.metric, Cost.largest(columns, step))
+    return _repaired(lambda factor: make(query, columns, step, factor, *more), privacy, factor)
 
 
 def integer_row(row: Sequence[Fraction], scale: Fraction) -> tuple[tuple[int, ...], Fraction]:
@@ -111,15 +106,6 @@ def integer_row(row: Sequence[Fraction], scale: Fraction) -> tuple[tuple[int, ..
     exponent = max(_exponent(scale) - _FINE, _exponent(size) + 1 - _COLUMN_BITS)
     step = Fraction(2) ** exponent
     return tuple(math.floor(v / step + Fraction(1, 2)) for v in row), step
-
-
-def _common_rows(query: Linear) -> tuple[tuple[tuple[int, ...], ...], Fraction]:
-    """All rows on one step."""
-    flat = [v for row in query.rationals() for v in row]
-    spread = max(flat) - min(flat) or Fraction(1)
-    values, step = integer_row(flat, spread)
-    size = query.size
-    return tuple(values[k * size : (k + 1) * size] for k in range(query.dimension)), step
 
 
 def _exponent(value: Fraction) -> int:
@@ -142,10 +128,6 @@ def _short(value: Fraction) -> Fraction:
         return value
     shift = 80 - _exponent(value)
     return Fraction(math.floor(value * Fraction(2) ** shift) + 1) / Fraction(2) ** shift
-
-
-def _certified(build: Callable[[Fraction], Any], privacy: MetricPrivacy, costs: list[Cost]) -> Certified:
-    return _repaired(build, privacy, _factor(privacy.metric, costs))
 
 
 def _repaired(build: Callable[[Fraction], Any], privacy: MetricPrivacy, factor: Fraction) -> Certified:

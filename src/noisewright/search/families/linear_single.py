@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.distances import FloatView
 from noisewright.search.programmes.pairs import PairTable
 
@@ -36,17 +35,15 @@ def best_single(table: PairTable, people: int, row: Sequence[Fraction]) -> Trade
     c(t) = max over pairs of (|q_i - q_j| - 2 t) / d(i, j), and is convex in t.
     """
     q, view = table.matrix[0], table.view
-    lines = _Lines(q, view)
     n2 = float(people) ** 2
 
     def value(t: float) -> tuple[float, float, float]:
-        c, slope = lines.scale(t)
+        c, slope = _scale(q, view, t)
         return n2 * t * t + 2 * c * c, 2 * n2 * t + 4 * c * slope, c
 
-    low, high = 0.0, float(np.ptp(q)) / 2
-    best = (value(0.0)[0], 0.0, value(0.0)[2])
-    bound = 0.0
+    low, high, bound = 0.0, float(np.ptp(q)) / 2, 0.0
     at_low, at_high = value(low), value(high)
+    best = (at_low[0], 0.0, at_low[2])
     if at_low[1] >= 0:
         return Traded(list(row), 0.0, best[2], best[0], 0.0)
     for _ in range(_ROUNDS):
@@ -68,29 +65,22 @@ def best_single(table: PairTable, people: int, row: Sequence[Fraction]) -> Trade
     return Traded(columns, t, c, best[0], max(0.0, (best[0] - bound) / best[0]))
 
 
-class _Lines:
-    """max over pairs of (|q_i - q_j| - 2 t) / d(i, j), streamed in blocks."""
-
-    def __init__(self, q: NDArray[np.float64], view: FloatView) -> None:
-        self._q, self._view = q, view
-
-    def scale(self, t: float) -> tuple[float, float]:
-        """The value at t and its slope."""
-        best, slope = 0.0, 0.0
-        start = 0
-        while start < self._view.size:
-            stop = min(self._view.size, start + max(1, _BLOCK // (self._view.size - start)))
-            apart = np.triu(np.abs(self._q[start:stop, None] - self._q[None, start:]) - 2 * t, 1)
-            distances = self._view.rows(start, stop)
-            ratios = np.divide(apart, distances, out=np.zeros_like(apart), where=(distances > 0) & (apart > 0))
-            place = int(np.argmax(ratios))
-            if (top := float(ratios.flat[place])) > best:
-                best, slope = top, -2.0 / float(distances.flat[place])
-            start = stop
-        return best, slope
+def _scale(q: Floats, view: FloatView, t: float) -> tuple[float, float]:
+    """max over pairs of (|q_i - q_j| - 2 t) / d(i, j), streamed in blocks, and its slope in t."""
+    best, slope, start = 0.0, 0.0, 0
+    while start < view.size:
+        stop = min(view.size, start + max(1, _BLOCK // (view.size - start)))
+        apart = np.triu(np.abs(q[start:stop, None] - q[None, start:]) - 2 * t, 1)
+        distances = view.rows(start, stop)
+        ratios = np.divide(apart, distances, out=np.zeros_like(apart), where=(distances > 0) & (apart > 0))
+        place = int(np.argmax(ratios))
+        if (top := float(ratios.flat[place])) > best:
+            best, slope = top, -2.0 / float(distances.flat[place])
+        start = stop
+    return best, slope
 
 
-def _lipschitz(q: Any, view: FloatView, t: float, c: float) -> NDArray[np.float64]:
+def _lipschitz(q: Floats, view: FloatView, t: float, c: float) -> Floats:
     """The columns of the rule."""
     result = np.full(view.size, -np.inf)
     for i in range(view.size):
