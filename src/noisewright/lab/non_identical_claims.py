@@ -37,7 +37,7 @@ def certified_values(values: Floats, privacy: PureDP | ApproxDP) -> dict[str, tu
     query, utility = Vector(chosen), SquaredError()
     if isinstance(privacy, ApproxDP):
         length = largest_length(privacy.epsilon, privacy.delta)
-        mechanisms = gaussian_mechanisms(query, chosen, length, utility)
+        mechanisms = gaussian_mechanisms(query, length, utility)
     else:
         mechanisms = pure_mechanisms(query, privacy.epsilon, utility)
     return {name: (mid(m, utility), make_certified(m, privacy)) for name, m in mechanisms.items()}
@@ -191,7 +191,7 @@ def _condition_claims() -> list[Claim]:
     length = largest_length(EPSILON, DELTA)
 
     def error(chosen: Box | Disjoint) -> float:
-        same = gaussian_mechanisms(Vector(chosen), chosen, length, SquaredError())["identical Gaussian"]
+        same = gaussian_mechanisms(Vector(chosen), length, SquaredError())["identical Gaussian"]
         make_certified(same, ApproxDP(EPSILON, DELTA))
         return mid(same, SquaredError())
 

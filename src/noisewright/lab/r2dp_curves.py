@@ -45,7 +45,7 @@ def _staircase_within(split: float, epsilon: float, within: float) -> float:
 
 
 def _splits(epsilon: float) -> tuple[float, float]:
-    from noisewright.search.families.split import best_split
+    from noisewright.search.families.staircase import best_split
 
     return best_split(AbsoluteError(), _fraction(epsilon)), best_split(SquaredError(), _fraction(epsilon))
 

@@ -1,6 +1,6 @@
 """One formula in two number systems: vectorised floats for search, Arb balls for proof.
 
-- fields, balls: the two systems behind one face; the only door to python-flint
+- fields, balls, arrays: the two systems behind one face; the only door to python-flint; arrays of floats
 - series, special, roots: sums, special functions, powers and roots
 - bisection: where a property turns, by ends that were checked
 - distances, pairs: metrics and every pair of a universe, floats first, exact where they do not decide

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.fields import Rational, rational
@@ -73,6 +73,7 @@ class ApproxDP(Record):
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
     delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
+    pointwise: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return f"approximate differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
@@ -90,13 +91,14 @@ class ProbabilisticDP(Record):
 
     Except with probability delta the released value is one that is neither e^epsilon times likelier
     nor e^epsilon times less likely for a neighbour. Implies `ApproxDP` with the same numbers, but unlike it is
-    not closed under post-processing: it is a statement about the values that are released.
+    not closed under post-processing: it is a statement about the values that are released, which `pointwise` says.
 
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
     """
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
     delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
+    pointwise: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return f"probabilistic differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"

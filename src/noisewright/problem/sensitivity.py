@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Matrix, Rational, Rationals, Whole, items, rational, tuple_of, whole
@@ -163,6 +163,8 @@ class _Ball(_Set):
 class L1Ball(_Ball):
     """The absolute changes of all numbers add up to at most `radius`."""
 
+    order: ClassVar[int] = 1
+
     def __str__(self) -> str:
         return f"absolute changes add up to at most {show(self.radius)}"
 
@@ -170,6 +172,8 @@ class L1Ball(_Ball):
 @record("l2-ball", SETS, error=InvalidQueryError)
 class L2Ball(_Ball):
     """The change is a vector of Euclidean length at most `radius`."""
+
+    order: ClassVar[int] = 2
 
     def __str__(self) -> str:
         return f"Euclidean length of the change at most {show(self.radius)}"

@@ -13,10 +13,10 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
 from noisewright.proof.certify import certify
-from noisewright.search.families.split import best_quantile
 from noisewright.search.families.staircase import (
     aligned_split,
     best_half,
+    best_quantile,
     integer_staircase,
     laplace,
     smallest_integer_width,

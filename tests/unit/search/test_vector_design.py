@@ -100,6 +100,16 @@ def test_the_volume_bound_of_one_number_is_the_staircase():
             assert float(lower(least_radius_moment(1, epsilon, 2))) <= best
 
 
+@pytest.mark.parametrize("privacy", [nw.PureDP(1), nw.ApproxDP(1, "1e-6")], ids=str)
+def test_listed_differences_that_fall_between_the_steps_are_met_by_every_candidate(privacy):
+    """The row of length 4 is rounded up in two numbers at once, so one scale for all must grow by a hair."""
+    query = nw.Vector(nw.Points([[1, 2, 0], [0, 3, 1], [2, 1, 1]]))
+    report = nw.design(query, privacy=privacy, utility=nw.SquaredError())
+    bounds = {c.name: c.certified.certificate.bound for c in report.candidates}
+    assert {"identical Laplace", "non-identical Laplace"} <= set(bounds)
+    assert bounds["identical Laplace"] <= 1
+
+
 def test_no_bound_is_invented_where_none_is_known():
     query = nw.Vector(nw.Points([[1, 2], [2, -1]]))
     assert vector_bound(query, Fraction(1), nw.SquaredError()) is None

@@ -21,8 +21,7 @@ from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.linear import two_point_bound
 from noisewright.search.families import strategies
-from noisewright.search.families.linear import elliptical_mechanism, laplace_mechanism
-from noisewright.search.families.linear_single import best_single
+from noisewright.search.families.linear import best_single, elliptical_mechanism, laplace_mechanism
 from noisewright.search.programmes.linear import Floats, best_ellipse, best_rates
 from noisewright.search.programmes.pairs import PairTable
 from noisewright.search.report.designer import Designer, Proposal

@@ -12,13 +12,13 @@ from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
+from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR
-from noisewright.search.families import smooth
-from noisewright.search.families.calibration import GAUSSIAN, calibrated, smallest_scale
+from noisewright.search.families.calibration import GAUSSIAN, LOGISTIC, Target, calibrated, smallest_scale
+from noisewright.search.families.smooth import best_generalized_gaussian, certifies, laplace, smooth, truncated_laplace
 from noisewright.search.families.solved import Solved, solve_approximate
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
@@ -26,8 +26,6 @@ from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report, gain_text, limit_text
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.lattices import STEPS_PER_SCALE
-
-Target = ApproxDP | ProbabilisticDP
 
 _STD_TOLERANCE = 1e-7
 
@@ -44,7 +42,7 @@ def propose(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> 
         yield Proposal(name, mechanism, i)
     step("solving the linear programme")
     solved = _solved(query, privacy, utility)
-    if solved is not None and solved.law is not None and isinstance(privacy, ApproxDP):
+    if solved is not None and solved.law is not None and not privacy.pointwise:
         yield Proposal("tailored", _on_table(query, solved.law, privacy.epsilon), len(found))
 
 
@@ -63,14 +61,14 @@ def _solved(query: Scalar, privacy: Target, utility: Utility) -> Solved | None:
 
 def _real(query: Scalar, privacy: Target, utility: Utility) -> dict[str, Additive]:
     """Every closed form for real answers, by name."""
-    power = smooth.best_generalized_gaussian(query, privacy, utility)
+    power = best_generalized_gaussian(query, privacy, utility)
     law: Any = power.law
     return {
-        "Laplace": smooth.laplace(query, privacy, utility),
+        "Laplace": laplace(query, privacy, utility),
         "staircase": tuned_staircase(query, privacy.epsilon, utility),
-        "Gaussian": smooth.gaussian(query, privacy, utility),
-        "logistic": smooth.logistic(query, privacy, utility),
-        "truncated Laplace": smooth.truncated_laplace(query, privacy, utility),
+        "Gaussian": smooth(query, privacy, utility, GAUSSIAN),
+        "logistic": smooth(query, privacy, utility, LOGISTIC),
+        "truncated Laplace": truncated_laplace(query, privacy, utility),
         f"generalized Gaussian, power {float(law.power):g}": power,
     }
 
@@ -97,7 +95,7 @@ def discrete_gaussian(query: Scalar, privacy: Any, guess: float) -> Additive | N
     def make(std: Fraction) -> Additive:
         return Additive(query, DiscreteGaussian(std), Lattice.integers())
 
-    return make(smallest_scale(smooth.certifies(make, privacy), guess, _STD_TOLERANCE))
+    return make(smallest_scale(certifies(make, privacy), guess, _STD_TOLERANCE))
 
 
 def _on_table(query: Scalar, law: Tabulated, epsilon: Fraction) -> Additive:
@@ -116,7 +114,7 @@ def why(report: Report) -> str:
     if usual is not None and usual is not winner:
         parts.append(f": {gain_text(winner, usual, report.utility)}")
     parts.append(f"; {limit_text(winner.gap, report.query)}.")
-    if isinstance(report.privacy, ApproxDP) and usual is not winner and not report.query.integer:
+    if not report.privacy.pointwise and usual is not winner and not report.query.integer:
         count = gaussian_wins_from(report.query, report.privacy, report.utility)
         when = f"from {count} equal releases on, composed to" if count else "in no plan of up to 4096 equal releases of"
         parts.append(f" Gaussian noise beats Laplace and staircase noise {when} this total.")

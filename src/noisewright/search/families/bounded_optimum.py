@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -62,11 +63,10 @@ def solved(query: Bounded, epsilon: Fraction, utility: Any, size: Size, step: Ad
         step("proving the bound")
         return known
     step("solving the linear programme")
-    try:
-        found: Found | None = solve(programme, charges(programme, utility))
-        mechanism = _repaired(programme, found)
-    except SolverError:
-        found, mechanism = None, None
+    found, mechanism = None, None
+    with suppress(SolverError):
+        found = solve(programme, charges(programme, utility))
+        mechanism = repaired(programme, found.masses)
     step("proving the bound")
     multipliers = _multipliers(programme, found, utility)
     best = Solved(mechanism, _bound(programme, multipliers, utility))
@@ -105,15 +105,6 @@ def _read_multipliers(data: Mapping[str, Any]) -> Multipliers:
         if not (np.abs(numbers) <= _LARGEST_MULTIPLIER).all():
             raise ValueError("multipliers must be finite numbers of a moderate size")
     return Multipliers(counts, mass, mean, (first, second, values))
-
-
-def _repaired(programme: Programme, found: Found | None) -> Rows | None:
-    if found is None:
-        return None
-    try:
-        return repaired(programme, found.masses)
-    except SolverError:
-        return None
 
 
 def _multipliers(programme: Programme, found: Found | None, utility: Any) -> Multipliers | None:

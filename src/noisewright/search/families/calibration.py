@@ -10,44 +10,42 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.logistic import Logistic
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import BALLS
-from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import InvalidPrivacyError, SolverError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.proof.approximate import BITS, approximate_delta
 
-Floats = NDArray[np.float64]
-
-_ROUNDS = 80
-_CLOSE = 1e-13
+_ROUNDS = 40
 _MARGIN = 2.0**-37
 _MOST_MARGINS = 60
 _DIGITS = 2**44
+
+Target = ApproxDP | ProbabilisticDP
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
     """Laws that differ by their scale alone; `unit` is what one of the float search's scales is called here."""
 
-    name: str
     power: Fraction | None
     make: Callable[[Fraction], Any]
     unit: float = 1.0
 
 
-GAUSSIAN = Family("Gaussian", Fraction(2), Gaussian, math.sqrt(0.5))
-LOGISTIC = Family("logistic", None, Logistic)
+GAUSSIAN = Family(Fraction(2), Gaussian, math.sqrt(0.5))
+LOGISTIC = Family(None, Logistic)
 
 
 def generalized_gaussians(power: Number) -> Family:
@@ -57,32 +55,26 @@ def generalized_gaussians(power: Number) -> Family:
         raise InvalidPrivacyError(
             "below power 1 a generalized Gaussian is purely private: its scale is sensitivity / epsilon^(1/power)."
         )
-    return Family(f"generalized Gaussian, power {float(value):.4g}", value, lambda b: GeneralizedGaussian(value, b))
+    return Family(value, partial(GeneralizedGaussian, value))
 
 
-def calibrated(family: Family, sensitivity: Number, privacy: ApproxDP | ProbabilisticDP) -> Any:
+def calibrated(family: Family, sensitivity: Number, privacy: Target) -> Any:
     """The law of the family with the smallest scale that meets the requirement, before any rounding.
 
     Rule: theory 3, exact profile of a log-concave law.
     Guarantees: delta at the returned scale was bounded in balls and is at most the requirement's; the
     scale exceeds the smallest possible one by at most 1e-9 of it.
     """
-    reach = parameter(sensitivity, "sensitivity")
-    return family.make(calibrated_many(family, reach, [privacy])[0])
+    return family.make(calibrated_many(family, sensitivity, [privacy])[0])
 
 
-def calibrated_many(
-    family: Family, sensitivity: Number, requirements: Sequence[ApproxDP | ProbabilisticDP]
-) -> list[Fraction]:
+def calibrated_many(family: Family, sensitivity: Number, requirements: Sequence[Target]) -> list[Fraction]:
     """The same for many requirements at once: one vectorised search, then each scale is checked by itself."""
     reach = parameter(sensitivity, "sensitivity")
-    epsilon = np.array([float(r.epsilon) for r in requirements])
-    delta = np.array([float(r.delta) for r in requirements])
-    both = np.array([isinstance(r, ProbabilisticDP) for r in requirements])
+    epsilon, delta = np.array([(float(r.epsilon), float(r.delta)) for r in requirements]).T
+    both = np.array([r.pointwise for r in requirements])
     scales = float_scales(family.power, epsilon, delta, both) * family.unit
-    return [
-        _checked(family, reach, requirement, scale) for requirement, scale in zip(requirements, scales, strict=True)
-    ]
+    return [_checked(family, reach, privacy, scale) for privacy, scale in zip(requirements, scales, strict=True)]
 
 
 def float_scales(power: Any, epsilon: Floats, delta: Floats, both_sides: Any) -> Floats:
@@ -94,14 +86,17 @@ def float_scales(power: Any, epsilon: Floats, delta: Floats, both_sides: Any) ->
         return _logistic_scales(epsilon, delta, both_sides)
     exponent = np.asarray(power, dtype=np.float64)
 
-    def at(place: Floats) -> tuple[Floats, Floats]:
-        scale = (_rise(place, exponent) / epsilon) ** (1 / exponent)
-        return scale, _two_tails(lambda x: _power_tail(x / scale, exponent), place, epsilon, both_sides)
+    def scale_at(place: Floats) -> Floats:
+        return np.asarray((_rise(place, exponent) / epsilon) ** (1 / exponent))
 
-    found = at(_solve(lambda w: at(w - 0.5)[1], delta, np.broadcast_shapes(epsilon.shape, exponent.shape)) - 0.5)[0]
+    def delta_at(above_middle: Floats) -> Floats:
+        place = above_middle - 0.5
+        scale = scale_at(place)
+        return _two_tails(lambda x: power_tail(x / scale, exponent), place, epsilon, both_sides)
+
+    found = scale_at(_solve(delta_at, delta, np.broadcast_shapes(epsilon.shape, exponent.shape)) - 0.5)
     # At power 1 the log-ratio stops rising at zero: from scale 1/epsilon on delta is 0.
-    found = np.where(exponent == 1, np.minimum(found, 1 / epsilon), found)
-    return np.asarray(found)
+    return np.asarray(np.where(exponent == 1, np.minimum(found, 1 / epsilon), found))
 
 
 def _rise(place: Floats, exponent: Floats) -> Floats:
@@ -112,10 +107,11 @@ def _rise(place: Floats, exponent: Floats) -> Floats:
     return np.asarray(np.where(place > 1, far, near))
 
 
-def _power_tail(x: Floats, exponent: Floats) -> Floats:
+def power_tail(x: Floats, exponent: Floats) -> Floats:
+    """P(X > x) for densities proportional to e^(-|x|^exponent), in floats."""
     from scipy.special import erfc, gammaincc
 
-    if exponent.shape == () and exponent == 2:
+    if not exponent.shape and exponent == 2:
         return np.asarray(erfc(x) / 2)
     half = gammaincc(1 / exponent, np.abs(x) ** exponent) / 2
     return np.asarray(np.where(x >= 0, half, 1 - half))
@@ -143,34 +139,17 @@ def _logistic_scales(epsilon: Floats, delta: Floats, both_sides: Any) -> Floats:
 
 
 def _solve(delta_at: Callable[[Floats], Floats], target: Floats, shape: tuple[int, ...]) -> Floats:
-    """The w > 0 at which a decreasing delta meets its target: false position on logarithms, halved when it stalls."""
-    tiny = 1e-300
-
-    def height(log_w: Floats) -> Floats:
-        return np.asarray(np.log(np.maximum(delta_at(np.exp(log_w)), tiny)) - np.log(target))
-
-    low, high = np.full(shape, -30.0), np.full(shape, 40.0)
-    at_low, at_high = height(low), height(high)
-    best, miss = high, np.abs(at_high)
-    for turn in range(_ROUNDS):
-        with np.errstate(all="ignore"):
-            secant = low + (high - low) * at_low / (at_low - at_high)
-        steep = (turn < 8) | (turn % 3 == 2) | ~np.isfinite(secant) | (at_high < -300)
-        middle = np.where(steep, (low + high) / 2, np.clip(secant, low, high))
-        value = height(middle)
-        above = value > 0
-        low, at_low = np.where(above, middle, low), np.where(above, value, at_low)
-        high, at_high = np.where(above, high, middle), np.where(above, at_high, value)
-        closer = np.abs(value) < miss
-        best, miss = np.where(closer, middle, best), np.where(closer, np.abs(value), miss)
-        if bool(np.all((high - low <= _CLOSE) | (miss <= _CLOSE))):
-            break
-    return np.asarray(np.exp(best))
+    """The w > 0 at which a decreasing delta meets its target, by bisection on logarithms."""
+    low, width = np.full(shape, -30.0), 70.0
+    for _ in range(_ROUNDS):
+        width /= 2
+        low = low + width * (delta_at(np.exp(low + width)) > target)
+    return np.asarray(np.exp(low + width))
 
 
-def delta_from_above(law: Any, privacy: ApproxDP | ProbabilisticDP, reach: Fraction) -> Fraction:
+def delta_from_above(law: Any, privacy: Target, reach: Fraction) -> Fraction:
     """The continuous law's delta of the kind that is asked for, bounded from above."""
-    if isinstance(privacy, ApproxDP):
+    if not privacy.pointwise:
         return approximate_delta(law, privacy.epsilon, reach)[0]
     around = law.crossing(privacy.epsilon, reach)
     if around is None:
@@ -179,21 +158,18 @@ def delta_from_above(law: Any, privacy: ApproxDP | ProbabilisticDP, reach: Fract
         return upper(law.sf(around[0], BALLS) + law.sf(around[0] + reach, BALLS))
 
 
-def _checked(family: Family, reach: Fraction, privacy: ApproxDP | ProbabilisticDP, guess: float) -> Fraction:
+def _checked(family: Family, reach: Fraction, privacy: Target, guess: float) -> Fraction:
     """The guess, enlarged by margins that double until the verifier's rule holds."""
-    margin = _MARGIN
-    for _ in range(_MOST_MARGINS):
-        scale = rounded_up(guess * (1 + margin)) * reach
+    for doublings in range(_MOST_MARGINS):
+        scale = rounded_up(guess * (1 + _MARGIN * 2**doublings)) * reach
         if delta_from_above(family.make(scale), privacy, reach) <= privacy.delta:
             return scale
-        margin *= 2
     raise SolverError(f"no scale near {guess:.6g} could be proven for {privacy}; report this problem.")
 
 
 def rounded_up(value: float) -> Fraction:
     """A short binary fraction at most 6e-14 above a positive float."""
-    exponent = math.frexp(value)[1]
-    unit = Fraction(2) ** exponent / _DIGITS
+    unit = Fraction(2) ** math.frexp(value)[1] / _DIGITS
     return math.ceil(Fraction(value) / unit) * unit
 
 
@@ -216,8 +192,3 @@ def smallest_scale(holds: Callable[[Fraction], bool], guess: float, tolerance: f
     return first_true(
         holds, low, high, relative=tolerance, middle=lambda a, b: rounded_up(geometric(float(a), float(b)))
     )
-
-
-def pure_power_scale(power: Fraction, epsilon: Fraction, sensitivity: Fraction) -> Fraction:
-    """Scale sensitivity / epsilon^(1/power), exactly where it is rational, else just above."""
-    return sensitivity * power_from_above(1 / epsilon, 1 / power)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+
 from noisewright.laws.bumps import FLAT, Steps
 from noisewright.mechanisms.composite import Composite
 from noisewright.problem.queries import Bounded
@@ -33,10 +35,8 @@ def central(query: Bounded, epsilon: Fraction, core: Fraction) -> Composite:
 
 def nested_steps(query: Bounded, epsilon: Fraction, core: Fraction) -> tuple[Steps, Fraction]:
     """The activation above its floor, and its share of the mass, in rationals."""
-    move = _largest_move(query)
-    shells = max(1, math.ceil(1 / move)) - 1
-    half = (core + 2 * shells * move) / (1 + 2 * shells * move)
-    width = 2 * move * (1 - half)
+    move, shells = _moves(query)
+    width = 2 * move * (1 - core) / (1 + 2 * shells * move)
     # Whole numbers, each at most e^epsilon times the one outside it: exact powers would be endless to write down.
     levels = [1 << _FLOOR_BITS]
     for _ in range(shells + 1):
@@ -51,52 +51,29 @@ def nested_steps(query: Bounded, epsilon: Fraction, core: Fraction) -> tuple[Ste
 
 def tuned_core(query: Bounded, epsilon: Fraction, goal: str) -> Fraction | None:
     """The core with the least worst (or average) variance whose outputs fit the bounds; None where none does."""
-    limit = query.margin + query.width / 2
-
-    def cost(core: float) -> float:
-        return closed_variance(query, epsilon, core, goal) if _scale(query, epsilon, core) <= limit else math.inf
-
-    return lowest_share(cost, _SCAN)
+    return lowest_share(lambda core: closed_variance(query, epsilon, core, goal), _SCAN)
 
 
 def closed_variance(query: Bounded, epsilon: Fraction, core: float, goal: str) -> float:
-    """Worst or average variance before anything is rounded, in floats."""
-    heights, reach, floor = _levels(query, epsilon, core)
-    total, square = _area(heights, reach), _area(heights, reach, 2)
-    share = total / (total + 2 * floor)
-    half = reach[-1]
-    far = (1 - half) ** 2 * (1.0 if goal == "worst" else 1 / 3)
-    scale = float(query.width) / (2 * share * (1 - half))
-    return scale**2 * (share * (square / total + far) + (1 - share) / 3 - share**2 * far)
-
-
-def _scale(query: Bounded, epsilon: Fraction, core: float) -> float:
-    heights, reach, floor = _levels(query, epsilon, core)
-    total = _area(heights, reach)
-    return _covered_width(query) / (2 * total / (total + 2 * floor) * (1 - reach[-1]))
-
-
-def _covered_width(query: Bounded) -> float:
+    """Worst or average variance before anything is rounded, in floats; infinite where outputs leave the bounds."""
+    move, shells = _moves(query)
+    width = 2 * float(move) * (1 - core) / (1 + 2 * shells * float(move))
+    reach = core + width * np.arange(shells + 1)
+    levels = np.exp(-float(epsilon) * np.arange(shells + 2))
+    drops, floor = levels[:-1] - levels[1:], levels[-1]
+    total, square = 2 * np.sum(drops * reach), 2 * np.sum(drops * reach**3) / 3
+    share, rest = total / (total + 2 * floor), 1 - reach[-1]
+    stretch = 1 / (2 * share * rest)
     low, high = query.covered
-    return float(high - low)
+    if stretch * float(high - low) > float(query.margin + query.width / 2):
+        return math.inf
+    far = rest**2 * (1.0 if goal == "worst" else 1 / 3)
+    scale = float(query.width) * stretch
+    return float(scale**2 * (share * (square / total + far) + (1 - share) / 3 - share**2 * far))
 
 
-def _levels(query: Bounded, epsilon: Fraction, core: float) -> tuple[list[float], list[float], float]:
-    move = float(_largest_move(query))
-    shells = max(1, math.ceil(1 / _largest_move(query))) - 1
-    half = (core + 2 * shells * move) / (1 + 2 * shells * move)
-    floor = math.exp(-float(epsilon) * (shells + 1))
-    heights = [math.exp(-float(epsilon) * j) - floor for j in range(shells + 1)]
-    return heights, [core + j * 2 * move * (1 - half) for j in range(shells + 1)], floor
-
-
-def _area(heights: list[float], reach: list[float], power: int = 0) -> float:
-    """Integral of z^power times the nested steps."""
-    drops = [a - b for a, b in zip(heights, [*heights[1:], 0.0], strict=True)]
-    return sum(2 * d * r ** (power + 1) / (power + 1) for d, r in zip(drops, reach, strict=True))
-
-
-def _largest_move(query: Bounded) -> Fraction:
-    """The part of the input range that one person can move the answer's grid input by."""
+def _moves(query: Bounded) -> tuple[Fraction, int]:
+    """The part of the range that one person can move the grid input by, and how many more such moves cover it."""
     cells = fitting_cells(query, _CELLS)
-    return min(Fraction(1), Fraction(math.ceil(query.sensitivity / query.width * cells), cells))
+    move = min(Fraction(1), Fraction(math.ceil(query.sensitivity / query.width * cells), cells))
+    return move, math.ceil(1 / move) - 1

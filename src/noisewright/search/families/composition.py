@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
@@ -26,6 +25,7 @@ from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import (
     InvalidMechanismError,
@@ -36,8 +36,7 @@ from noisewright.problem.errors import (
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.proof.approximate import line_of
 from noisewright.proof.pure import pure_bound
-
-Floats = NDArray[np.float64]
+from noisewright.search.families.calibration import power_tail
 
 LARGEST_COUNT = 1_000_000
 _FINEST = 1e-3
@@ -108,7 +107,7 @@ def _pure_sum(mechanism: Additive, count: int) -> float:
 
 def check_count(count: int) -> None:
     """How many releases a plan can have."""
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= LARGEST_COUNT:
+    if type(count) is not int or not 1 <= count <= LARGEST_COUNT:
         raise InvalidNumberError(
             f"compose is {count!r}; give how many equal releases are planned, 1 to {LARGEST_COUNT:,}.", given=count
         )
@@ -119,7 +118,7 @@ def loss_distribution(mechanism: Additive, interval: float) -> Any:
 
     Valid for: noise that `check_dominated` lets pass; raises UncertifiedError otherwise.
     """
-    from dp_accounting.pld import pld_pmf, privacy_loss_distribution
+    from dp_accounting.pld import privacy_loss_distribution
 
     check_dominated(mechanism)
     if isinstance(mechanism.law, Laplace):
@@ -138,9 +137,14 @@ def loss_distribution(mechanism: Additive, interval: float) -> Any:
     first = int(buckets.min())
     weights = np.bincount(buckets - first, weights=masses[possible])
     table = {first + int(i): float(weights[i]) for i in np.flatnonzero(weights)}
-    return privacy_loss_distribution.PrivacyLossDistribution(
-        pld_pmf.create_pmf(table, interval, impossible, pessimistic_estimate=True)
-    )
+    return _distribution(table, interval, impossible)
+
+
+def _distribution(table: dict[int, float], interval: float, impossible: float) -> Any:
+    from dp_accounting.pld import pld_pmf, privacy_loss_distribution
+
+    masses = pld_pmf.create_pmf(table, interval, impossible, pessimistic_estimate=True)
+    return privacy_loss_distribution.PrivacyLossDistribution(masses)
 
 
 def _composed(mechanism: Additive, count: int, epsilon: float) -> Any:
@@ -192,17 +196,12 @@ def _falls_outward(law: Piecewise) -> bool:
 
 def staircase_losses(epsilon: float, split: float) -> Any:
     """The privacy-loss distribution of a staircase with this split: it has three values only."""
-    from dp_accounting.pld import pld_pmf, privacy_loss_distribution
-
     b = math.exp(-epsilon)
     top = (1 - b) / (2 * (split + b * (1 - split)))
     edge = min(split, 1 - split)
     up = 0.5 + edge * top
     even = abs(1 - 2 * split) * top * (b if split < 0.5 else 1.0)
-    table = {1: up, 0: even, -1: max(0.0, 1 - up - even)}
-    return privacy_loss_distribution.PrivacyLossDistribution(
-        pld_pmf.create_pmf(table, epsilon, 0.0, pessimistic_estimate=True)
-    )
+    return _distribution({1: up, 0: even, -1: max(0.0, 1 - up - even)}, epsilon, 0.0)
 
 
 def lattice_masses(mechanism: Additive) -> tuple[Floats, int]:
@@ -219,11 +218,7 @@ def lattice_masses(mechanism: Additive) -> tuple[Floats, int]:
     edges: Floats = (np.arange(reach + 1, dtype=np.float64) + (0.5 if lattice.edge else 0.0)) * float(lattice.step)
     tails = tail_array(mechanism.noise.law, edges)
     side = tails[:-1] - tails[1:]
-    if lattice.edge:
-        centre = 1 - 2 * tails[0]
-        line = np.concatenate([side[::-1], [centre], side])
-    else:
-        line = np.concatenate([side[::-1], side])
+    line = np.concatenate([side[::-1], [1 - 2 * tails[0]] if lattice.edge else [], side])
     return line, int(mechanism.query.sensitivity / lattice.step)
 
 
@@ -237,33 +232,22 @@ def _reach(law: Any, step: float) -> int:
 @singledispatch
 def tail_array(law: Any, x: Floats) -> Floats:
     """P(X > x) for each x >= 0, in floats."""
-    return np.array([float(law.sf(Fraction(float(v)), FLOATS)) for v in x])
+    return np.array([float(law.sf(float(v), FLOATS)) for v in x])
 
 
 @tail_array.register
 def _(law: Gaussian, x: Floats) -> Floats:
-    from scipy.special import erfc
-
-    return np.asarray(erfc(x / (float(law.std) * math.sqrt(2))) / 2)
+    return power_tail(x / (float(law.std) * math.sqrt(2)), np.asarray(2.0))
 
 
 @tail_array.register
 def _(law: GeneralizedGaussian, x: Floats) -> Floats:
-    from scipy.special import gammaincc
-
-    return np.asarray(gammaincc(1 / float(law.power), (x / float(law.scale)) ** float(law.power)) / 2)
+    return power_tail(x / float(law.scale), np.asarray(float(law.power)))
 
 
 @tail_array.register
 def _(law: Logistic, x: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(np.minimum(x / float(law.scale), 700.0))))
-
-
-@tail_array.register
-def _(law: TruncatedLaplace, x: Floats) -> Floats:
-    end, scale = float(law.bound), float(law.scale)
-    inside = np.maximum(end - x, 0.0)
-    return np.asarray(math.exp(-end / scale) * np.expm1(inside / scale) / (-2 * math.expm1(-end / scale)))
 
 
 @tail_array.register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,10 +29,7 @@ def exponential_over(
     change = utility_sensitivity(first)
     if not change:
         raise InvalidQueryError("no two answers are neighbours within the reach; nothing needs protection here.")
-    rate = privacy.epsilon / (2 * change)
-    return make_certified(
-        MinkowskiExponential(first.answers, first.candidates, first.power, rate, first.reach), privacy
-    )
+    return make_certified(replace(first, rate=privacy.epsilon / (2 * change)), privacy)
 
 
 def release_within(certified: Certified, answer: Any, low: Number, high: Number, *, how: str = "clamp") -> Any:

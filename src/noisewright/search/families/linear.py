@@ -1,32 +1,38 @@
-"""From scales and ellipses in floats to mechanisms on integers, scaled so that every pair fits exactly."""
+"""From scales and ellipses in floats to mechanisms on integers, scaled so that every pair fits exactly.
+
+For a single query also how much bias is worth how much noise.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.numerics.arrays import Floats
+from noisewright.numerics.distances import FloatView
 from noisewright.numerics.pairs import Cost, largest_ratio
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Scaled
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.programmes.pairs import at_distance_zero
+from noisewright.search.programmes.pairs import PairTable, at_distance_zero
 
-Floats = NDArray[np.float64]
 _FINE = 40
 """Steps are 2^-40 of a noise scale: a billion people move an answer by less than a thousandth of it."""
 _COLUMN_BITS = 50
 _EXACT_BITS = 45
 _SHORT_BITS = 400
 _REPAIRS = 8
+_ENTRIES = 1 << 20
+_ROUNDS = 60
 
 
 def laplace_mechanism(
@@ -44,7 +50,7 @@ def laplace_mechanism(
         return LinearLaplace(query, tuple(columns), tuple(steps), tuple(factor * s for s in scales))
 
     cost = Cost.l1(columns, tuple(h / s for h, s in zip(steps, scales, strict=True)))
-    return _certified(build, privacy, [cost])
+    return _repaired(build, privacy, _factor(privacy.metric, [cost]))
 
 
 def elliptical_mechanism(
@@ -60,43 +66,38 @@ def elliptical_mechanism(
         columns = tuple(tuple(int(v) for v in row) for row in np.rint(seen / step))
         decode = np.linalg.inv(shape) * step
         back = tuple(tuple(Fraction(float(v)) for v in row) for row in decode)
-        blocks.append(Block(tuple(rows), columns, Fraction(step), back, share))
-    parts = []
-    for block in blocks:
-        metric = privacy.metric if block.share == 1 else Scaled(privacy.metric, block.share)
-        parts.append(_factor(metric, [Cost.l2(block.columns, block.rate)]))
+        metric = privacy.metric if share == 1 else Scaled(privacy.metric, share)
+        rate = Fraction(step) / _factor(metric, [Cost.l2(columns, Fraction(step))])
+        blocks.append(Block(tuple(rows), columns, rate, back, share))
 
     def build(factor: Fraction) -> LinearElliptical:
-        scaled = (
-            Block(b.rows, b.columns, b.rate / (f * factor), b.decode, b.share)
-            for b, f in zip(blocks, parts, strict=True)
-        )
-        return LinearElliptical(query, tuple(scaled))
+        return LinearElliptical(query, tuple(replace(b, rate=b.rate / factor) for b in blocks))
 
     return _repaired(build, privacy, Fraction(1))
 
 
 def exponential_mechanism(scores: Linear, privacy: MetricPrivacy) -> Certified:
     """Choose a row of linear scores: the sharpest weights that every pair allows, certified."""
-    columns, step = _common_rows(scores)
-    costs = Cost.largest(columns, step)
-    return _certified(lambda factor: MetricExponential(scores, columns, step, factor), privacy, costs)
+    return _selected(MetricExponential, scores, privacy)
 
 
 def smalldb_mechanism(query: Linear, privacy: MetricPrivacy, rows: int) -> Certified:
     """A database of `rows` people with nearly the same answers, certified (refused if not enumerable)."""
-    columns, step = _common_rows(query)
-    return _certified(
-        lambda factor: MetricSmallDB(query, columns, step, factor, rows), privacy, Cost.largest(columns, step)
-    )
+    return _selected(MetricSmallDB, query, privacy, rows)
 
 
 def mwem_mechanism(query: Linear, privacy: MetricPrivacy, rounds: int) -> Certified:
     """A synthetic histogram by multiplicative weights, certified."""
-    columns, step = _common_rows(query)
-    return _certified(
-        lambda factor: MetricMWEM(query, columns, step, factor, rounds), privacy, Cost.largest(columns, step)
-    )
+    return _selected(MetricMWEM, query, privacy, rounds)
+
+
+def _selected(make: Callable[..., Any], query: Linear, privacy: MetricPrivacy, *more: int) -> Certified:
+    """A mechanism that sees all rows on one step."""
+    flat = [v for row in query.rationals() for v in row]
+    values, step = integer_row(flat, max(flat) - min(flat) or Fraction(1))
+    columns = tuple(values[k : k + query.size] for k in range(0, len(values), query.size))
+    factor = _factor(privacy.metric, Cost.largest(columns, step))
+    return _repaired(lambda factor: make(query, columns, step, factor, *more), privacy, factor)
 
 
 def integer_row(row: Sequence[Fraction], scale: Fraction) -> tuple[tuple[int, ...], Fraction]:
@@ -111,15 +112,6 @@ def integer_row(row: Sequence[Fraction], scale: Fraction) -> tuple[tuple[int, ..
     exponent = max(_exponent(scale) - _FINE, _exponent(size) + 1 - _COLUMN_BITS)
     step = Fraction(2) ** exponent
     return tuple(math.floor(v / step + Fraction(1, 2)) for v in row), step
-
-
-def _common_rows(query: Linear) -> tuple[tuple[tuple[int, ...], ...], Fraction]:
-    """All rows on one step."""
-    flat = [v for row in query.rationals() for v in row]
-    spread = max(flat) - min(flat) or Fraction(1)
-    values, step = integer_row(flat, spread)
-    size = query.size
-    return tuple(values[k * size : (k + 1) * size] for k in range(query.dimension)), step
 
 
 def _exponent(value: Fraction) -> int:
@@ -144,10 +136,6 @@ def _short(value: Fraction) -> Fraction:
     return Fraction(math.floor(value * Fraction(2) ** shift) + 1) / Fraction(2) ** shift
 
 
-def _certified(build: Callable[[Fraction], Any], privacy: MetricPrivacy, costs: list[Cost]) -> Certified:
-    return _repaired(build, privacy, _factor(privacy.metric, costs))
-
-
 def _repaired(build: Callable[[Fraction], Any], privacy: MetricPrivacy, factor: Fraction) -> Certified:
     """Certify; where the float search missed a nearly tight pair, widen by a hair and prove again."""
     for attempt in range(_REPAIRS):
@@ -158,3 +146,77 @@ def _repaired(build: Callable[[Fraction], Any], privacy: MetricPrivacy, factor: 
                 raise
             factor = _short(factor * (1 + Fraction(4**attempt, 2**42)))
     return make_certified(build(factor), privacy)
+
+
+@dataclass(frozen=True, slots=True)
+class Traded:
+    """Columns A within `bias` of the query, their noise scale, the value n^2 bias^2 + 2 scale^2 and its gap."""
+
+    columns: list[Fraction]
+    bias: float
+    scale: float
+    value: float
+    gap: float
+
+
+def best_single(table: PairTable, people: int, row: Sequence[Fraction]) -> Traded:
+    """Minimise n^2 max (A_i - q_i)^2 + 2 c^2 subject to |A_i - A_j| <= c d(i, j), jointly in A and c.
+
+    Rule: columns within t of the query and c-Lipschitz exist exactly if |q_i - q_j| <= 2 t + c d(i, j)
+    for every pair (take A_i = max over j of q_j - t - c d(i, j)). So the programme has two unknowns,
+    c(t) = max over pairs of (|q_i - q_j| - 2 t) / d(i, j), and is convex in t.
+    """
+    q, view = table.matrix[0], table.view
+    n2 = float(people) ** 2
+
+    def value(t: float) -> tuple[float, float, float]:
+        c, slope = _scale(q, view, t)
+        return n2 * t * t + 2 * c * c, 2 * n2 * t + 4 * c * slope, c
+
+    low, high, bound = 0.0, float(np.ptp(q)) / 2, 0.0
+    at_low, at_high = value(low), value(high)
+    best = (at_low[0], 0.0, at_low[2])
+    if at_low[1] >= 0:
+        return Traded(list(row), 0.0, best[2], best[0], 0.0)
+    for _ in range(_ROUNDS):
+        # Tangents at the two ends bound a convex function from below where they meet.
+        meet = (at_high[0] - at_low[0] + at_low[1] * low - at_high[1] * high) / (at_low[1] - at_high[1])
+        bound = at_low[0] + at_low[1] * (meet - low)
+        middle = min(max(meet, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
+        here = value(middle)
+        if here[0] < best[0]:
+            best = (here[0], middle, here[2])
+        if best[0] - bound <= 1e-9 * best[0]:
+            break
+        if here[1] < 0:
+            low, at_low = middle, here
+        else:
+            high, at_high = middle, here
+    _, t, c = best
+    columns = [Fraction(float(v)) for v in _lipschitz(q, view, t, c)]
+    return Traded(columns, t, c, best[0], max(0.0, (best[0] - bound) / best[0]))
+
+
+def _scale(q: Floats, view: FloatView, t: float) -> tuple[float, float]:
+    """max over pairs of (|q_i - q_j| - 2 t) / d(i, j), streamed in blocks, and its slope in t."""
+    best, slope, start = 0.0, 0.0, 0
+    while start < view.size:
+        stop = min(view.size, start + max(1, _ENTRIES // (view.size - start)))
+        apart = np.triu(np.abs(q[start:stop, None] - q[None, start:]) - 2 * t, 1)
+        distances = view.rows(start, stop)
+        ratios = np.divide(apart, distances, out=np.zeros_like(apart), where=(distances > 0) & (apart > 0))
+        place = int(np.argmax(ratios))
+        if (top := float(ratios.flat[place])) > best:
+            best, slope = top, -2.0 / float(distances.flat[place])
+        start = stop
+    return best, slope
+
+
+def _lipschitz(q: Floats, view: FloatView, t: float, c: float) -> Floats:
+    """The columns of the rule."""
+    result = np.full(view.size, -np.inf)
+    for i in range(view.size):
+        distances = view.rows(i, i + 1)[0]
+        result[i] = max(result[i], q[i] - t, float((q[i:] - t - c * distances).max()))
+        result[i:] = np.maximum(result[i:], q[i] - t - c * distances)
+    return result

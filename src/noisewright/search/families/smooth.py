@@ -5,36 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import Laplace
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.roots import power_from_above
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.certify import certify
 from noisewright.search.families.calibration import (
-    GAUSSIAN,
-    LOGISTIC,
-    calibrated,
+    Family,
+    Target,
+    calibrated_many,
     float_scales,
     generalized_gaussians,
-    pure_power_scale,
     smallest_scale,
 )
 from noisewright.search.tools.lattices import on_cells
-
-Target = ApproxDP | ProbabilisticDP
 
 _LATTICE_TOLERANCE = 1e-5
 _BOUND_TOLERANCE = 1e-11
@@ -50,14 +46,12 @@ def on_lattice(
     Guarantees: the scale is one at which the verifier's rule for the lattice noise held.
     """
     first = on_cells(query, make(scale), scale, utility)
-    if isinstance(privacy, ApproxDP):
+    if not privacy.pointwise:
         return first
-
     holds = certifies(lambda candidate: Additive(query, make(candidate), first.lattice), privacy)
     if holds(scale):
         return first
-    enlarged = smallest_scale(holds, float(scale), _LATTICE_TOLERANCE)
-    return Additive(query, make(enlarged), first.lattice)
+    return Additive(query, make(smallest_scale(holds, float(scale), _LATTICE_TOLERANCE)), first.lattice)
 
 
 def certifies(make: Callable[[Fraction], Additive], privacy: Any) -> Callable[[Fraction], bool]:
@@ -73,51 +67,41 @@ def certifies(make: Callable[[Fraction], Additive], privacy: Any) -> Callable[[F
     return holds
 
 
-def gaussian(query: Scalar, privacy: Target, utility: Utility) -> Additive:
-    """Gaussian noise with the exact standard deviation."""
-    return on_lattice(query, privacy, utility, Gaussian, calibrated(GAUSSIAN, query.sensitivity, privacy).std)
-
-
-def logistic(query: Scalar, privacy: Target, utility: Utility) -> Additive:
-    """Logistic noise with the exact scale."""
-    return on_lattice(query, privacy, utility, Logistic, calibrated(LOGISTIC, query.sensitivity, privacy).scale)
+def smooth(query: Scalar, privacy: Target, utility: Utility, family: Family) -> Additive:
+    """Noise of one family with the exact scale."""
+    scale = calibrated_many(family, query.sensitivity, [privacy])[0]
+    return on_lattice(query, privacy, utility, family.make, scale)
 
 
 def laplace(query: Scalar, privacy: Target, utility: Utility) -> Additive:
     """Laplace noise with the exact scale; for probabilistic privacy that is the pure one."""
     scale = query.sensitivity / privacy.epsilon
-    if isinstance(privacy, ApproxDP):
-        scale = calibrated(generalized_gaussians(1), query.sensitivity, privacy).scale
+    if not privacy.pointwise:
+        scale = calibrated_many(generalized_gaussians(1), query.sensitivity, [privacy])[0]
     return on_cells(query, Laplace(scale), scale, utility)
 
 
 def best_generalized_gaussian(query: Scalar, privacy: Target, utility: Utility) -> Additive:
     """The generalized Gaussian whose power is best for the utility, to two digits."""
     power = best_power(query, privacy, utility)
-    if power < 1:
-        scale = pure_power_scale(power, privacy.epsilon, query.sensitivity)
-        return on_cells(query, GeneralizedGaussian(power, scale), scale, utility)
-    if power == 1 and isinstance(privacy, ProbabilisticDP):
-        scale = query.sensitivity / privacy.epsilon
-    else:
-        scale = calibrated(generalized_gaussians(power), query.sensitivity, privacy).scale
-    return on_lattice(query, privacy, utility, lambda b: GeneralizedGaussian(power, b), scale)
+    if power > 1 or (power == 1 and not privacy.pointwise):
+        return smooth(query, privacy, utility, generalized_gaussians(power))
+    scale = query.sensitivity * power_from_above(1 / privacy.epsilon, 1 / power)
+    return on_lattice(query, privacy, utility, partial(GeneralizedGaussian, power), scale)
 
 
 def best_power(query: Scalar, privacy: Target, utility: Utility) -> Fraction:
     """The best power on a grid from 0.3 to 6, in floats."""
     epsilon, delta = float(privacy.epsilon), float(privacy.delta)
-    both = isinstance(privacy, ProbabilisticDP)
-    above = float_scales(_POWERS_ABOVE, np.array(epsilon), np.array(delta), np.array(both))
-    if both:
+    above = float_scales(_POWERS_ABOVE, np.array(epsilon), np.array(delta), np.array(privacy.pointwise))
+    if privacy.pointwise:
         above[0] = 1 / epsilon
-    below = (1 / epsilon) ** (1 / _POWERS_BELOW)
+    scales = [*above, *(1 / epsilon) ** (1 / _POWERS_BELOW)]
     sign = -1 if utility.larger_is_better else 1
     choices = []
-    for powers, scales in ((_POWERS_ABOVE, above), (_POWERS_BELOW, below)):
-        for power, scale in zip(powers, scales, strict=True):
-            law = GeneralizedGaussian(Fraction(str(power)), Fraction(float(scale)) * query.sensitivity)
-            choices.append((sign * float_value(law, utility), law.power))
+    for power, scale in zip([*_POWERS_ABOVE, *_POWERS_BELOW], scales, strict=True):
+        law = GeneralizedGaussian(Fraction(str(power)), Fraction(float(scale)) * query.sensitivity)
+        choices.append((sign * float_value(law, utility), law.power))
     return min(choices)[1]
 
 
@@ -137,7 +121,7 @@ def truncated_laplace(query: Scalar, privacy: Target, utility: Utility) -> Addit
 
     bound = smallest_scale(holds, end * (1 + 1e-12), _BOUND_TOLERANCE)
     found = on_cells(query, TruncatedLaplace(scale, bound), scale, utility)
-    if isinstance(privacy, ApproxDP):
+    if not privacy.pointwise:
         return found
     # Cells that reach beyond the end would be counted whole.
     step = found.lattice.step

@@ -37,14 +37,8 @@ class Solved:
 
 def problem_digest(query: Scalar, privacy: ApproxDP, utility: Utility) -> str:
     """The name under which a problem is kept."""
-    return digest(
-        {
-            "programme": VERSION,
-            "query": query.to_dict(),
-            "privacy": privacy.to_dict(),
-            "utility": utility.to_dict(),
-        }
-    )
+    problem = {"query": query.to_dict(), "privacy": privacy.to_dict(), "utility": utility.to_dict()}
+    return digest({"programme": VERSION, **problem})
 
 
 def solve_approximate(query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved:
@@ -67,17 +61,17 @@ def _tried(solve: Callable[..., Found | None], *problem: Scalar | ApproxDP | Uti
 
 
 def _restored(data: Mapping[str, Any], query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved | None:
-    law = law_from_dict(data["law"]) if data["law"] is not None else None
+    bound, dual = None, data["dual"]
+    law: Any = law_from_dict(data["law"]) if data["law"] is not None else None
     if law is not None:
         if not isinstance(law, Tabulated) or not _fits(law, query):
             return None
         if approximate_delta(law, privacy.epsilon, query.sensitivity)[0] > privacy.delta:
             return None
-    bound = None
-    if data["dual"] is not None:
-        rows = [(int(s), int(a), int(b), float(v)) for s, a, b, v in data["dual"]["multipliers"]]
-        dual = Dual(int(data["dual"]["per"]), int(data["dual"]["count"]), Fraction(data["dual"]["edge"]), rows)
-        bound = proven_bound(query, privacy, utility, dual)
+    if dual is not None:
+        rows = [(int(s), int(a), int(b), float(v)) for s, a, b, v in dual["multipliers"]]
+        found = Dual(int(dual["per"]), int(dual["count"]), Fraction(dual["edge"]), rows)
+        bound = proven_bound(query, privacy, utility, found)
     return Solved(law, bound)
 
 

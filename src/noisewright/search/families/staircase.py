@@ -1,4 +1,4 @@
-"""Candidate families: a name, and the best mechanism of that family for a problem."""
+"""Laplace noise, and the best staircase for a problem, in floats."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Usefulness
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.chain import LossGrid, loss_grid
-from noisewright.search.families.split import best_split
 from noisewright.search.tools.lattices import STEPS_PER_SCALE, on_cells, round_number
 
+_SMALL = Fraction(1, 200)
 _STEPS_PER_SPLIT = 200
 _STEPS_PER_SHARP_SPLIT = 10_000
 _FINE_STEPS = 10**6
@@ -40,8 +41,11 @@ def laplace(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
 def with_split(query: Scalar, epsilon: Fraction, split: float) -> Additive:
     """The staircase with about this split, on a lattice fine enough for its top step."""
     steps = round_number(max(100, float(STEPS_PER_SCALE * epsilon), _STEPS_PER_SPLIT / split))
-    top = Fraction(min(max(1, round(split * steps)), steps), steps)
-    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=top)
+    return _on_steps(query, epsilon, Fraction(min(max(1, round(split * steps)), steps), steps), steps)
+
+
+def _on_steps(query: Scalar, epsilon: Fraction, split: Fraction, steps: int) -> Additive:
+    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=split)
     return Additive(query, law, Lattice.cells(query.sensitivity / steps))
 
 
@@ -51,22 +55,15 @@ def tuned_staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Addit
         return from_grid(loss_grid(query, epsilon, utility), symmetric=True)
     if query.integer:
         return integer_staircase(query, epsilon, best_half(query, epsilon, utility))
-    split, steps = aligned_split(utility.scaled(query.sensitivity), epsilon)
-    law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=split)
-    return Additive(query, law, Lattice.cells(query.sensitivity / steps))
+    return _on_steps(query, epsilon, *aligned_split(utility.scaled(query.sensitivity), epsilon))
 
 
 def from_grid(grid: LossGrid, *, symmetric: bool) -> Additive:
     """The staircase with the grid's best top step."""
     top = grid.best(symmetric=symmetric)
     query = grid.query
-    offset = HALF if query.integer else Fraction(0)
-    law = skewed_staircase(
-        epsilon=grid.epsilon,
-        sensitivity=query.sensitivity,
-        left=(top.left - offset) * grid.width,
-        right=(top.right - offset) * grid.width,
-    )
+    left, right = (grid.width * (end - HALF if query.integer else end) for end in (top.left, top.right))
+    law = skewed_staircase(epsilon=grid.epsilon, sensitivity=query.sensitivity, left=left, right=right)
     return Additive(query, law, Lattice.integers() if query.integer else Lattice.cells(grid.width))
 
 
@@ -120,3 +117,53 @@ def smallest_integer_width(query: Scalar, epsilon: Fraction, confidence: Fractio
         return bool(mechanism.expected(Usefulness(width), FLOATS) >= float(confidence))
 
     return first_true(reached, *gallop(reached, -1, per + 1))
+
+
+def best_split(utility: Utility, epsilon: Fraction) -> float:
+    """The split of the staircase that is best for the utility (theory 1), for real answers and sensitivity 1.
+
+    For usefulness and quantiles the closed form; for powers the zero of an increasing function. At
+    very small epsilon the split hardly matters and the one for absolute error is used.
+    """
+    rate = float(epsilon)
+    if utility.edges:
+        return float(utility.edges[0] % 1) or 1.0
+    if utility.confidence is not None:
+        return best_quantile(utility.confidence, epsilon)[1] or 1.0
+    if utility.power == 1 or epsilon < _SMALL:
+        return 1 / (1 + math.exp(rate / 2))
+    return _power_split(utility.power, epsilon)
+
+
+def best_quantile(confidence: Fraction, epsilon: Fraction) -> tuple[int, float]:
+    """Whole part and fraction of the smallest half-width at a confidence, in sensitivities."""
+    rate = float(epsilon)
+    outside = 1 - float(confidence)
+    whole = math.floor(-math.log(outside) / rate)
+    b = math.exp(-rate)
+    fraction = (math.exp(-rate * (whole + 1)) / outside - b) / -math.expm1(-rate)
+    return whole, min(max(fraction, 0.0), 1.0)
+
+
+def _power_split(power: Fraction, epsilon: Fraction) -> float:
+    """Where the derivative of the loss with respect to the split changes sign.
+
+    With A(g) = sum_j b^j ((j+g)^(p+1) - j^(p+1)) / (p+1), the sign of the derivative is that of
+    A'(g) (g + b(1-g)) - b A(1) - (1-b) A(g), which increases with g.
+    """
+    b = math.exp(-float(epsilon))
+
+    def series(start: float, exponent: Fraction) -> float:
+        return float(geometric_power_sum(FLOATS, epsilon, Fraction(start), Fraction(1), exponent))
+
+    origin = series(0.0, power + 1)
+
+    def area(split: float) -> float:
+        return (series(split, power + 1) - origin) / float(power + 1)
+
+    whole = area(1.0)
+
+    def slope(split: float) -> float:
+        return series(split, power) * (split + b * (1 - split)) - b * whole - (1 - b) * area(split)
+
+    return math.exp(first_true(lambda log: slope(math.exp(log)) >= 0, math.log(1e-14), 0.0, within=1e-16))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import SolverError
 
-Floats = NDArray[np.float64]
 LARGEST_UNIVERSE = 30
 _EXHAUSTED = 1e-12
 _MOST_TURNS = 30

@@ -8,6 +8,7 @@ like any other law.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,11 +18,16 @@ import numpy as np
 from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.lp import Solution, minimise
 from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import Usefulness
 from noisewright.problem.utility import Utility
-from noisewright.search.families.costs import Floats, Primitive, primitive
+from noisewright.search.bounds.chain import LossGrid, loss_grid
+from noisewright.search.families.staircase import best_quantile, smallest_integer_width
+
+Primitive = Callable[[Floats], Floats]
 
 _PERIODS = 2
 _EXTRA_CELLS = 6
@@ -62,7 +68,8 @@ def tailored(query: Scalar, epsilon: Fraction, utility: Utility, start: Additive
     solution = solve(programme, cost_of if utility.tabulated else _leaning_to_zero(cost_of, start))
     levels = repaired_levels(programme, read_levels(programme, solution))
     law = _law(programme, levels)
-    if not utility.tabulated and not _symmetric(law):
+    symmetric = law.levels == law.levels[::-1] and law.breaks == tuple(-b for b in reversed(law.breaks))
+    if not utility.tabulated and not symmetric:
         # Among equally good vertices the solver may pick a lopsided one; a symmetric loss asks for no bias.
         return start
     return Additive(query, law, start.lattice)
@@ -134,26 +141,18 @@ def repaired_levels(programme: Programme, levels: list[Fraction]) -> list[Fracti
     pairs = neighbours(programme)
     fixed = list(levels)
     for _ in range(4 * len(fixed)):
-        changed = False
+        before = list(fixed)
         for i, j, shift in pairs:
-            if fixed[j] > fixed[i] + 1 - shift:
-                fixed[j] = fixed[i] + 1 - shift
-                changed = True
-        if not changed:
+            fixed[j] = min(fixed[j], fixed[i] + 1 - shift)
+        if fixed == before:
             break
     return fixed
 
 
 def _law(programme: Programme, levels: list[Fraction]) -> Piecewise:
     """The law with equal neighbours merged; each tail period starts where the level changes."""
-    law = Piecewise(
-        rate=programme.epsilon,
-        period=programme.period,
-        breaks=programme.edges,
-        levels=tuple(levels),
-        left_cells=programme.per_period,
-        right_cells=programme.per_period,
-    )
+    per, period = programme.per_period, programme.period
+    law = Piecewise(programme.epsilon, period, programme.edges, tuple(levels), per, per)
     merged: list[tuple[Fraction, Fraction, Fraction]] = []
     for start, end, level in law.unrolled(Fraction(0)):
         if merged and merged[-1][2] == level:
@@ -162,22 +161,16 @@ def _law(programme: Programme, levels: list[Fraction]) -> Piecewise:
             merged.append((start, end, level))
     right = max(start for start, _, _ in merged if start <= law.breaks[-1])
     left = min(end for _, end, _ in merged if end >= law.breaks[0])
-    low, high = left - programme.period, right + programme.period
+    low, high = left - period, right + period
     kept = [(max(a, low), min(b, high), level) for a, b, level in merged if a < high and b > low]
     left_cells = sum(1 for _, end, _ in kept if end <= left)
     right_cells = sum(1 for start, _, _ in kept if start >= right)
-    while _repeats(kept, right_cells, programme.period):
+    while _repeats(kept, right_cells, period):
         kept = kept[:-right_cells]
-    while _repeats([(-b, -a, level) for a, b, level in reversed(kept)], left_cells, programme.period):
+    while _repeats([(-b, -a, level) for a, b, level in reversed(kept)], left_cells, period):
         kept = kept[left_cells:]
-    return Piecewise(
-        rate=programme.epsilon,
-        period=programme.period,
-        breaks=(kept[0][0], *(end for _, end, _ in kept)),
-        levels=tuple(level for _, _, level in kept),
-        left_cells=left_cells,
-        right_cells=right_cells,
-    )
+    breaks, heights = (kept[0][0], *(end for _, end, _ in kept)), tuple(level for _, _, level in kept)
+    return Piecewise(programme.epsilon, period, breaks, heights, left_cells, right_cells)
 
 
 def _repeats(cells: list[tuple[Fraction, Fraction, Fraction]], count: int, period: Fraction) -> bool:
@@ -193,15 +186,7 @@ def _leaning_to_zero(cost_of: Primitive, start: Additive) -> Primitive:
     spread = float(start.error_density.moment(2, FLOATS))
     usual = float(np.sum(np.diff(cost_of(np.array([-1.0, 1.0]) * 4 * spread**0.5)))) / (8 * spread**0.5)
     share = _TIE_BREAK * usual / spread
-
-    def total(x: Floats) -> Floats:
-        return np.asarray(cost_of(x) + share * x**3 / 3)
-
-    return total
-
-
-def _symmetric(law: Piecewise) -> bool:
-    return law.levels == law.levels[::-1] and law.breaks == tuple(-b for b in reversed(law.breaks))
+    return lambda x: np.asarray(cost_of(x) + share * x**3 / 3)
 
 
 def _cells(query: Scalar, epsilon: Fraction, start: Additive) -> Programme:
@@ -222,3 +207,46 @@ def _cells(query: Scalar, epsilon: Fraction, start: Additive) -> Programme:
     edges = [centre + t * period + r for t in range(-turns, turns) for r in residues]
     edges.append(centre + turns * period)
     return Programme(tuple(edges), len(residues), period, epsilon)
+
+
+def primitive(query: Scalar, epsilon: Fraction, utility: Utility) -> Primitive:
+    """A function P of edges with P(b) - P(a) the loss charged for the cell from a to b.
+
+    Real answers: the integral of the loss. Integers: the sum over the whole numbers between the
+    two edges. Usefulness is charged as the probability of missing; a quantile as the usefulness
+    at the best half-width.
+    """
+    if utility.tabulated:
+        return _tabulated(loss_grid(query, epsilon, utility))
+    if utility.confidence is not None:
+        if query.integer:
+            width = Fraction(smallest_integer_width(query, epsilon, utility.confidence))
+        else:
+            whole, part = best_quantile(utility.confidence, epsilon)
+            width = query.sensitivity * (whole + Fraction(part))
+        return primitive(query, epsilon, Usefulness(width))
+    if utility.edges:
+        edge = utility.edges[0]
+        within = math.floor(edge) + 0.5 if query.integer else float(edge)
+        return lambda x: np.sign(x) * np.maximum(np.abs(x) - within, 0.0)
+    if not query.integer:
+        exponent = float(utility.power) + 1
+        return lambda x: np.sign(x) * np.abs(x) ** exponent / exponent
+    return _power_sums(float(utility.power))
+
+
+def _power_sums(power: float) -> Primitive:
+    def total(x: Floats) -> Floats:
+        top = int(np.max(np.abs(x)) + 1)
+        sums = np.concatenate([[0.0], np.cumsum(np.arange(1, top + 1, dtype=np.float64) ** power)])
+        return np.asarray(np.sign(x) * sums[np.floor(np.abs(x)).astype(np.intp)])
+
+    return total
+
+
+def _tabulated(grid: LossGrid) -> Primitive:
+    right, left = grid.middle
+    width, offset = (1.0, 0.5) if grid.query.integer else (float(grid.width), 0.0)
+    running = np.concatenate([-np.cumsum(left)[::-1], [0.0], np.cumsum(right)]) * width
+    edges = (np.arange(-grid.count, grid.count + 1) - offset) * width
+    return lambda x: np.asarray(np.interp(x, edges, running))

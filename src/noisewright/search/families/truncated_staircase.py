@@ -10,26 +10,19 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.laws.tabulated import HALF, Tabulated
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
+from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta, scaled_factor
-from noisewright.search.programmes.approximate import (
-    MOST_CELLS,
-    Floats,
-    Grid,
-    cell_costs,
-    cells_per_sensitivity,
-    support,
-)
+from noisewright.search.families.calibration import Target
+from noisewright.search.programmes.approximate import MOST_CELLS, Grid, cell_costs, cells_per_sensitivity, support
 
 _BOTTOM_WEIGHT = 2**64
 _LONGEST_WEIGHT_BITS = 500
 _FACTOR_BITS = 128
-
-Target = ApproxDP | ProbabilisticDP
 
 
 def truncated_staircase(query: Scalar, privacy: Target, utility: Utility) -> Tabulated | None:
@@ -43,7 +36,8 @@ def truncated_staircase(query: Scalar, privacy: Target, utility: Utility) -> Tab
     if count > MOST_CELLS or float(privacy.epsilon) * count / per > _LONGEST_WEIGHT_BITS * math.log(2) - 64:
         return None
     grid = Grid(per, count, HALF if query.integer else Fraction(0))
-    choices = [_best_end(grid, privacy, query, utility, top) for top in _tops(per)]
+    tops = range(1, per + 1) if per <= 200 else sorted({round(i * per / 200) for i in range(1, 201)} - {0})
+    choices = [_best_end(grid, privacy, query, utility, top) for top in tops]
     found = [choice for choice in choices if choice is not None]
     if not found:
         return None
@@ -59,15 +53,10 @@ def truncated_staircase(query: Scalar, privacy: Target, utility: Utility) -> Tab
     return None
 
 
-def _tops(per: int) -> list[int]:
-    """Sizes of the top step to try, in cells."""
-    return list(range(1, per + 1)) if per <= 200 else sorted({round(i * per / 200) for i in range(1, 201)} - {0})
-
-
-def _levels(per: int, top: int, count: int) -> Floats:
+def _levels(per: int, top: int, count: int) -> NDArray[np.int64]:
     """How many steps down each cell lies."""
     i = np.arange(count)
-    return np.where(i < top, 0, 1 + (i - top) // per).astype(np.float64)
+    return np.where(i < top, 0, 1 + (i - top) // per)
 
 
 def _best_end(grid: Grid, privacy: Target, query: Scalar, utility: Utility, top: int) -> tuple[float, int, int] | None:
@@ -91,8 +80,8 @@ def _best_end(grid: Grid, privacy: Target, query: Scalar, utility: Utility, top:
 
 def _weights(factor: int, per: int, top: int, cells: int) -> tuple[int, ...]:
     """Built inward from the lowest step, each at most e^epsilon times the one below it."""
-    levels = [0 if i < top else 1 + (i - top) // per for i in range(cells)]
+    levels = _levels(per, top, cells)
     heights = [_BOTTOM_WEIGHT]
     for _ in range(max(levels)):
         heights.append(heights[-1] * factor >> _FACTOR_BITS)
-    return tuple(heights[max(levels) - level] for level in levels)
+    return tuple(heights[-1 - level] for level in levels)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.laws.folds import Atoms, point_fold
 from noisewright.numerics.balls import ball, precision, upper
@@ -21,15 +21,13 @@ from noisewright.numerics.bisection import first_true, geometric
 from noisewright.problem.utilities import Usefulness
 from noisewright.problem.utility import Utility
 
-_GRID = 6000
+_SIDE = 3000
 _TIE = 1e-9
 _RATE_BITS = 40
 NEGLIGIBLE = 1e-290
 """Below this a cost is as good as 0, and floats could not tell two laws apart."""
 _WEIGHT_BITS = 160
 _SLACK = Fraction(1, 2**150)
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +59,25 @@ def two_fold_optimum(utility: Utility, epsilon: Fraction) -> TwoFoldOptimum:
     if utility.confidence is not None:
         return _best_quantile(utility, epsilon)
     rate = float(epsilon)
-    plain = _at(utility, rate)
+    plain = float(_cost(utility, rate))
     if plain < NEGLIGIBLE:
         return TwoFoldOptimum(utility, epsilon, point_fold(epsilon), 0.0, plain, plain)
-    multiplier = _best_multiplier(utility, rate)
-    low, high = _touching(utility, rate, multiplier)
-    low, high, value = _polished(utility, rate, low, high)
+    low, high, value = _polished(utility, rate, *_touching(utility, rate))
     if value >= plain * (1 - _TIE):
         return TwoFoldOptimum(utility, epsilon, point_fold(epsilon), _tangent(utility, rate), plain, plain)
-    fold = calibrated_atoms(low, high, epsilon)
-    slope = (_at(utility, low) - _at(utility, high)) / (_excess_at(high, rate) - _excess_at(low, rate))
-    return TwoFoldOptimum(utility, epsilon, fold, slope, value, plain)
+    slope = (_cost(utility, low) - _cost(utility, high)) / (_excess(high, rate) - _excess(low, rate))
+    return TwoFoldOptimum(utility, epsilon, calibrated_atoms(low, high, epsilon), float(slope), value, plain)
 
 
-def _cost(utility: Utility, u: Floats) -> Floats:
+def _cost(utility: Utility, u: Any) -> Any:
     if utility.edges:
         return np.exp(-u * float(utility.edges[0]))
     power = float(utility.power)
-    return np.asarray(math.gamma(power + 1) * u**-power)
+    return math.gamma(power + 1) * u**-power
 
 
-def _at(utility: Utility, u: float) -> float:
-    return float(_cost(utility, np.array([u]))[0])
-
-
-def _excess(u: Floats, rate: float) -> Floats:
+def _excess(u: Any, rate: float) -> Any:
     return -u * np.expm1(rate - u)
-
-
-def _excess_at(u: float, rate: float) -> float:
-    return -u * math.expm1(rate - u)
 
 
 def _tangent(utility: Utility, rate: float) -> float:
@@ -102,46 +89,35 @@ def _tangent(utility: Utility, rate: float) -> float:
     return float(math.gamma(power + 1) * power * rate ** (-power - 2))
 
 
-def _rates(rate: float, count: int = _GRID) -> Floats:
-    """Candidate rates on both sides of that of Laplace noise, dense around it, itself included."""
-    half = count // 2
-    below = rate * np.exp(-np.geomspace(1e-4, 18.0, half))[::-1]
-    above = rate * np.exp(np.geomspace(1e-4, 30.0, half))
-    return np.concatenate([below, [rate], above])
+def _touching(utility: Utility, rate: float) -> tuple[float, float]:
+    """The lowest points of phi + m h on either side of the rate of Laplace noise, at the best multiplier m.
 
-
-def _best_multiplier(utility: Utility, rate: float) -> float:
-    """Where min over u of phi + m h is largest: it is concave in m, and h at the minimiser is its slope."""
-    u = _rates(rate)
+    That is where min over u of phi + m h is largest: it is concave in m, and h at the minimiser is its slope.
+    """
+    below = rate * np.exp(-np.geomspace(1e-4, 18.0, _SIDE))[::-1]
+    above = rate * np.exp(np.geomspace(1e-4, 30.0, _SIDE))
+    u = np.concatenate([below, [rate], above])
     cost, excess = _cost(utility, u), _excess(u, rate)
 
     def falls(multiplier: float) -> bool:
         return bool(excess[int(np.argmin(cost + multiplier * excess))] <= 0)
 
-    return first_true(falls, 1e-280, 1e280, relative=1e-15, middle=geometric)
+    total = cost + first_true(falls, 1e-280, 1e280, relative=1e-15, middle=geometric) * excess
+    return float(u[int(np.argmin(total[: _SIDE + 1]))]), float(u[_SIDE + int(np.argmin(total[_SIDE:]))])
 
 
-def _touching(utility: Utility, rate: float, multiplier: float) -> tuple[float, float]:
-    """The lowest points of phi + m h on either side of the rate of Laplace noise."""
-    u = _rates(rate)
-    total = _cost(utility, u) + multiplier * _excess(u, rate)
-    split = _GRID // 2
-    return float(u[int(np.argmin(total[: split + 1]))]), float(u[split + int(np.argmin(total[split:]))])
-
-
-def _mixed(utility: Utility, rate: float, low: Floats, high: Floats) -> Floats:
+def _mixed(utility: Utility, rate: float, low: Any, high: Any) -> Any:
     """Cost of the two rates, weighted so that privacy is tight."""
     below, above = _excess(low, rate), _excess(high, rate)
     span = above - below
-    safe = np.where(span > 0, span, 1.0)
-    weight = np.where(span > 0, above / safe, 1.0)
+    weight = np.where(span > 0, above / np.where(span > 0, span, 1.0), 1.0)
     return weight * _cost(utility, low) + (1 - weight) * _cost(utility, high)
 
 
 def _polished(utility: Utility, rate: float, low: float, high: float) -> tuple[float, float, float]:
     """Shrinking grids around the two rates; the cost is smooth there."""
     width = 0.02
-    best = float(_mixed(utility, rate, np.array([low]), np.array([high]))[0])
+    best = float(_mixed(utility, rate, low, high))
     for _ in range(16):
         offsets = np.linspace(-1, 1, 17) * width
         lows = np.minimum(low * np.exp(offsets), rate)
@@ -172,5 +148,4 @@ def _best_quantile(utility: Utility, epsilon: Fraction) -> TwoFoldOptimum:
     def reached(width: float) -> bool:
         return two_fold_optimum(Usefulness(width), epsilon).cost <= outside
 
-    width = first_true(reached, high / 64, high, relative=1e-12)
-    return two_fold_optimum(Usefulness(width), epsilon)
+    return two_fold_optimum(Usefulness(first_true(reached, high / 64, high, relative=1e-12)), epsilon)

@@ -7,7 +7,7 @@ factor makes its privacy exactly epsilon; only the shape is searched.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,11 +21,10 @@ from noisewright.problem.utility import Utility
 from noisewright.proof.pure import pure_bound
 
 _DIGITS = 10**6
-_MOST_HALVINGS = 200
 _MOSTLY = 8.0
-_FIRST_SLACK = Fraction(1, 2**44)
+_MOST_BITS = 44
 
-Make = Callable[[list[float]], Fold]
+Shape = Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +33,24 @@ class Family:
 
     name: str
     start: tuple[float, ...]
-    make: Make
+    make: Callable[[Shape], Fold]
     more_starts: tuple[tuple[float, ...], ...] = ()
     evaluations: int = 120
 
 
-def _rational(value: float) -> Fraction:
-    return Fraction(value).limit_denominator(_DIGITS)
+def _rational(value: float, low: float, high: float) -> Fraction:
+    return Fraction(min(max(value, low), high)).limit_denominator(_DIGITS)
 
 
-def _within(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
+def _positive(log_value: float, low: float, high: float) -> Fraction:
+    return _rational(math.exp(min(max(log_value, -50), 50)), low, high)
 
 
-def _positive(log_value: float, low: float = 1e-3, high: float = 1e3) -> Fraction:
-    return _rational(_within(math.exp(_within(log_value, -50, 50)), low, high))
-
-
-def _truncated(shape: list[float]) -> Fold:
+def _truncated(shape: Shape) -> Fold:
     low = _positive(shape[1], 1e-3, 12.0)
     high = low + _positive(shape[2], 0.05, 12.0)
     # Within six spreads floats tell the two ends apart.
-    centre = _rational(_within(shape[0], float(low) - 6, float(high) + 6))
+    centre = _rational(shape[0], float(low) - 6, float(high) + 6)
     return TruncatedNormalFold(centre, Fraction(1), low, high)
 
 
@@ -76,13 +71,13 @@ FAMILIES = (
 def ensemble_family(parts: list[Fold]) -> Family:
     """Positive combinations of the given folds; the first coefficient is 1, since scale is free."""
 
-    def make(shape: list[float]) -> Fold:
+    def make(shape: Shape) -> Fold:
         return Ensemble((Fraction(1), *(_positive(s, 1e-5, 1e5) for s in shape)), tuple(parts))
 
-    # Each part almost alone, then all alike: the ensemble should not end below its best part.
-    alone = [tuple(_MOSTLY if i == j else 0.0 for j in range(1, len(parts))) for i in range(1, len(parts))]
-    starts = (tuple(-_MOSTLY for _ in parts[1:]), *alone)
-    return Family("ensemble of folds", tuple(0.0 for _ in parts[1:]), make, starts, 50)
+    # All alike, then each part almost alone: the ensemble should not end below its best part.
+    count = len(parts) - 1
+    alone = tuple(tuple(_MOSTLY if i == j else 0.0 for j in range(count)) for i in range(count))
+    return Family("ensemble of folds", (0.0,) * count, make, ((-_MOSTLY,) * count, *alone), 50)
 
 
 Cost = Callable[[Fold, float], float]
@@ -94,34 +89,23 @@ def best_fold(family: Family, cost_at: Cost, epsilon: Fraction) -> Fold:
 
     Guarantees: the returned fold was checked in balls to be epsilon-DP at sensitivity 1.
     """
-    rate = float(epsilon)
 
-    def cost(shape: list[float]) -> float:
+    def cost(shape: Shape) -> float:
         try:
-            fold = family.make(list(shape))
-            return cost_at(fold, calibrating_distance(fold, rate))
-        except (InvalidLawError, OverflowError, ZeroDivisionError, ArithmeticError):
-            return math.inf
+            fold = family.make(shape)
+            return min(cost_at(fold, calibrating_distance(fold, float(epsilon))), 1e300)
+        except (InvalidLawError, ArithmeticError):
+            return 1e300
 
-    shape: list[float] = list(family.start)
+    shape: Shape = family.start
     if shape:
         from scipy.optimize import minimize
 
-        best = min((list(start) for start in _starts(family)), key=cost)
-        found = minimize(
-            lambda s: min(cost(list(s)), 1e300),
-            best,
-            method="Nelder-Mead",
-            options={"maxfev": family.evaluations, "xatol": 1e-5, "fatol": 0.0},
-        )
+        more = family.more_starts or [[s + shift for s in family.start] for shift in (-2.0, 2.0, 4.0)]
+        options = {"maxfev": family.evaluations, "xatol": 1e-5, "fatol": 0.0}
+        found = minimize(cost, min([family.start, *more], key=cost), method="Nelder-Mead", options=options)
         shape = [float(s) for s in found.x]
     return calibrated(family.make(shape), epsilon)
-
-
-def _starts(family: Family) -> list[tuple[float, ...]]:
-    if family.more_starts:
-        return [family.start, *family.more_starts]
-    return [family.start, *(tuple(s + shift for s in family.start) for shift in (-2.0, 2.0, 4.0))]
 
 
 def calibrating_distance(fold: Fold, rate: float) -> float:
@@ -157,14 +141,9 @@ def cost_of(fold: Fold, utility: Utility, distance: float) -> float:
 
 def calibrated(fold: Fold, epsilon: Fraction, sensitivity: Fraction = Fraction(1)) -> Fold:
     """The fold scaled so that its noise is epsilon-DP at the sensitivity; the returned end was checked in balls."""
-    slack = _FIRST_SLACK
     distance = Fraction(calibrating_distance(fold, float(epsilon))) / sensitivity
-    for _ in range(_MOST_HALVINGS):
-        factor = (distance * (1 - slack)).limit_denominator(2**64)
-        scaled = fold.scaled(factor)
+    for bits in range(_MOST_BITS, 0, -1):
+        scaled = fold.scaled((distance * (1 - Fraction(1, 2**bits))).limit_denominator(2**64))
         if pure_bound(TwoFold(scaled), sensitivity)[0] <= epsilon:
             return scaled
-        slack *= 2
-        if slack >= 1:
-            break
     raise SolverError("a second fold could not be calibrated to this epsilon.", epsilon=epsilon)

@@ -9,11 +9,11 @@ sorted by what they add to a block, and blocks are runs of that order.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from noisewright.numerics.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def measured_partition(
     return Partition(blocks, tuple(float(r) for r in roots / roots.sum()), float(roots.sum() ** (power + 1)))
 
 
-def _factor(size: int, power: int) -> float:
+def _factor(size: Any, power: int) -> Any:
     return (size + 1) * (size + 2) / 3 if power == 2 else (size + 1) / 2
 
 
@@ -57,7 +57,7 @@ def _runs(amounts: Floats, power: int) -> list[int]:
     sizes = np.arange(count, 0, -1)
     root = np.cbrt if power == 2 else np.sqrt
     # lengths[count - j + i] belongs to the run from i to j, so that row j is one slice of it.
-    lengths = root((sizes + 1) * (sizes + 2) / 3 if power == 2 else (sizes + 1) / 2)
+    lengths = root(_factor(sizes, power))
     best = np.zeros(count + 1)
     back = np.zeros(count + 1, dtype=np.int64)
     for j in range(1, count + 1):

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true, geometric, turn
 from noisewright.search.tools.golden import golden
-
-Floats = NDArray[np.float64]
 
 _LEVELS = 18
 _GRID_LEVELS = 9
@@ -42,23 +40,22 @@ def curve_shares(costs: Floats, grid: Floats, values: Floats, together: int) -> 
     `values` are those of the curve on the increasing grid; between grid points its logarithm is
     taken as linear in that of t.
     """
+    budget = float(grid[-1])
+    grid = grid / budget
     slopes = -np.diff(values) / np.diff(grid)
-    middles = np.sqrt(grid[1:] * grid[:-1])
     # Rounding may wrinkle a flat curve; the rule needs slopes that fall.
     log_slopes = np.log(np.minimum.accumulate(np.maximum(slopes, 1e-300)))
-    log_middles, log_costs = np.log(middles), np.log(costs)
+    log_middles, log_costs = np.log(grid[1:] * grid[:-1]) / 2, np.log(costs)
+    log_grid, log_values = np.log(grid), np.log(values)
 
     def rule(multiplier: float) -> Floats:
         wanted = -np.log(multiplier) - log_costs
         return np.asarray(np.exp(np.interp(wanted, log_slopes[::-1], log_middles[::-1])))
 
-    log_grid, log_values = np.log(grid), np.log(values)
-
     def loss(shares: Floats) -> float:
         return float(np.sum(costs * np.exp(np.interp(np.log(shares), log_grid, log_values))))
 
-    budget = float(grid[-1])
-    return best_level(lambda m: rule(m) / budget, lambda s: loss(s * budget), len(costs), together) * budget
+    return best_level(rule, loss, len(costs), together) * budget
 
 
 def best_level(rule: Callable[[float], Floats], loss: Callable[[Floats], float], count: int, together: int) -> Floats:
@@ -66,28 +63,28 @@ def best_level(rule: Callable[[float], Floats], loss: Callable[[Floats], float],
     if together == 1:
         return np.ones(count)
     if together == count:
-        return _filled(rule, 0.0, count, together)
+        return _filled(rule, 0.0, together)
 
-    def at(level: float) -> float:
-        return loss(_filled(rule, level, count, together))
+    def filled(level: float) -> Floats:
+        return _filled(rule, level, together)
 
-    level = golden(at, 0.0, 1 / together, _LEVELS)
-    tried = [_filled(rule, level, count, together), np.full(count, 1 / together)]
-    return min(tried, key=loss)
+    level = golden(lambda level: loss(filled(level)), 0.0, 1 / together, _LEVELS)
+    return min(filled(level), np.full(count, 1 / together), key=loss)
 
 
-def _filled(rule: Callable[[float], Floats], level: float, count: int, together: int) -> Floats:
+def _filled(rule: Callable[[float], Floats], level: float, together: int) -> Floats:
     """The largest multiplier whose shares still fit, by bisection on its logarithm."""
 
     def shares(log_multiplier: float) -> Floats:
         return np.maximum(level, rule(float(np.exp(log_multiplier))))
 
-    def spent(values: Floats) -> float:
-        # The largest shares are those above the level; the rest of the places are filled at it.
-        return float(together * level + np.sum(values - level))
-
     with np.errstate(over="ignore"):
-        return shares(first_true(lambda m: spent(shares(m)) <= 1, 700.0, -700.0, within=1e-10))
+        return shares(first_true(lambda m: _spent(shares(m), level, together) <= 1, 700.0, -700.0, within=1e-10))
+
+
+def _spent(shares: Floats, level: float, together: int) -> float:
+    """The largest shares are those above the level; the rest of the places are filled at it."""
+    return float(together * level + np.sum(shares - level))
 
 
 def grid_shares(gains: Floats, grid: Floats, budget: float, together: int) -> Floats:
@@ -99,16 +96,14 @@ def grid_shares(gains: Floats, grid: Floats, budget: float, together: int) -> Fl
     count = len(gains)
     if together == 1:
         return np.full(count, budget)
-    levels = [0.0] if together == count else list(np.linspace(0, budget / together, _GRID_LEVELS))
-    best: tuple[float, Floats] | None = None
-    for level in levels:
-        shares = _priced(gains, grid, budget, together, float(level))
-        nearest = np.searchsorted(grid, shares * (1 + 1e-12), side="right") - 1
-        total = float(np.sum(gains[np.arange(count), nearest]))
-        if best is None or total > best[0]:
-            best = (total, shares)
-    assert best is not None
-    return best[1]
+    levels = np.zeros(1) if together == count else np.linspace(0, budget / together, _GRID_LEVELS)
+    tried = (_priced(gains, grid, budget, together, float(level)) for level in levels)
+    return max(tried, key=lambda shares: float(np.sum(_gained(gains, grid, shares))))
+
+
+def _gained(gains: Floats, grid: Floats, shares: Floats) -> Floats:
+    """What each number gains at the last grid point within its share."""
+    return np.asarray(gains[np.arange(len(gains)), np.searchsorted(grid, shares * (1 + 1e-12), side="right") - 1])
 
 
 def _priced(gains: Floats, grid: Floats, budget: float, together: int, level: float) -> Floats:
@@ -118,31 +113,20 @@ def _priced(gains: Floats, grid: Floats, budget: float, together: int, level: fl
     def chosen(price: float) -> Floats:
         return np.asarray(np.maximum(grid[start + np.argmax(gains[:, start:] - price * charge, axis=1)], level))
 
-    def spent(shares: Floats) -> float:
-        return float(together * level + np.sum(shares - level))
+    def affordable(price: float) -> bool:
+        return _spent(chosen(price), level, together) <= budget
 
-    prices = turn(lambda p: spent(chosen(p)) <= budget, 1e-12, 1e12, relative=1e-10, middle=geometric)
-    dear, cheap = map(chosen, prices)
-    shares = _topped_up(gains, grid, cheap, dear, budget - spent(cheap))
-    shares = np.maximum(shares, budget * 1e-6 / together)
-    largest = np.partition(shares, len(shares) - together)[-together:]
-    return np.asarray(shares * (budget / float(np.sum(largest))))
-
-
-def _topped_up(gains: Floats, grid: Floats, cheap: Floats, dear: Floats, rest: float) -> Floats:
-    """Numbers that jump at the same price, served one after the other while the rest of the budget lasts."""
-    places = np.arange(len(gains))
-
-    def gain(shares: Floats) -> Floats:
-        return np.asarray(gains[places, np.searchsorted(grid, shares * (1 + 1e-12), side="right") - 1])
-
-    extra = dear - cheap
-    order = np.argsort(-(gain(dear) - gain(cheap)) / np.maximum(extra, 1e-300), kind="stable")
+    dear, cheap = map(chosen, turn(affordable, 1e-12, 1e12, relative=1e-10, middle=geometric))
+    # Numbers that jump at the same price are served one after the other while the rest of the budget lasts.
+    extra, rest = dear - cheap, budget - _spent(cheap, level, together)
+    worth = (_gained(gains, grid, dear) - _gained(gains, grid, cheap)) / np.maximum(extra, 1e-300)
+    order = np.argsort(-worth, kind="stable")
     order = order[extra[order] > 0]
     served = order[np.cumsum(extra[order]) <= rest * (1 + 1e-12)]
-    shares = cheap.copy()
-    shares[served] = dear[served]
-    return shares
+    cheap[served] = dear[served]
+    shares = np.maximum(cheap, budget * 1e-6 / together)
+    largest = np.partition(shares, len(shares) - together)[-together:]
+    return np.asarray(shares * (budget / float(np.sum(largest))))
 
 
 def exact_shares(shares: Floats, budget: Fraction, together: int, power: int = 1) -> list[Fraction]:
