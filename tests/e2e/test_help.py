@@ -68,6 +68,7 @@ def test_the_version(cli: Cli):
                 "power-error",
                 "usefulness",
                 "error-quantile",
+                "largest-error",
                 "worst-variance",
                 "average-variance",
             },

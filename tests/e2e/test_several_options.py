@@ -101,9 +101,9 @@ def test_an_option_that_does_not_fit_is_refused_and_not_dropped(cli: Cli, words:
 @pytest.mark.parametrize(
     ("utility", "said"),
     [
-        (("largest-error", "--weights", "1,1,1"), "takes no parameter and no --weights"),
-        (("largest-error", "--within", "1"), "takes no parameter and no --weights"),
-        (("error-quantile", "--confidence", "0.9", "--weights", "1,1,1"), "is not for several numbers"),
+        (("largest-error", "--weights", "1,1,1"), "takes no --weights"),
+        (("largest-error", "--within", "1"), "takes no parameter"),
+        (("error-quantile", "--confidence", "0.9", "--weights", "1,1,1"), "takes no --weights"),
         (("power-error", "--power", "3"), "for a Vector question"),
     ],
 )

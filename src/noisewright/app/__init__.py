@@ -2,6 +2,6 @@
 
 - cli, outcome: commands by name; exit codes, errors in one line
 - designing, linear, budgeting, sweeping, saved, reproducing: the commands
-- options, questions, vectors, promises, epsilons, answers: from options to the library's words
+- options, questions, queries, answers: from options to the library's words
 - output, sweep, sweep_plot: what is written
 """

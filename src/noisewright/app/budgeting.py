@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from noisewright.app.options import UTILITY, Confidence, Integer, Json, Power, Save, Sensitivity, Within, number
-from noisewright.app.output import check_place, keep, on_a_terminal, say_either
-from noisewright.app.questions import Parameters, make_goal
+from noisewright.app.output import check_places, keep, on_a_terminal, say_either
+from noisewright.app.questions import make_goal, typed
 from noisewright.problem.queries import Scalar
 
 
@@ -27,10 +27,11 @@ def budget(
     Say how accurate with --half-width and --confidence, or with any --utility and its --target.
     """
     query = Scalar(sensitivity, integer=integer)
-    goal = make_goal(utility, Parameters(power, within, confidence), target, half_width)
-    check_place(save, "--save")
+    given = typed(power=power, within=within, confidence=confidence)
+    wanted, value = make_goal(utility, given, target, half_width)
+    check_places(save=save)
     from noisewright.search.budget import budget_for
 
-    found = budget_for(query, utility=goal.utility, target=goal.target, progress=on_a_terminal())
+    found = budget_for(query, utility=wanted, target=value, progress=on_a_terminal())
     say_either(found, json=json)
     keep(found.best, save, f"mechanism ({found.rows[0].name})")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from noisewright.app import options, vectors
-from noisewright.app.output import check_picture, check_place, draw, keep, on_a_terminal, say_either
-from noisewright.app.promises import Promise, make_count, make_privacy
-from noisewright.app.questions import Limits, Parameters, make_any_utility
-from noisewright.app.vectors import Several, make_query, make_vector_utility
+from noisewright.app import options
+from noisewright.app.output import check_places, draw, keep, on_a_terminal, say_either
+from noisewright.app.queries import make_query
+from noisewright.app.questions import make_privacy, make_utility, typed, whole
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.queries import Choice
-from noisewright.problem.vector import Vector
 
 
 def design(
@@ -33,12 +29,12 @@ def design(
     unbiased: options.Unbiased = False,
     bias: options.Bias = None,
     explore: options.Explore = None,
-    sensitivities: vectors.Sensitivities = None,
-    sensitivities_file: vectors.SensitivitiesFile = None,
-    chosen_set: vectors.SetChoice = None,
-    changes: vectors.Changes = None,
-    dimension: vectors.Dimension = None,
-    weights: vectors.Weights = None,
+    sensitivities: options.Sensitivities = None,
+    sensitivities_file: options.SensitivitiesFile = None,
+    chosen_set: options.SetChoice = None,
+    changes: options.Changes = None,
+    dimension: options.Dimension = None,
+    weights: options.Weights = None,
     json: options.Json = False,
     plot: options.Plot = None,
     save: options.Save = None,
@@ -48,19 +44,14 @@ def design(
 
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
-    several = Several(sensitivities, sensitivities_file, chosen_set, changes, dimension, weights)
-    limits = Limits(inputs, outputs, unbiased, bias)
-    query = make_query(sensitivity, several, limits, integer=integer, candidates=candidates)
-    privacy = make_privacy(notion, Promise(epsilon, delta, alpha, rho))
-    releases = make_count(compose)
-    parameters = Parameters(power, within, confidence)
-    several_numbers = isinstance(query, Vector)
-    wanted: Any = (
-        make_vector_utility(utility, parameters, weights) if several_numbers else make_any_utility(utility, parameters)
-    )
-    check_place(save, "--save")
-    check_place(save_report, "--save-report")
-    check_picture(plot)
+    listed = typed(list=sensitivities, file=sensitivities_file, weights=weights)
+    several = {**listed, **typed(set=chosen_set, changes=changes, dimension=dimension)}
+    bounds = typed(inputs=inputs, outputs=outputs, unbiased=unbiased or None, bias=bias)
+    query = make_query(sensitivity, several, bounds, integer=integer, candidates=candidates)
+    privacy = make_privacy(notion, typed(epsilon=epsilon, delta=delta, alpha=alpha, rho=rho))
+    releases = whole(compose, "--compose", "a whole number of releases, such as 100")
+    wanted = make_utility(utility, typed(power=power, within=within, confidence=confidence), weights)
+    check_places(save=save, save_report=save_report, plot=plot)
     if plot is not None and isinstance(query, Choice):
         raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
     from noisewright.search.design import design as find_best

@@ -7,10 +7,8 @@ import io
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from noisewright.app.options import Json, Plot, Save, SaveReport, number
-from noisewright.app.output import check_picture, check_place, draw, keep, on_a_terminal, read_text, say, say_json
+from noisewright.app.options import Json, Plot, Save, SaveReport, number, option
+from noisewright.app.output import check_places, draw, keep, on_a_terminal, read_text, say, say_json
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
@@ -20,21 +18,13 @@ from noisewright.problem.utilities import SquaredError
 
 _LARGEST_FILE = 256
 
-Queries = Annotated[
-    Path,
-    typer.Option(metavar="FILE", help="The queries: one line for each, one number for each element."),
-]
-Points = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Coordinates, one line for each element: Euclidean distances.")
-]
-Distances = Annotated[Path | None, typer.Option(metavar="FILE", help="Any distances: a square of numbers.")]
+Queries = Annotated[Path, option("FILE", "The queries: one line for each, one number for each element.")]
+Points = Annotated[Path | None, option("FILE", "Coordinates, one line for each element: Euclidean distances.")]
+Distances = Annotated[Path | None, option("FILE", "Any distances: a square of numbers.")]
 Scale = Annotated[str | None, number("Budget of one unit of length, with --points; 1 unless given.")]
 Same = Annotated[str | None, number("The same budget for every pair: ordinary privacy.", "--epsilon")]
-People = Annotated[int | None, typer.Option(metavar="COUNT", help="How many people there are, if that is public.")]
-Histogram = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="How many people have each element: also print private answers."),
-]
+People = Annotated[int | None, option("COUNT", "How many people there are, if that is public.")]
+Histogram = Annotated[Path | None, option("FILE", "How many people have each element: also print private answers.")]
 
 
 def linear(
@@ -59,9 +49,7 @@ def linear(
     counts = None if histogram is None else [v for row in _numbers(histogram, "--histogram") for v in row]
     if counts is not None:
         query.answers(counts)
-    check_place(save, "--save")
-    check_place(save_report, "--save-report")
-    check_picture(plot)
+    check_places(save=save, save_report=save_report, plot=plot)
     from noisewright.search.design import design
 
     report = design(query, privacy=privacy, utility=SquaredError(), progress=on_a_terminal())

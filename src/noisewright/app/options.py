@@ -7,62 +7,64 @@ from typing import Annotated, Any
 
 import typer
 
-from noisewright.app.questions import UtilityName
+from noisewright.app.questions import NOTIONS, UTILITIES
+from noisewright.problem.sensitivity import SETS
+
+
+def option(metavar: str, text: str, *names: str) -> Any:
+    """An option that takes a value; `names` where it is not called like its parameter."""
+    return typer.Option(*names, metavar=metavar, help=text)
 
 
 def number(text: str, *names: str) -> Any:
-    """An option that takes a number; `names` where it is not called like its parameter."""
-    return typer.Option(*names, metavar="NUMBER", help=text)
-
-
-def utility_names(incomplete: str) -> list[str]:
-    """What the shell offers to complete after --utility."""
-    return [name for name in UtilityName if name.startswith(incomplete)]
+    """An option that takes a number."""
+    return option("NUMBER", text, *names)
 
 
 _SENSITIVITY = number("The most that one person can change the answer; 1 for a count.", "--sensitivity")
 _CHANCE = "Allow (epsilon, delta): a small chance such as 1e-6 that epsilon fails."
-_NOTIONS = "pure, approximate, probabilistic, renyi or zero-concentrated (default: pure, or approximate with --delta)"
+_NOTIONS = f"{', '.join(NOTIONS)} (default: pure, or approximate with --delta)"
 
 AnyEpsilon = Annotated[str | None, number("How much may be learnt about one person: 0.00001 to 32.", "--epsilon")]
 Delta = Annotated[str | None, number(_CHANCE)]
-Notion = Annotated[str | None, typer.Option(metavar="NAME", help=f"Which promise: {_NOTIONS}.")]
+Notion = Annotated[str | None, option("NAME", f"Which promise: {_NOTIONS}.")]
 Alpha = Annotated[str | None, number("For --notion renyi: the order, above 1.")]
 Rho = Annotated[str | None, number("For --notion zero-concentrated: rho.")]
-Compose = Annotated[
-    str, typer.Option(metavar="COUNT", help="Rank for a plan of so many equal releases under this total.")
-]
+Compose = Annotated[str, option("COUNT", "Rank for a plan of so many equal releases under this total.")]
 Sensitivity = Annotated[str, _SENSITIVITY]
 AnySensitivity = Annotated[str | None, _SENSITIVITY]
 Integer = Annotated[bool, typer.Option("--integer", help="The answer is a whole number, and so is what is released.")]
 Candidates = Annotated[
-    str | None,
-    typer.Option(metavar="LIST", help="Choose one of these, each with a score, with commas between: red,green,blue."),
+    str | None, option("LIST", "Choose one of these, each with a score, with commas between: red,green,blue.")
 ]
-Inputs = Annotated[
-    str | None, typer.Option(metavar="LOW,HIGH", help="Where the true answer lies, for answers that stay in bounds.")
-]
-Outputs = Annotated[
-    str | None, typer.Option(metavar="LOW,HIGH", help="What released answers must stay within: --outputs=-70,190.")
-]
+Inputs = Annotated[str | None, option("LOW,HIGH", "Where the true answer lies, for answers that stay in bounds.")]
+Outputs = Annotated[str | None, option("LOW,HIGH", "What released answers must stay within: --outputs=-70,190.")]
 Unbiased = Annotated[bool, typer.Option("--unbiased", help="Released answers are right on average.")]
 Bias = Annotated[str | None, number("How far off the average may be, instead.")]
 UTILITY = typer.Option(
     metavar="NAME",
-    autocompletion=utility_names,
-    help=f"What counts as a good answer: {', '.join(UtilityName)}.",
+    autocompletion=lambda incomplete: [name for name in UTILITIES if name.startswith(incomplete)],
+    help=f"What counts as a good answer: {', '.join(UTILITIES)}.",
 )
 UtilityChoice = Annotated[str, UTILITY]
 Power = Annotated[str | None, number("For power-error: which power of the error.")]
 Within = Annotated[str | None, number("For usefulness: the largest error that is still useful.")]
 Confidence = Annotated[str | None, number("For error-quantile: how sure to be, such as 0.95.")]
-Explore = Annotated[
-    str | None, typer.Option(metavar="FAMILY", help="Search a whole family more: two-fold, every kind of second fold.")
+Explore = Annotated[str | None, option("FAMILY", "Search a whole family more: two-fold, every kind of second fold.")]
+Sensitivities = Annotated[
+    str | None, option("LIST", "Several numbers: how far each can move, with commas between: 1,120,1e6.")
 ]
+SensitivitiesFile = Annotated[
+    Path | None, option("FILE", "The same from a file, one number a line; for points one row a line.")
+]
+SetChoice = Annotated[str | None, option("NAME", f"How they move together: {', '.join(SETS.kinds)}.", "--set")]
+Changes = Annotated[str | None, option("COUNT", "For --set sparse: how many move at once.")]
+Dimension = Annotated[str | None, option("COUNT", "For balls: how many numbers there are.")]
+Weights = Annotated[str | None, option("LIST", "How much each of several numbers matters: 1,1,5.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .pdf or .svg.")]
-Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the best mechanism, with its certificate.")]
-SaveReport = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the report: `verify` proves it again.")]
+Plot = Annotated[Path | None, option("FILE", "Draw a picture: .png, .pdf or .svg.")]
+Save = Annotated[Path | None, option("FILE", "Keep the best mechanism, with its certificate.")]
+SaveReport = Annotated[Path | None, option("FILE", "Keep the report: `verify` proves it again.")]
 SavedFile = Annotated[
     Path,
     typer.Argument(metavar="FILE", help="What `design --save` or `design --save-report` wrote.", show_default=False),

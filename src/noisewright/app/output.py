@@ -50,21 +50,18 @@ def on_a_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def check_place(path: Path | None, option: str) -> None:
-    """Refuse a file that cannot be written, before any work is done."""
-    if path is None:
-        return
-    if path.is_dir():
-        raise InvalidInputError(f"{option} is {path}, a folder; give the name of a file.")
-    if not path.parent.is_dir():
-        raise InvalidInputError(f"{option} is {path}, but there is no folder {path.parent}; make it first.")
-
-
-def check_picture(path: Path | None, option: str = "--plot") -> None:
-    """The same for a picture, whose ending names its format."""
-    if path is not None and path.suffix.lower() not in _PICTURES:
-        raise InvalidInputError(f"{option} is {path}; give a name that ends in {', '.join(_PICTURES)}.")
-    check_place(path, option)
+def check_places(**places: Path | None) -> None:
+    """Refuse files that cannot be written, by the names of their options, before any work is done."""
+    for name, path in places.items():
+        if path is None:
+            continue
+        given = f"--{name.replace('_', '-')} is {path}"
+        if name == "plot" and path.suffix.lower() not in _PICTURES:
+            raise InvalidInputError(f"{given}; give a name that ends in {', '.join(_PICTURES)}.")
+        if path.is_dir():
+            raise InvalidInputError(f"{given}, a folder; give the name of a file.")
+        if not path.parent.is_dir():
+            raise InvalidInputError(f"{given}, but there is no folder {path.parent}; make it first.")
 
 
 @contextmanager

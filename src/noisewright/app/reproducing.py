@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noisewright.app.options import option
 from noisewright.app.output import on_a_terminal, remark, say, writing
 from noisewright.problem.errors import InvalidInputError
 
@@ -20,7 +21,7 @@ def reproduce(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which paper; see --list.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="Show what can be reproduced, and exit.")] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where pictures and tables go; by default a folder NAME here.")
+        Path | None, option("FOLDER", "Where pictures and tables go; by default a folder NAME here.")
     ] = None,
 ) -> None:
     """Make a paper's figures and tables anew and say of each of its claims whether it holds.

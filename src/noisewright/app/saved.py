@@ -7,10 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from noisewright.app.answers import read_truth, shown, truth_of
-from noisewright.app.options import MechanismFile, SavedFile
+from noisewright.app.options import MechanismFile, SavedFile, option
 from noisewright.app.output import say
 from noisewright.problem.numbers import show
 
@@ -67,15 +65,13 @@ def answer(
     file: MechanismFile,
     value: Annotated[
         str | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="The true answer: a number; several numbers or a histogram with commas between; or the scores of a"
+        option(
+            "NUMBER",
+            "The true answer: a number; several numbers or a histogram with commas between; or the scores of a"
             " choice, as name=score or in the order of the candidates. - reads it from standard input.",
         ),
     ] = None,
-    value_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The same from a file, where line breaks may be commas.")
-    ] = None,
+    value_file: Annotated[Path | None, option("FILE", "The same from a file, where line breaks may be commas.")] = None,
 ) -> None:
     """Print one private answer. Every call spends the mechanism's epsilon; keeping the sum is up to you.
 

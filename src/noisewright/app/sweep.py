@@ -37,7 +37,8 @@ class Sweep:
         return [*(reached.get(name) for name in self.names), report.bound]
 
     def __str__(self) -> str:
-        rows = [[show(r.privacy.epsilon), *map(_cell, self.values(r))] for r in self.reports]
+        cells = [["not known" if v is None else number(v) for v in self.values(r)] for r in self.reports]
+        rows = [[show(r.privacy.epsilon), *row] for r, row in zip(self.reports, cells, strict=True)]
         better = "larger" if self.utility.larger_is_better else "smaller"
         lines = [
             f"Question: {self.query}",
@@ -77,7 +78,3 @@ def run(query: Scalar, requirements: list[PureDP], utility: Utility, *, progress
             step(f"epsilon = {show(requirement.epsilon)}")
             reports.append(design(query, privacy=requirement, utility=utility))
     return Sweep(query, utility, tuple(reports))
-
-
-def _cell(value: float | None) -> str:
-    return "not known" if value is None else number(value)

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import math
-from itertools import cycle
+from itertools import chain, cycle, islice
 from pathlib import Path
-from typing import NamedTuple
 
 from noisewright.app.sweep import LIMIT, Sweep
 from noisewright.search.report.plots import new_figure, save
 
 _COLOURS = ("#d1495b", "#1b6ca8", "#e0a526", "#3c9d6b", "#8d5fb5")
-
-
-class _Look(NamedTuple):
-    colour: str
-    style: str
-    width: float
 
 
 def plot_sweep(sweep: Sweep, path: Path) -> None:
@@ -29,9 +22,12 @@ def plot_sweep(sweep: Sweep, path: Path) -> None:
     columns = list(zip(*(sweep.values(report) for report in reports), strict=True))
     figure = new_figure(7, 4.5)
     axes = figure.subplots()
-    for name, values, look in zip([*sweep.names, LIMIT], columns, _looks(len(columns)), strict=True):
+    # Lines that lie on each other stay visible: each is thinner than the one before it, and the limit is dotted.
+    lines = ((colour, "-", max(1.5, 4.5 - 1.5 * i)) for i, colour in enumerate(cycle(_COLOURS)))
+    looks = chain(islice(lines, len(columns) - 1), [("black", ":", 1.4)])
+    for name, values, (colour, style, width) in zip([*sweep.names, LIMIT], columns, looks, strict=True):
         shown = [math.nan if value is None else value for value in values]
-        axes.plot(epsilons, shown, look.style, color=look.colour, linewidth=look.width, label=name)
+        axes.plot(epsilons, shown, style, color=colour, linewidth=width, label=name)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     larger = sweep.utility.larger_is_better
@@ -42,9 +38,3 @@ def plot_sweep(sweep: Sweep, path: Path) -> None:
     axes.grid(visible=True, alpha=0.3)
     axes.legend(frameon=False)
     save(figure, path)
-
-
-def _looks(count: int) -> list[_Look]:
-    """Lines that lie on each other stay visible: each is thinner than the one before it, and the limit is dotted."""
-    lines = [_Look(colour, "-", max(1.5, 4.5 - 1.5 * i)) for i, colour in zip(range(count - 1), cycle(_COLOURS))]
-    return [*lines, _Look("black", ":", 1.4)]

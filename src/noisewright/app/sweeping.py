@@ -5,45 +5,44 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from noisewright.app.epsilons import count, listed, spaced
-from noisewright.app.options import Confidence, Integer, Json, Plot, Power, Sensitivity, UtilityChoice, Within, number
-from noisewright.app.output import check_picture, check_place, draw, on_a_terminal, remark, say_either, writing
-from noisewright.app.questions import Parameters, make_utility
+from noisewright.app import options
+from noisewright.app.output import check_places, draw, on_a_terminal, remark, say_either, writing
+from noisewright.app.questions import Typed, make_utility, typed, whole
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 
+_MOST_POINTS = 1000
+_POINTS = range(2, _MOST_POINTS + 1)
+
 
 def sweep(
-    sensitivity: Sensitivity,
-    utility: UtilityChoice,
-    power: Power = None,
-    within: Within = None,
-    confidence: Confidence = None,
+    sensitivity: options.Sensitivity,
+    utility: options.UtilityChoice,
+    power: options.Power = None,
+    within: options.Within = None,
+    confidence: options.Confidence = None,
     epsilons: Annotated[
-        str | None, typer.Option(metavar="LIST", help="The epsilons, with commas between them: 0.1,0.5,1.")
+        str | None, options.option("LIST", "The epsilons, with commas between them: 0.1,0.5,1.")
     ] = None,
-    start: Annotated[str | None, number("The smallest epsilon; 0.1 unless given.", "--from")] = None,
-    end: Annotated[str | None, number("The largest epsilon; 10 unless given.", "--to")] = None,
+    start: Annotated[str | None, options.number("The smallest epsilon; 0.1 unless given.", "--from")] = None,
+    end: Annotated[str | None, options.number("The largest epsilon; 10 unless given.", "--to")] = None,
     points: Annotated[
-        str | None, typer.Option(metavar="COUNT", help="How many epsilons, evenly by ratio; 9 unless given.")
+        str | None, options.option("COUNT", "How many epsilons, evenly by ratio; 9 unless given.")
     ] = None,
-    integer: Integer = False,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the table as CSV, all digits.")] = None,
-    plot: Plot = None,
-    json: Json = False,
+    integer: options.Integer = False,
+    csv: Annotated[Path | None, options.option("FILE", "Write the table as CSV, all digits.")] = None,
+    plot: options.Plot = None,
+    json: options.Json = False,
 ) -> None:
     """Compare every mechanism over a range of epsilons.
 
     Name the epsilons with --epsilons, or a range with --from, --to and --points.
     """
     query = Scalar(sensitivity, integer=integer)
-    wanted = make_utility(utility, Parameters(power, within, confidence))
-    requirements = _requirements(epsilons, start, end, points)
-    check_place(csv, "--csv")
-    check_picture(plot)
+    wanted = make_utility(utility, typed(power=power, within=within, confidence=confidence))
+    requirements = _requirements(epsilons, typed(**{"from": start, "to": end, "points": points}))
+    check_places(csv=csv, plot=plot)
     from noisewright.app.sweep import run
 
     result = run(query, requirements, wanted, progress=on_a_terminal())
@@ -58,12 +57,24 @@ def sweep(
         draw(lambda path: plot_sweep(result, path), plot)
 
 
-def _requirements(epsilons: str | None, start: str | None, end: str | None, points: str | None) -> list[PureDP]:
+def _requirements(epsilons: str | None, given: Typed) -> list[PureDP]:
+    """The epsilons of a list or a range, each once and in the order they were typed."""
     if epsilons is None:
-        return spaced(
-            "0.1" if start is None else start, "10" if end is None else end, count("9" if points is None else points)
-        )
-    for option, value in {"from": start, "to": end, "points": points}.items():
-        if value is not None:
-            raise InvalidInputError(f"--epsilons and --{option} exclude each other; give a list or a range.")
-    return listed(epsilons)
+        count = whole(given.get("points", "9"), "--points", f"a whole number from 2 to {_MOST_POINTS}", among=_POINTS)
+        return spaced(given.get("from", "0.1"), given.get("to", "10"), count)
+    for other in given:
+        raise InvalidInputError(f"--epsilons and --{other} exclude each other; give a list or a range.")
+    words = epsilons.split(",")
+    if len(words) > _MOST_POINTS:
+        raise InvalidInputError(f"--epsilons lists {len(words)} values; at most {_MOST_POINTS} are allowed.")
+    return list(dict.fromkeys(PureDP(word) for word in words))
+
+
+def spaced(start: str, end: str, points: int) -> list[PureDP]:
+    """From start to end, each the same factor above the last, rounded to three digits; the ends stay as typed."""
+    low, high = PureDP(start), PureDP(end)
+    if low.epsilon >= high.epsilon:
+        raise InvalidInputError(f"--from is {start} and --to is {end}; --from must be the smaller one.")
+    first, ratio = float(low.epsilon), float(high.epsilon / low.epsilon)
+    inner = [PureDP(f"{first * ratio ** (i / (points - 1)):.3g}") for i in range(1, points - 1)]
+    return list(dict.fromkeys([low, *(each for each in inner if low.epsilon < each.epsilon < high.epsilon), high]))

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from noisewright.laws.base import LAWS, Crossing, SmoothLaw
-from noisewright.laws.crossing import bracket_crossing
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw, bracket_crossing
 from noisewright.laws.laplace import Laplace
+from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
 from noisewright.problem.fields import Rational, rational
 from noisewright.problem.records import record
 
-SMALLEST_POWER = Fraction(1, 10)
 LARGEST_POWER = Fraction(100)
 
 
@@ -25,7 +24,7 @@ class GeneralizedGaussian(SmoothLaw):
     purely private; from 1 on it is log-concave.
     """
 
-    power: Rational = rational(at_least=SMALLEST_POWER, at_most=LARGEST_POWER, hint=" (1 is Laplace, 2 is Gaussian)")
+    power: Rational = rational(at_least=Fraction(1, 10), at_most=LARGEST_POWER, hint=" (1 is Laplace, 2 is Gaussian)")
     scale: Rational = rational(above=0)
 
     def density(self, x: Point, field: Field) -> Value:
@@ -34,7 +33,7 @@ class GeneralizedGaussian(SmoothLaw):
 
     def reduced(self, x: Point, field: Field) -> Value:
         """|x / scale|^power."""
-        return field.power(field.real(x if x >= 0 else -x) / field.real(self.scale), self.power)
+        return field.power(field.real(max(x, -x)) / field.real(self.scale), self.power)
 
     def sf(self, x: Point, field: Field) -> Value:
         if not x:
@@ -59,10 +58,8 @@ class GeneralizedGaussian(SmoothLaw):
         if self.power == 2:
             place = (epsilon * self.scale**2 / shift - shift) / 2
             return place, place
-        guess = float(shift) * _float_crossing(
-            float(self.power), float(epsilon) * float(self.scale / shift) ** float(self.power)
-        )
-        return bracket_crossing(self, epsilon, shift, guess)
+        level = float(epsilon) * float(self.scale / shift) ** float(self.power)
+        return bracket_crossing(self, epsilon, shift, float(shift) * _float_crossing(float(self.power), level))
 
 
 def _float_crossing(power: float, level: float) -> float:
@@ -74,20 +71,7 @@ def _float_crossing(power: float, level: float) -> float:
             return float(x**power * math.expm1(power * math.log1p(1 / x)))
         return float(abs(x + 1) ** power - abs(x) ** power)
 
-    low, high = -0.5, 1.0
-    while rise(high) < level:
-        low, high = high, 2 * high
-    at_low, at_high = rise(low) - level, rise(high) - level
-    for turn in range(200):
-        # False position, with a halving every third turn so that neither end stays behind.
-        middle = low - at_low * (high - low) / (at_high - at_low) if turn % 3 else (low + high) / 2
-        if not low < middle < high or high - low <= 1e-15 * abs(middle):
-            break
-        value = rise(middle) - level
-        if abs(value) <= 1e-15 * level:
-            return middle
-        if value <= 0:
-            low, at_low = middle, value
-        else:
-            high, at_high = middle, value
-    return low
+    def reached(x: float) -> bool:
+        return rise(x) >= level
+
+    return turn(reached, *gallop(reached, -0.5, 1.0), within=1e-16, relative=1e-15)[0]

@@ -22,6 +22,7 @@ Each error says what was given, what is allowed and what to do, and carries its 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 
@@ -40,11 +41,7 @@ class NoisewrightError(Exception):
             raise AttributeError(name) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (type(self), self.message, self.fields))
-
-
-def _rebuild(kind: type[NoisewrightError], message: str, fields: dict[str, Any]) -> NoisewrightError:
-    return kind(message, **fields)
+        return partial(type(self), self.message, **self.fields), ()
 
 
 class InvalidInputError(NoisewrightError, ValueError):

@@ -150,12 +150,6 @@ def text(*, among: Sequence[str] | None = None, **how: Any) -> Text:
     return Spec(read, str, _plain(str), **how)
 
 
-def texts() -> Texts:
-    """A tuple of texts."""
-    found: Texts = tuple_of(text())
-    return found
-
-
 def label() -> Spec[Any, Any]:
     """Whatever names a value: kept as it is, machine numbers as Python's own; no proof reads it."""
 
@@ -253,9 +247,15 @@ def _refuse(value: Any, name: str, error: Error, wanted: str) -> Any:
     raise error(f"{name} is {value!r}; give {wanted}.", **{_field(name): value})
 
 
-def items(value: Any, name: str, error: Error, wanted: str = "a list") -> Iterable[Any]:
-    """What a person gave as a list, an array or another iterable; text, mappings and single numbers are refused."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or getattr(value, "shape", 0) == ():
+def is_list(value: object) -> bool:
+    """Whether it is a list, an array or another iterable; text, mappings and single numbers are none."""
+    several = isinstance(value, Iterable) and getattr(value, "shape", 0) != ()
+    return several and not isinstance(value, str | bytes | Mapping)
+
+
+def items(value: Any, name: str, error: Error, wanted: str = "a list") -> Any:
+    """What a person gave as a list; anything else is refused."""
+    if not is_list(value):
         raise error(f"{name} is of type {type(value).__name__}; give {wanted}.", **{_field(name): type(value).__name__})
     return value
 

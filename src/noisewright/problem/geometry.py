@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.fields import PackedMatrix, Rational, items, rational, whole_matrix
+from noisewright.problem.fields import PackedMatrix, Rational, is_list, items, rational, whole_matrix
 from noisewright.problem.metrics import LARGEST_MATRIX, METRICS, Matrix, budget, budget_field, common_unit, require_size
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import Record, record
@@ -36,7 +36,6 @@ class Coordinates(Record):
 
     def placed(self, rows: list[list[Fraction]], **others: Any) -> None:
         """Fill the record from rational coordinates."""
-        require_size(len(rows), 100_000)
         if len({len(row) for row in rows}) > 1:
             raise InvalidPrivacyError("every point needs the same number of coordinates, at least one.")
         unit, points = common_unit(rows)
@@ -156,8 +155,7 @@ class Threshold(Matrix):
         reach = limit**2
         near = [[j for j in range(grid.size) if j != i and grid.squared(i, j) <= reach] for i in range(grid.size)]
         steps = [_steps(near, i) for i in range(grid.size)]
-        farthest = max(max(s for s in row if s is not None) for row in steps)
-        apart = max(100, farthest)
+        apart = max(100, max(s or 0 for row in steps for s in row))
         entries = tuple(tuple(apart if s is None else s for s in row) for row in steps)
         joined = sum(s is not None and s > 1 for row in steps for s in row) // 2
         parted = sum(s is None for row in steps for s in row) // 2
@@ -196,8 +194,8 @@ def _coordinate(value: Number, name: str) -> Fraction:
 
 
 def _scaled(rows: list[list[Fraction]], scale: Number | Iterable[Number]) -> list[list[Fraction]]:
-    if isinstance(scale, Iterable) and not isinstance(scale, str) and getattr(scale, "shape", 1) != ():
-        factors = [budget(s, f"scale {k}") for k, s in enumerate(scale)]
+    if is_list(scale):
+        factors = [budget(s, f"scale {k}") for k, s in enumerate(cast(Iterable[Number], scale))]
         if any(len(row) != len(factors) for row in rows):
             raise InvalidPrivacyError(f"there are {len(factors)} scales; give one, or one for each coordinate.")
         return [[v * f for v, f in zip(row, factors, strict=True)] for row in rows]

@@ -34,17 +34,13 @@ class Graph(Matrix):
             amount = budget(cast(Number, weight), f"the budget of edge {first!r}-{second!r}")
             near[place[first]].append((place[second], amount))
             near[place[second]].append((place[first], amount))
-        rows = []
-        for i in range(len(order)):
-            reached = _shortest(near, i)
-            if len(reached) < len(order):
-                far = next(j for j in range(len(order)) if j not in reached)
-                raise InvalidPrivacyError(
-                    f"no path joins {order[i]!r} and {order[far]!r}; add an edge with a budget for the pair.",
-                    pair=(order[i], order[far]),
-                )
-            rows.append([reached[j] for j in range(len(order))])
-        unit, entries = common_unit(rows)
+        reached = [_shortest(near, i) for i in range(len(order))]
+        if apart := [node for node, i in place.items() if i not in reached[0]]:
+            raise InvalidPrivacyError(
+                f"no path joins {order[0]!r} and {apart[0]!r}; add an edge with a budget for the pair.",
+                pair=(order[0], apart[0]),
+            )
+        unit, entries = common_unit([[row[j] for j in range(len(order))] for row in reached])
         self.born(unit=unit, entries=entries, note="")
 
 

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
+from itertools import product
 from typing import Any
 
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
-from noisewright.problem.fields import (
-    Elements,
-    MaybeWhole,
-    PackedMatrix,
-    Texts,
-    Wholes,
-    items,
-    label,
-    optional,
-    texts,
-    tuple_of,
-    whole,
-    whole_matrix,
-    wholes,
-)
 from noisewright.problem.numbers import Number, data_value, parameter, precision_bits
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import Record, record
@@ -35,8 +24,8 @@ _MOST_ENTRIES = 20_000_000
 class Universe(Record):
     """Everything that a person's row can be: distinct elements with named attributes."""
 
-    attributes: Texts = texts()
-    elements: Elements = tuple_of(tuple_of(label()))
+    attributes: fields.Texts = fields.tuple_of(fields.text())
+    elements: fields.Elements = fields.tuple_of(fields.tuple_of(fields.label()))
 
     def __post_init__(self) -> None:
         if not self.elements:
@@ -49,10 +38,7 @@ class Universe(Record):
     @classmethod
     def product(cls, **values: Iterable[Hashable]) -> Universe:
         """All combinations of the listed values of each attribute."""
-        rows: list[tuple[Any, ...]] = [()]
-        for known in values.values():
-            rows = [(*row, value) for row in rows for value in list(known)]
-        return cls(list(values), rows)
+        return cls(list(values), product(*values.values()))
 
     @classmethod
     def of_table(cls, table: Mapping[str, Sequence[Any]], attributes: Sequence[str]) -> Universe:
@@ -64,13 +50,14 @@ class Universe(Record):
 
     def histogram(self, table: Mapping[str, Sequence[Any]]) -> list[int]:
         """How often each element occurs among the rows of a table (columns by name)."""
-        place = {element: i for i, element in enumerate(self.elements)}
-        counts = [0] * len(self.elements)
-        for row in _columns(table, self.attributes):
-            if row not in place:
-                raise InvalidAnswerError("a row of the table is not in the universe; add its values or clean it first.")
-            counts[place[row]] += 1
-        return counts
+        counts = Counter(_columns(table, self.attributes))
+        if not counts.keys() <= set(self.elements):
+            raise InvalidAnswerError("a row of the table is not in the universe; add its values or clean it first.")
+        return [counts[element] for element in self.elements]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Each element as a mapping from attributes to values."""
+        return [dict(zip(self.attributes, element, strict=True)) for element in self.elements]
 
     def column(self, attribute: str) -> list[Any]:
         """The value of one attribute for each element."""
@@ -88,10 +75,10 @@ class Linear(Record):
     little bias for less noise. Entries are exact: row k is `numerators[k]` over `denominators[k]`.
     """
 
-    numerators: PackedMatrix = whole_matrix()
-    denominators: Wholes = wholes(at_least=1, as_text=True)
-    names: Texts = texts()
-    people: MaybeWhole = optional(whole(at_least=1, hint=": how many people there are, or None"))
+    numerators: fields.PackedMatrix = fields.whole_matrix()
+    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True)
+    names: fields.Texts = fields.tuple_of(fields.text())
+    people: fields.MaybeWhole = fields.optional(fields.whole(at_least=1, hint=": how many people there are, or None"))
 
     def __init__(
         self,
@@ -102,13 +89,6 @@ class Linear(Record):
         people: int | None = None,
     ) -> None:
         rows = _matrix(matrix)
-        if universe is not None and len(universe.elements) != len(rows[0]):
-            raise InvalidQueryError(
-                f"matrix has {len(rows[0])} columns for a universe of {len(universe.elements)} elements; give one"
-                " column for each element.",
-                width=len(rows[0]),
-                size=len(universe.elements),
-            )
         denominators = [math.lcm(*{v.denominator for v in row}) for row in rows]
         self.born(
             numerators=[
@@ -118,6 +98,13 @@ class Linear(Record):
             names=[f"query {k}" for k in range(len(rows))] if names is None else names,
             people=people,
         )
+        if universe is not None and len(universe.elements) != self.size:
+            raise InvalidQueryError(
+                f"matrix has {self.size} columns for a universe of {len(universe.elements)} elements; give one"
+                " column for each element.",
+                width=self.size,
+                size=len(universe.elements),
+            )
 
     def __post_init__(self) -> None:
         rows, columns = self.numerators.rows, self.numerators.columns
@@ -131,10 +118,8 @@ class Linear(Record):
     @classmethod
     def predicates(cls, universe: Universe, tests: Mapping[str, Callable[[Mapping[str, Any]], bool]]) -> Linear:
         """Counts of the people for whom each test of their attributes is true."""
-        rows = [dict(zip(universe.attributes, e, strict=True)) for e in universe.elements]
-        return cls(
-            [[int(bool(test(row))) for row in rows] for test in tests.values()], names=list(tests), universe=universe
-        )
+        matrix = [[int(bool(test(row))) for row in universe.rows()] for test in tests.values()]
+        return cls(matrix, names=list(tests), universe=universe)
 
     @classmethod
     def ranges(cls, universe: Universe, attribute: str, limits: Iterable[tuple[Any, Any]]) -> Linear:
@@ -154,8 +139,8 @@ class Linear(Record):
     @classmethod
     def weighted(cls, universe: Universe, **weights: Callable[[Mapping[str, Any]], Number]) -> Linear:
         """Sums over people of a number computed from their attributes, such as the elevation of their town."""
-        rows = [dict(zip(universe.attributes, e, strict=True)) for e in universe.elements]
-        return cls([[f(row) for row in rows] for f in weights.values()], names=list(weights), universe=universe)
+        matrix = [[f(row) for row in universe.rows()] for f in weights.values()]
+        return cls(matrix, names=list(weights), universe=universe)
 
     @classmethod
     def statistical(cls, matrix: Iterable[Iterable[Number]], people: int) -> Linear:
@@ -194,16 +179,14 @@ class Linear(Record):
     def answers(self, histogram: Iterable[Number]) -> list[Fraction]:
         """The true answers, exactly; they are private."""
         counts = checked_histogram(histogram, self.size)
-        return [
-            Fraction(sum(map(int.__mul__, row, counts)), d)
-            for row, d in zip(self.numerators, self.denominators, strict=True)
-        ]
+        pairs = zip(self.numerators, self.denominators, strict=True)
+        return [Fraction(sum(map(int.__mul__, row, counts)), d) for row, d in pairs]
 
 
 def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
     """Whole counts, one for each element of the universe."""
     wanted = "how many people have each element of the universe"
-    counts = [_count(v, i) for i, v in enumerate(items(histogram, "histogram", InvalidAnswerError, wanted))]
+    counts = [_count(v, i) for i, v in enumerate(fields.items(histogram, "histogram", InvalidAnswerError, wanted))]
     if len(counts) != size:
         raise InvalidAnswerError(
             f"the histogram has {len(counts)} counts for a universe of {size} elements; give one for each.",
@@ -234,13 +217,11 @@ def _columns(table: Mapping[str, Sequence[Any]], attributes: Sequence[str]) -> l
 
 
 def _matrix(matrix: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
-    wanted = (InvalidQueryError, "one row of weights for each query")
+    items = partial(fields.items, error=InvalidQueryError, wanted="one row of weights for each query")
     rows = [
-        [parameter(v, f"entry {j} of query {k}") for j, v in enumerate(items(row, f"row {k} of matrix", *wanted))]
-        for k, row in enumerate(items(matrix, "matrix", *wanted))
+        [parameter(v, f"entry {j} of query {k}") for j, v in enumerate(items(row, f"row {k} of matrix"))]
+        for k, row in enumerate(items(matrix, "matrix"))
     ]
-    if not rows or not rows[0]:
-        raise InvalidQueryError("matrix is empty; give at least one query over at least one element.")
     for k, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise InvalidQueryError(

@@ -12,29 +12,13 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.fields import (
-    Many,
-    PackedMatrix,
-    Rational,
-    Spec,
-    Text,
-    Whole,
-    derived,
-    items,
-    one_of,
-    rational,
-    text,
-    tuple_of,
-    whole,
-    whole_matrix,
-    wholes,
-)
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import Family, Record, keep, record
 
-Codes: TypeAlias = Spec[Iterable[Iterable[int]], tuple[tuple[int, ...], ...]]
-Tables: TypeAlias = Spec[Iterable[Iterable[Iterable[Number]]], tuple[tuple[tuple[Fraction, ...], ...], ...]]
+Codes: TypeAlias = fields.Spec[Iterable[Iterable[int]], tuple[tuple[int, ...], ...]]
+Tables: TypeAlias = fields.Spec[Iterable[Iterable[Iterable[Number]]], tuple[tuple[tuple[Fraction, ...], ...], ...]]
 
 LARGEST_MATRIX = 2_000
 _CHECKED_AT_BIRTH = 128
@@ -54,9 +38,9 @@ def budget(value: Number, name: str) -> Fraction:
     return budget_field().read(value, name, InvalidPrivacyError)  # type: ignore[no-any-return]  # a rational
 
 
-def budget_field() -> Rational:
+def budget_field() -> fields.Rational:
     """A positive budget."""
-    return rational(at_least=Fraction(1, 10**30), at_most=10**30, hint=": a budget is positive")
+    return fields.rational(at_least=Fraction(1, 10**30), at_most=10**30, hint=": a budget is positive")
 
 
 @record("matrix", METRICS, error=InvalidPrivacyError)
@@ -68,14 +52,14 @@ class Matrix(Record):
     entries as they are. Above 128 elements triangles are checked when a design starts.
     """
 
-    unit: Rational = rational(above=0)
-    entries: PackedMatrix = whole_matrix()
-    note: Text = text()
+    unit: fields.Rational = fields.rational(above=0)
+    entries: fields.PackedMatrix = fields.whole_matrix()
+    note: fields.Text = fields.text()
 
     def __init__(self, distances: Iterable[Iterable[Number]], *, note: str = "") -> None:
         rows = [
             [_distance(v, i, j) for j, v in enumerate(row)]
-            for i, row in enumerate(items(distances, "distances", InvalidPrivacyError))
+            for i, row in enumerate(fields.items(distances, "distances", InvalidPrivacyError))
         ]
         for i, row in enumerate(rows):
             if len(row) != len(rows):
@@ -83,7 +67,6 @@ class Matrix(Record):
                     f"distances has {len(rows)} rows, but row {i} has {len(row)} entries; give a square matrix.",
                     row=i,
                 )
-        require_size(len(rows), LARGEST_MATRIX)
         unit, entries = common_unit(rows)
         self.born(unit=unit, entries=entries, note=note)
 
@@ -113,8 +96,8 @@ class Matrix(Record):
 class Hamming(Record):
     """The same budget for every pair: ordinary epsilon-differential privacy."""
 
-    size: Whole = whole(at_least=1, at_most=10**6, hint=": how many elements the universe has")
-    epsilon: Rational = budget_field()
+    size: fields.Whole = fields.whole(at_least=1, at_most=10**6, hint=": how many elements the universe has")
+    epsilon: fields.Rational = budget_field()
 
     def __str__(self) -> str:
         return f"the same budget {show(self.epsilon)} for every pair of {self.size} elements"
@@ -124,9 +107,9 @@ class Hamming(Record):
 class Attributes(Record):
     """A sum over attributes of a small table: distance(u, v) = sum of tables[k][u_k][v_k]."""
 
-    codes: Codes = tuple_of(wholes())
-    tables: Tables = tuple_of(tuple_of(tuple_of(rational())))
-    note: str = derived()
+    codes: Codes = fields.tuple_of(fields.wholes())
+    tables: Tables = fields.tuple_of(fields.tuple_of(fields.tuple_of(fields.rational())))
+    note: str = fields.derived()
 
     def __post_init__(self) -> None:
         tables = [Matrix(t) for t in self.tables]
@@ -151,13 +134,12 @@ class PerAttribute(Attributes):
     """A budget for each attribute: the sum of budgets[k] over the attributes in which two elements differ."""
 
     def __init__(self, universe: Iterable[Sequence[Hashable]], budgets: Iterable[Number]) -> None:
-        amounts = [budget(b, f"budget {k}") for k, b in enumerate(items(budgets, "budgets", InvalidPrivacyError))]
-        codes, values = encode(universe, len(amounts))
-        same = [
-            [[0 if a == b else amount for b in known] for a in known]
-            for amount, known in zip(amounts, values, strict=True)
+        amounts = [
+            budget(b, f"budget {k}") for k, b in enumerate(fields.items(budgets, "budgets", InvalidPrivacyError))
         ]
-        self.born(codes=codes, tables=same)
+        codes, values = encode(universe, len(amounts))
+        pairs = zip(amounts, values, strict=True)
+        self.born(codes=codes, tables=[[[0 if a == b else amount for b in v] for a in v] for amount, v in pairs])
 
 
 @record(None, METRICS, error=InvalidPrivacyError)
@@ -197,14 +179,12 @@ class PerValue(Attributes):
 class Sum(Record):
     """Budgets that are spent one after the other: the sum of metrics over the same universe."""
 
-    parts: Many[Any] = tuple_of(one_of(METRICS))
+    parts: fields.Many[Any] = fields.tuple_of(fields.one_of(METRICS))
 
     def __post_init__(self) -> None:
         if not self.parts or len({m.size for m in self.parts}) > 1:
-            sizes = ", ".join(str(m.size) for m in self.parts)
-            raise InvalidPrivacyError(
-                f"metrics over the same universe can be added; these have sizes {sizes or 'none'}."
-            )
+            sizes = ", ".join(str(m.size) for m in self.parts) or "none"
+            raise InvalidPrivacyError(f"metrics over the same universe can be added; these have sizes {sizes}.")
 
     def __str__(self) -> str:
         return "sum of " + " and ".join(str(p) for p in self.parts)
@@ -219,8 +199,8 @@ class Sum(Record):
 class Scaled(Record):
     """A share, or a multiple, of another metric."""
 
-    metric: Any = one_of(METRICS)
-    factor: Rational = budget_field()
+    metric: Any = fields.one_of(METRICS)
+    factor: fields.Rational = budget_field()
 
     def __str__(self) -> str:
         return f"{show(self.factor)} times {self.metric}"
@@ -239,8 +219,8 @@ class WithAbsent(Record):
     leaving and coming back, twice the budget.
     """
 
-    metric: Any = one_of(METRICS)
-    budget: Rational = budget_field()
+    metric: Any = fields.one_of(METRICS)
+    budget: fields.Rational = budget_field()
 
     def __str__(self) -> str:
         return f"{self.metric}, or absent with budget {show(self.budget)}"
@@ -251,17 +231,17 @@ class WithAbsent(Record):
         return int(self.metric.size) + 1
 
 
-def require_size(size: object, largest: int = 10**6) -> None:
+def require_size(size: int, largest: int = 10**6) -> None:
     """Refuse an empty or far too large universe."""
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise InvalidPrivacyError(f"the universe has {size!r} elements; it needs at least one.", size=size)
-    if size > largest:
-        raise InvalidPrivacyError(f"the universe has {size} elements; at most {largest} are allowed here.", size=size)
+    if not 1 <= size <= largest:
+        raise InvalidPrivacyError(
+            f"the universe has {size} elements; it needs at least one, and at most {largest} here.", size=size
+        )
 
 
 def encode(universe: Iterable[Sequence[Hashable]], attributes: int) -> tuple[list[tuple[int, ...]], list[list[Any]]]:
     """Values of each attribute as numbers, in order of appearance."""
-    rows = [tuple(row) for row in items(universe, "universe", InvalidPrivacyError)]
+    rows = [tuple(row) for row in fields.items(universe, "universe", InvalidPrivacyError)]
     require_size(len(rows))
     for row in rows:
         if len(row) != attributes:
@@ -276,9 +256,7 @@ def encode(universe: Iterable[Sequence[Hashable]], attributes: int) -> tuple[lis
 
 def common_unit(rows: list[list[Fraction]]) -> tuple[Fraction, tuple[tuple[int, ...], ...]]:
     """Rationals as whole numbers times one unit."""
-    denominator = 1
-    for row in rows:
-        denominator = math.lcm(denominator, *{v.denominator for v in row})
+    denominator = math.lcm(*{v.denominator for row in rows for v in row})
     if denominator.bit_length() > _LARGEST_DENOMINATOR_BITS:
         raise InvalidPrivacyError("these numbers have no common denominator of reasonable size; round them first.")
     whole = tuple(tuple(v.numerator * (denominator // v.denominator) for v in row) for row in rows)

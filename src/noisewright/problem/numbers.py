@@ -93,6 +93,13 @@ def show(value: Fraction) -> str:
         return "above 1e308" if value > 0 else "below -1e308"
 
 
+def above(bound: Fraction) -> str:
+    """A decimal of seven digits that is not below the bound."""
+    digits = Fraction(f"{float(bound):.6e}")
+    shown = digits if digits >= bound else digits * (1 + Fraction(1, 10**6))
+    return f"{float(shown):.7g}"
+
+
 def _unboxed(value: Any) -> Any:
     """The number inside an array without dimensions, of the array's own type."""
     if isinstance(value, str) or getattr(value, "shape", None) != () or not hasattr(value, "dtype"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -18,12 +17,10 @@ class Requirement(Protocol):
     """What must hold for every pair of neighbouring answers."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, numbers as exact text; `requirement_from_dict` inverts it."""
-        ...
+        """Plain data, numbers as exact text; `REQUIREMENTS.from_dict` inverts it."""
 
     def promise(self) -> str:
         """What is promised, in words that follow "whatever one person's data are, …"."""
-        ...
 
 
 SMALLEST_EPSILON = Fraction(1, 100_000)
@@ -147,9 +144,3 @@ class ZeroConcentratedDP(Record):
             "the released values' Renyi divergence of each order from those without them is at most"
             f" {show(self.rho)} times the order"
         )
-
-
-def requirement_from_dict(data: Mapping[str, Any]) -> Requirement:
-    """The requirement that `to_dict` described; KeyError, TypeError or ValueError if it is none."""
-    found: Requirement = REQUIREMENTS.from_dict(data)
-    return found

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import (
-    Flag,
-    MaybeRational,
-    Pair,
-    Rational,
-    Texts,
-    derived,
-    flag,
-    optional,
-    pair,
-    rational,
-    texts,
-)
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Family, Record, keep, record
 
@@ -39,21 +28,6 @@ ROUNDING = Fraction(1, 2**24)
 """The part of a sensitivity by which two answers, computed in floats, may be read too far apart."""
 
 
-def at_most_range(sensitivity: Fraction, width: Fraction) -> Fraction:
-    """A sensitivity that exceeds the range by no more than what raising a computed float adds is the range."""
-    return width if width < sensitivity <= width * (1 + _RAISED) else sensitivity
-
-
-def check_float_size(sensitivity: Fraction, low: Fraction, high: Fraction, exact: bool) -> None:
-    """Refuse a range in which floats are too coarse for the sensitivity, unless all are neighbours or exact."""
-    if not exact and 0 < sensitivity < high - low and max(-low, high) > _LARGEST_FLOAT * sensitivity:
-        raise InvalidQueryError(
-            "answers of this size lose more than the sensitivity allows when they are computed in floats; move the"
-            " range nearer to 0, or say exact=True and give exact answers.",
-            inputs=(low, high),
-        )
-
-
 @record("choice", QUERIES, error=InvalidQueryError)
 class Choice(Record):
     """One of finitely many candidates, each with a score that one person can move by at most `sensitivity`.
@@ -61,9 +35,11 @@ class Choice(Record):
     `exact=True` declares that scores are exact numbers; otherwise they may carry the rounding of floats.
     """
 
-    candidates: Texts = texts()
-    sensitivity: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT, default=1)
-    exact: Flag = flag(default=False, absent=True)
+    candidates: fields.Texts = fields.tuple_of(fields.text())
+    sensitivity: fields.Rational = fields.rational(
+        raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT, default=1
+    )
+    exact: fields.Flag = fields.flag(default=False, absent=True)
 
     def __post_init__(self) -> None:
         names = self.candidates
@@ -85,11 +61,12 @@ class Bounded(Record):
     is how far the mean of the release may be from the truth: 0 for unbiased, None for no promise.
     """
 
-    sensitivity: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
-    inputs: Pair = pair()
-    outputs: Pair = pair()
-    bias: MaybeRational = optional(rational())
-    exact: Flag = flag(default=False, absent=True)
+    sensitivity: fields.Rational = fields.rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
+    inputs: fields.Pair = fields.pair()
+    outputs: fields.Pair = fields.pair()
+    bias: fields.MaybeRational = fields.optional(fields.rational())
+    exact: fields.Flag = fields.flag(default=False, absent=True)
+    integer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         low, high = self.inputs
@@ -105,7 +82,13 @@ class Bounded(Record):
             raise InvalidQueryError(
                 f"bias is {show(self.bias)}; allowed is 0 to the input range, {show(high - low)}.", bias=self.bias
             )
-        check_float_size(self.sensitivity, low, high, self.exact)
+        # Floats are fine enough for the sensitivity, unless answers are exact or all of them are neighbours.
+        if not self.exact and self.sensitivity < self.width and max(-low, high) > _LARGEST_FLOAT * self.sensitivity:
+            raise InvalidQueryError(
+                "answers of this size lose more than the sensitivity allows when they are computed in floats; move the"
+                " range nearer to 0, or say exact=True and give exact answers.",
+                inputs=(low, high),
+            )
         if self.sensitivity > high - low:
             raise InvalidQueryError(
                 f"sensitivity is {show(self.sensitivity)}, but answers between {show(low)} and {show(high)} differ by"
@@ -135,11 +118,6 @@ class Bounded(Record):
         """How far the outputs reach beyond the inputs, on the tighter side (negative if they do not)."""
         return min(self.inputs[0] - self.outputs[0], self.outputs[1] - self.inputs[1])
 
-    @property
-    def integer(self) -> bool:
-        """Bounded answers are real numbers."""
-        return False
-
     def __str__(self) -> str:
         (low, high), (bottom, top) = self.inputs, self.outputs
         promise = "any bias" if self.bias is None else f"bias at most {show(self.bias)}" if self.bias else "unbiased"
@@ -160,10 +138,10 @@ class Scalar(Record):
     answers are exact numbers; otherwise they may carry the rounding errors of floats.
     """
 
-    sensitivity: Rational = rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
-    integer: Flag = flag()
-    exact: Flag = flag(absent=True)
-    bounded: Bounded | None = derived(compare=True)
+    sensitivity: fields.Rational = fields.rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
+    integer: fields.Flag = fields.flag()
+    exact: fields.Flag = fields.flag(absent=True)
+    bounded: Bounded | None = fields.derived(compare=True)
 
     def __init__(
         self,
@@ -205,12 +183,9 @@ class Scalar(Record):
         return Record.to_dict(self) if self.bounded is None else self.bounded.to_dict()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _scalar, (self.sensitivity, self.integer, self.exact, self.bounded)
-
-
-def _scalar(sensitivity: Fraction, integer: bool, exact: bool, bounded: Bounded | None) -> Scalar:
-    known = {} if bounded is None else {"inputs": bounded.inputs, "outputs": bounded.outputs, "bias": bounded.bias}
-    return Scalar(sensitivity, integer=integer, exact=exact, **known)  # type: ignore[arg-type]  # as they were given
+        limits = () if self.bounded is None else ("inputs", "outputs", "bias")
+        known = {name: getattr(self.bounded, name) for name in limits}
+        return partial(Scalar, self.sensitivity, integer=self.integer, exact=self.exact, **known), ()
 
 
 def _bounded(
@@ -235,6 +210,8 @@ def _bounded(
         raise InvalidQueryError(f"unbiased is {unbiased!r}; give True or False.", unbiased=unbiased)
     if unbiased and bias is not None:
         raise InvalidQueryError("give unbiased=True or an allowed bias, not both.", bias=bias)
-    ends = pair().read(inputs, "inputs", InvalidQueryError)
-    sensitivity = at_most_range(query.sensitivity, ends[1] - ends[0])
+    ends = fields.pair().read(inputs, "inputs", InvalidQueryError)
+    sensitivity, width = query.sensitivity, ends[1] - ends[0]
+    # What exceeds the range by no more than raising a computed float adds is the range.
+    sensitivity = width if width < sensitivity <= width * (1 + _RAISED) else sensitivity
     return Bounded(sensitivity, ends, outputs, 0 if unbiased else bias, query.exact)

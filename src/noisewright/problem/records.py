@@ -159,7 +159,7 @@ Kind = TypeVar("Kind", bound=Record)
 @dataclass_transform(
     field_specifiers=(
         fields.rational, fields.rationals, fields.whole, fields.wholes, fields.whole_matrix, fields.flag, fields.text,
-        fields.texts, fields.label, fields.pair, fields.optional, fields.tuple_of, fields.one_of, fields.only,
+        fields.label, fields.pair, fields.optional, fields.tuple_of, fields.one_of, fields.only,
         fields.derived, fields.fixed,
     )
 )  # fmt: skip

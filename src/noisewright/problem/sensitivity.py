@@ -66,6 +66,10 @@ class _Each(_Set):
 
     __slots__ = ()
     each: Rationals
+    moves: ClassVar[str]
+    """How the numbers move, in words."""
+    most: ClassVar[int] = LARGEST_DIMENSION
+    """The most of them that can move together, whatever their count."""
 
     def __post_init__(self) -> None:
         check_dimension(len(self.each), type(self).__name__)
@@ -77,9 +81,13 @@ class _Each(_Set):
         return self.each
 
     @property
-    @abstractmethod
     def together(self) -> int:
         """How many numbers can move together."""
+        return min(self.most, len(self.each))
+
+    def __str__(self) -> str:
+        low, high = show(min(self.each)), show(max(self.each))
+        return f"{self.moves} ({f'each by at most {low}' if low == high else f'by at most {low} to {high}'})"
 
 
 @record("box", SETS, error=InvalidQueryError)
@@ -87,13 +95,7 @@ class Box(_Each):
     """Every number may move at once, number i by at most each[i]."""
 
     each: Rationals = _extents()
-
-    def __str__(self) -> str:
-        return f"all may move at once ({_range(self.each)})"
-
-    @property
-    def together(self) -> int:
-        return len(self.each)
+    moves: ClassVar[str] = "all may move at once"
 
 
 @record("disjoint", SETS, error=InvalidQueryError)
@@ -101,13 +103,8 @@ class Disjoint(_Each):
     """One number moves at a time, number i by at most each[i]: a histogram when people are added or removed."""
 
     each: Rationals = _extents()
-
-    def __str__(self) -> str:
-        return f"one moves at a time ({_range(self.each)})"
-
-    @property
-    def together(self) -> int:
-        return 1
+    moves: ClassVar[str] = "one moves at a time"
+    most: ClassVar[int] = 1
 
 
 @record("sparse", SETS, error=InvalidQueryError)
@@ -125,8 +122,9 @@ class Sparse(_Each):
                 changes=self.changes,
             )
 
-    def __str__(self) -> str:
-        return f"at most {self.changes} move ({_range(self.each)})"
+    @property
+    def moves(self) -> str:  # type: ignore[override]  # a class variable elsewhere
+        return f"at most {self.changes} move"
 
     @property
     def together(self) -> int:
@@ -138,13 +136,8 @@ class Replace(_Each):
     """One number falls and another rises, number i by at most each[i]: a histogram when one record is replaced."""
 
     each: Rationals = _extents()
-
-    def __str__(self) -> str:
-        return f"one falls and another rises ({_range(self.each)})"
-
-    @property
-    def together(self) -> int:
-        return min(2, len(self.each))
+    moves: ClassVar[str] = "one falls and another rises"
+    most: ClassVar[int] = 2
 
 
 @record(error=InvalidQueryError)
@@ -232,8 +225,3 @@ def check_dimension(count: int, name: str) -> None:
         raise InvalidQueryError(f"{name} is empty; give one sensitivity for each number.")
     if count > LARGEST_DIMENSION:
         raise InvalidQueryError(f"{name} has {count} numbers; at most {LARGEST_DIMENSION} are allowed.")
-
-
-def _range(each: tuple[Fraction, ...]) -> str:
-    low, high = min(each), max(each)
-    return f"each by at most {show(low)}" if low == high else f"by at most {show(low)} to {show(high)}"

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.fields import Prior, Rational, Spec, Text, derived, fixed, optional, rational, text, tuple_of
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Record, keep, record
-from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weights, check_weights, read_weights
+from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weights, read_weights
 
-_LARGEST_POWER = 16
 _LARGEST = Fraction(10**120)
 
 
@@ -26,11 +26,8 @@ _LARGEST = Fraction(10**120)
 class PowerError(Utility):
     """Mean of |error|^power, for a power above 0 and at most 16."""
 
-    power: Rational = rational(above=0, at_most=_LARGEST_POWER, hint=" (1 is absolute, 2 is squared error)")
+    power: fields.Rational = fields.rational(above=0, at_most=16, hint=" (1 is absolute, 2 is squared error)")
     weights: MaybeWeights = read_weights()
-
-    def __post_init__(self) -> None:
-        check_weights(self.weights)
 
     def __str__(self) -> str:
         return f"mean of |error|^{show(self.power)}"
@@ -40,15 +37,14 @@ class PowerError(Utility):
         return str(self)
 
     @property
-    def degree(self) -> Fraction:
+    def degree(self) -> Fraction:  # type: ignore[override]  # the same
         return self.power
 
     def alone(self, place: int) -> PowerError:
         return self if self.weights is None else PowerError(self.power)
 
     def each(self, errors: Any, field: Any) -> list[Any]:
-        found: list[Any] = errors.power_means(self.power, field)
-        return found
+        return list(errors.power_means(self.power, field))
 
     def several(self) -> str:
         return f"{'weighted ' if self.weights else ''}total {str(self).removeprefix('mean ')}"
@@ -58,8 +54,7 @@ class PowerError(Utility):
 class SquaredError(PowerError):
     """Mean squared error."""
 
-    power: Fraction = fixed(Fraction(2))
-    weights: MaybeWeights = read_weights()
+    power: Fraction = fields.fixed(Fraction(2))
 
     def __str__(self) -> str:
         return "mean squared error"
@@ -69,8 +64,7 @@ class SquaredError(PowerError):
 class AbsoluteError(PowerError):
     """Mean absolute error."""
 
-    power: Fraction = fixed(Fraction(1))
-    weights: MaybeWeights = read_weights()
+    power: Fraction = fields.fixed(Fraction(1))
 
     def __str__(self) -> str:
         return "mean absolute error"
@@ -78,16 +72,12 @@ class AbsoluteError(PowerError):
 
 def _limits() -> Any:
     """One limit, or one for each number."""
-    one = rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
-    many = tuple_of(one)
-
-    def several(value: Any) -> bool:
-        return isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "shape", 0) != ()
-
-    return Spec(
-        lambda value, name, error: (many if several(value) else one).read(value, name, error),
-        lambda value: (many if several(value) else one).write(value),
-        lambda plain: (many if several(plain) else one).load(plain),
+    one = fields.rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
+    many = fields.tuple_of(one)
+    return fields.Spec(
+        lambda value, name, error: (many if fields.is_list(value) else one).read(value, name, error),
+        lambda value: (many if fields.is_list(value) else one).write(value),
+        lambda plain: (many if fields.is_list(plain) else one).load(plain),
     )
 
 
@@ -98,13 +88,13 @@ class Usefulness(Utility):
     There `within` may be one limit for all numbers, or one for each.
     """
 
-    within: Spec[Number | Iterable[Number], Any] = _limits()
+    within: fields.Spec[Number | Iterable[Number], Any] = _limits()
     weights: MaybeWeights = read_weights()
     larger_is_better: ClassVar[bool] = True
     measure: ClassVar[str] = "chance to be within its limit"
 
     def __post_init__(self) -> None:
-        check_weights(self.weights)
+        Utility.__post_init__(self)
         if self.within == ():
             raise InvalidUtilityError("within is empty; give one limit, or one for each number.", within=())
         if isinstance(self.within, tuple) and len(self.within) == 1:
@@ -119,7 +109,7 @@ class Usefulness(Utility):
         return f"{'weighted ' if self.weights else ''}share of numbers within {limit}"
 
     @property
-    def edges(self) -> tuple[Fraction, ...]:
+    def edges(self) -> Weights:  # type: ignore[override]  # a class variable elsewhere
         return self.limits(1)
 
     def scaled(self, unit: Fraction) -> Usefulness:
@@ -133,13 +123,12 @@ class Usefulness(Utility):
         return self.within if isinstance(self.within, tuple) else (self.within,) * count
 
     def shares(self, count: int) -> Weights:
-        weights = self.weights or (Fraction(1),) * count
+        weights = Utility.shares(self, count)
         total = sum(weights, Fraction(0))
         return tuple(w / total for w in weights)
 
     def each(self, errors: Any, field: Any) -> list[Any]:
-        found: list[Any] = errors.chances(self.limits(errors.count), field)
-        return found
+        return list(errors.chances(self.limits(errors.count), field))
 
     def check_count(self, count: int) -> None:
         Utility.check_count(self, count)
@@ -157,31 +146,21 @@ class Usefulness(Utility):
             )
 
 
-def check_confidence(value: Fraction, name: str) -> None:
-    """Refuse what is no probability strictly between 0 and 1."""
-    if not Fraction(1, 10**6) <= value <= 1 - Fraction(1, 10**12):
-        raise InvalidUtilityError(
-            f"confidence is {show(value)}; it must lie between 0 and 1 (1e-6 to 1 - 1e-12), such as 0.95.",
-            confidence=value,
-        )
-
-
 @record("error-quantile", UTILITIES, error=InvalidUtilityError)
 class ErrorQuantile(Utility):
     """Half-width that the error (of all numbers together) stays within, with probability `confidence`."""
 
-    confidence: Rational = rational(check=check_confidence)
+    confidence: fields.Rational = fields.rational(
+        at_least=Fraction(1, 10**6), at_most=1 - Fraction(1, 10**12), hint=" (up to 1e-12), such as 0.95"
+    )
     joint: ClassVar[bool] = True
+    degree: ClassVar[Fraction] = Fraction(1)
 
     def __str__(self) -> str:
         return f"half-width at {float(self.confidence):.6g} confidence"
 
     def several(self) -> str:
         return f"half-width around all numbers at {float(self.confidence):.6g} confidence"
-
-    @property
-    def degree(self) -> Fraction:
-        return Fraction(1)
 
     def under(self, errors: Any, field: Any) -> Any:
         return errors.half_width(self.confidence, field)
@@ -192,13 +171,10 @@ class LargestError(Utility):
     """Mean of the largest absolute error among the numbers; for one number its mean absolute error."""
 
     joint: ClassVar[bool] = True
+    degree: ClassVar[Fraction] = Fraction(1)
 
     def __str__(self) -> str:
         return "mean of the largest error"
-
-    @property
-    def degree(self) -> Fraction:
-        return Fraction(1)
 
     def alone(self, place: int) -> AbsoluteError:
         return AbsoluteError()
@@ -211,8 +187,8 @@ class LargestError(Utility):
 class Growth(Record):
     """A promise about a loss: loss(x) <= factor * (1 + |x|)^power for every x."""
 
-    power: Rational = rational(at_least=0, at_most=_LARGEST_POWER, shown="growth power")
-    factor: Rational = rational(above=0, at_most=_LARGEST, shown="growth factor", default=1)
+    power: fields.Rational = fields.rational(at_least=0, at_most=16, shown="growth power")
+    factor: fields.Rational = fields.rational(above=0, at_most=_LARGEST, shown="growth factor", default=1)
 
     def __str__(self) -> str:
         return f"{show(self.factor)} * (1 + |x|)^{show(self.power)}"
@@ -228,9 +204,9 @@ class Expected(Utility):
     in files.
     """
 
-    name: Text = text()
-    loss: Callable[[float], float] = derived(compare=True)
-    growth: Growth = derived(compare=True)
+    name: fields.Text = fields.text()
+    loss: Callable[[float], float] = fields.derived(compare=True)
+    growth: Growth = fields.derived(compare=True)
     tabulated: ClassVar[bool] = True
 
     def __init__(self, loss: Callable[[float], float], *, growth: Growth | Number, name: str = "expected loss") -> None:
@@ -249,11 +225,7 @@ class Expected(Utility):
         return {"kind": "expected-loss"}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _expected, (self.loss, self.growth, self.name)
-
-
-def _expected(loss: Callable[[float], float], growth: Growth, name: str) -> Expected:
-    return Expected(loss, growth=growth, name=name)
+        return partial(Expected, self.loss, growth=self.growth, name=self.name), ()
 
 
 @record("worst-variance", UTILITIES, error=InvalidUtilityError)
@@ -263,7 +235,7 @@ class WorstVariance(SquaredError):  # noqa: N818  # no exception, an error of an
     Where a bias is allowed it is the largest mean squared error, which is the same for no bias.
     """
 
-    weights: None = fixed(None)
+    weights: None = fields.fixed(None)
 
     def __str__(self) -> str:
         return "worst-case variance"
@@ -277,7 +249,7 @@ class AverageVariance(Utility):
     a bias is allowed it is the average mean squared error, which is the same for no bias.
     """
 
-    prior: Prior = optional(tuple_of(tuple_of(rational())), default=None)
+    prior: fields.Prior = fields.optional(fields.tuple_of(fields.tuple_of(fields.rational())), default=None)
     averaged: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

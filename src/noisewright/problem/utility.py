@@ -44,19 +44,17 @@ class Utility(Record):
     """The unit of values on a logarithmic scale, which are compared by differences, not by ratios."""
     measure: ClassVar[str] = "root mean square error"
     """What `each` says of a single number, in words."""
+    degree: ClassVar[Fraction] = Fraction(0)
+    """By which power of the unit of errors its value grows."""
+    edges: ClassVar[Weights] = ()
+    """Sizes of errors at which the loss jumps."""
     power: Any = None
     confidence: Any = None
     weights: Any = None
 
-    @property
-    def degree(self) -> Fraction:
-        """By which power of the unit of errors its value grows."""
-        return Fraction(0)
-
-    @property
-    def edges(self) -> tuple[Fraction, ...]:
-        """Sizes of errors at which the loss jumps."""
-        return ()
+    def __post_init__(self) -> None:
+        if self.weights == ():
+            raise InvalidUtilityError("weights is empty; give one weight for each number, or leave weights out.")
 
     def scaled(self, unit: Fraction) -> Utility:
         """The same utility when errors are measured in this unit."""
@@ -68,8 +66,7 @@ class Utility(Record):
 
     def shares(self, count: int) -> Weights:
         """One weight for each number."""
-        weights: Weights | None = self.weights
-        return weights or (Fraction(1),) * count
+        return tuple(self.weights or (Fraction(1),) * count)
 
     def under(self, errors: Any, field: Any) -> Any:
         """Its value, in floats or balls."""
@@ -81,8 +78,7 @@ class Utility(Record):
 
     def each(self, errors: Any, field: Any) -> list[Any]:
         """What is known of each number: mean squared errors, unless the utility adds up something else."""
-        found: list[Any] = errors.power_means(Fraction(2), field)
-        return found
+        return list(errors.power_means(Fraction(2), field))
 
     def several(self) -> str:
         """The utility in words where there are several numbers."""
@@ -111,9 +107,3 @@ def _check_weight(value: Fraction, name: str) -> None:
 def read_weights() -> Any:
     """The field of weights: how much each of several numbers matters, all alike unless given."""
     return optional(tuple_of(rational(check=_check_weight), each="weight"), default=None, absent=None)
-
-
-def check_weights(weights: Weights | None) -> None:
-    """Refuse an empty list."""
-    if weights == ():
-        raise InvalidUtilityError("weights is empty; give one weight for each number, or leave weights out.")

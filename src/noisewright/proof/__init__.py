@@ -1,7 +1,7 @@
 """The verifier: a claim is proven in rationals or balls, or refused; it does not know the search.
 
 - certify: the only maker of certificates
-- additive, pure, approximate, probabilistic, renyi: one number, by kind of requirement
+- pure, approximate, probabilistic, renyi: one number, by kind of requirement
 - twofold, integrals, losses: what those rules need of some laws
 - vectors, vector_sets, vector_gaussian: several numbers
 - bounded: answers in bounds

@@ -7,8 +7,7 @@ pairs of rows is a bound for the release, answers between grid inputs and the en
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -24,6 +23,7 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
+from noisewright.proof.pure import extremes
 
 _BITS = 192
 _TRILLIONTH = Fraction(1, 10**12)
@@ -106,44 +106,19 @@ def bounded_ratio(mechanism: Any, epsilon: Fraction) -> tuple[Fraction, str]:
 def _(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
     """Ratios of integers in every column, over the window of rows that each row can be turned into."""
     reach = mechanism.grid.reach(mechanism.query.reach)
-    worst = Fraction(1)
-    for column in zip(*mechanism.weights, strict=True):
-        if not any(column):
-            continue
-        worst = max(worst, _window_ratio(column, reach))
+    worst = max(_window_ratio(column, reach) for column in zip(*mechanism.weights, strict=True))
     return _log_of(worst, epsilon), "pure/rows-within-reach"
 
 
 def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:
     """Largest ratio between two entries i <= j <= reach[i]."""
     top, bottom = 1, 1
-    for high, low in _extremes(column, column, reach):
+    for high, low in extremes(column, column, reach):
         if not low and high:
             raise UncertifiedError("refused: an output is possible for one answer and impossible for its neighbour.")
         if low and high * bottom > top * low:
             top, bottom = high, low
     return Fraction(top, bottom)
-
-
-def _extremes(highs: Sequence[Any], lows: Sequence[Any], reach: list[int]) -> Iterator[tuple[Any, Any]]:
-    """The largest of `highs` and the smallest of `lows` in each window from i to reach[i], by sliding it along."""
-    highest: deque[int] = deque()
-    lowest: deque[int] = deque()
-    added = 0
-    for i, last in enumerate(reach):
-        while added <= last:
-            while highest and highs[highest[-1]] <= highs[added]:
-                highest.pop()
-            highest.append(added)
-            while lowest and lows[lowest[-1]] >= lows[added]:
-                lowest.pop()
-            lowest.append(added)
-            added += 1
-        while highest[0] < i:
-            highest.popleft()
-        while lowest[0] < i:
-            lowest.popleft()
-        yield highs[highest[0]], lows[lowest[0]]
 
 
 @bounded_ratio.register
@@ -178,14 +153,10 @@ def _nested_ratio(mechanism: Composite, steps: Steps, epsilon: Fraction) -> tupl
     move = max(mechanism.shift(x[j]) - mechanism.shift(x[i]) for i, j in enumerate(ends))
     floor = (1 - mechanism.share) / 2
     heights = [floor, *(floor + mechanism.share * h / steps.total for h in steps.heights), floor]
-    starts = [None, *steps.edges]
     worst = Fraction(1)
     for a in range(len(heights)):
         for b in range(a + 1, len(heights)):
-            end_of_a, start_of_b = starts[a + 1], starts[b]
-            assert end_of_a is not None
-            assert start_of_b is not None
-            if start_of_b - end_of_a >= move:
+            if steps.edges[b - 1] - steps.edges[a] >= move:
                 break
             worst = max(worst, heights[a] / heights[b], heights[b] / heights[a])
     return _log_of(worst, epsilon), "pure/nested-steps"
@@ -203,7 +174,7 @@ def _(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
     with precision(_BITS):
         for end in mechanism.query.outputs:
             logs = [_log_at_end(mechanism, mechanism.centre(i), end) for i in range(mechanism.grid.last + 1)]
-            windows = _extremes([upper(v) for v in logs], [lower(v) for v in logs], reach)
+            windows = extremes([upper(v) for v in logs], [lower(v) for v in logs], reach)
             worst = max(worst, *(high - low for high, low in windows))
     rule = "pure/truncated-at-ends" if mechanism.ends == "cut" else "pure/inflated-at-ends"
     bound = _rounded_up(worst)

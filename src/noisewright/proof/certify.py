@@ -23,18 +23,29 @@ from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.metric_privacy import MetricPrivacy
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import above, show
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, Requirement, ZeroConcentratedDP
-from noisewright.proof import additive, metric, vector_gaussian
+from noisewright.proof import metric, vector_gaussian
+from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.bounded import pure_bounded
 from noisewright.proof.choice import pure_choice, pure_permute_and_flip
 from noisewright.proof.exponential import pure_exponential
+from noisewright.proof.probabilistic import probabilistic_delta
+from noisewright.proof.pure import pure_bound
+from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound
 
 _MAKER = object()
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
-    (Additive, PureDP): additive.pure_additive,
+    # Rule: rounding the answer to cells of a step that divides the sensitivity keeps the sensitivity; rounding the
+    # noise is post-processing. So what holds for the law over all shifts up to the sensitivity holds for the release:
+    # a pure bound, a delta, a divergence. Only probabilistic privacy, which rounding can harm, is that of the lattice.
+    (Additive, PureDP): lambda made, wanted: pure_bound(made.law, made.query.sensitivity),
+    (Additive, ApproxDP): lambda made, wanted: approximate_delta(made.law, wanted.epsilon, made.query.sensitivity),
+    (Additive, ProbabilisticDP): lambda made, wanted: probabilistic_delta(made, wanted.epsilon),
+    (Additive, RenyiDP): lambda made, wanted: renyi_divergence(made.law, wanted.alpha, made.query.sensitivity),
+    (Additive, ZeroConcentratedDP): lambda made, wanted: concentrated_rho(made.law, made.query.sensitivity),
     (LinearLaplace, MetricPrivacy): metric.metric_laplace,
     (LinearElliptical, MetricPrivacy): metric.metric_elliptical,
     (MetricExponential, MetricPrivacy): metric.metric_exponential,
@@ -42,13 +53,9 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     (MetricMWEM, MetricPrivacy): metric.metric_mwem,
     (RandomExponential, PureDP): pure_choice,
     (PermuteAndFlip, PureDP): pure_permute_and_flip,
-    (Additive, ApproxDP): additive.approximate_additive,
-    (Additive, ProbabilisticDP): additive.probabilistic_additive,
-    (Additive, RenyiDP): additive.renyi_additive,
-    (Additive, ZeroConcentratedDP): additive.concentrated_additive,
     (MinkowskiExponential, PureDP): pure_exponential,
-    (PerCoordinate, PureDP): lambda mechanism, requirement: per_coordinate_bound(mechanism),
-    (NormShaped, PureDP): lambda mechanism, requirement: norm_shaped_bound(mechanism),
+    (PerCoordinate, PureDP): lambda made, wanted: per_coordinate_bound(made),
+    (NormShaped, PureDP): lambda made, wanted: norm_shaped_bound(made),
     (PerCoordinate, ApproxDP): vector_gaussian.approximate_per_coordinate,
     (NormShaped, ApproxDP): vector_gaussian.approximate_norm_shaped,
     (LinearGaussian, ApproxDP): vector_gaussian.approximate_linear_gaussian,
@@ -116,7 +123,7 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
         raise UncertifiedError(f"refused: rule {name} gave {bound!r}, which is no proven bound; give exact numbers.")
     parameter, limit = _claimed(requirement)
     if bound > limit:
-        least = additive.above(bound)
+        least = above(bound)
         reached = (
             f"the likelihood ratio reaches e^{least}" if type(requirement) is PureDP else f"{parameter} reaches {least}"
         )

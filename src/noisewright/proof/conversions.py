@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from noisewright.numerics.balls import Ball, ball, precision, upper
+from noisewright.numerics.balls import ball, precision, upper
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, Requirement, ZeroConcentratedDP
 from noisewright.proof.renyi import pure_to_renyi
@@ -76,12 +76,8 @@ def renyi_to_approximate(order: Fraction, divergence: Fraction, epsilon: Fractio
     in its maximum.
     """
     with precision(_BITS):
-        a = ball(order)
-        return min(Fraction(1), upper(_converted(a, ball(divergence), ball(epsilon))))
-
-
-def _converted(a: Ball, divergence: Ball, epsilon: Ball) -> Ball:
-    return ((a - 1) * (divergence - epsilon) + (a - 1) * (1 - 1 / a).log() - a.log()).exp()
+        a, excess = ball(order), ball(divergence) - ball(epsilon)
+        return min(Fraction(1), upper(((a - 1) * excess + (a - 1) * (1 - 1 / a).log() - a.log()).exp()))
 
 
 def concentrated_to_approximate(rho: Fraction, epsilon: Fraction) -> Fraction:

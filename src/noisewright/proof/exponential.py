@@ -35,10 +35,7 @@ def exponential_bound(mechanism: MinkowskiExponential) -> Fraction:
 
 def utility_sensitivity(mechanism: MinkowskiExponential) -> Fraction:
     """The largest change of the utility over all candidates and neighbouring answers, from above."""
-    worst = Fraction(0)
+    pairs = [(c, a, b) for a, b in mechanism.neighbours() for c in mechanism.candidates]
     with precision(_BITS):
-        for a, b in mechanism.neighbours():
-            for c in mechanism.candidates:
-                change = mechanism.distance(c, a, BALLS) - mechanism.distance(c, b, BALLS)
-                worst = max(worst, upper(change))
-    return worst
+        changes = [upper(mechanism.distance(c, a, BALLS) - mechanism.distance(c, b, BALLS)) for c, a, b in pairs]
+    return max(Fraction(0), *changes)

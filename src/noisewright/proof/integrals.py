@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -25,19 +26,16 @@ def power_affinity(power: Fraction, shift: Fraction, alpha: Fraction) -> Ball:
             return z ** int(power)
         return z.pow(complex_ball(power), analytic=analytic)
 
-    def right(z: Any, analytic: bool) -> Any:
-        return (-a * raised(z, analytic) + (a - 1) * raised(z + complex_ball(shift), analytic)).exp()
+    def piece(sign: int, move: Fraction) -> Callable[[Any, bool], Any]:
+        def integrand(z: Any, analytic: bool) -> Any:
+            return (-a * raised(sign * z, analytic) + (a - 1) * raised(z + complex_ball(move), analytic)).exp()
 
-    def middle(z: Any, analytic: bool) -> Any:
-        return (-a * raised(-z, analytic) + (a - 1) * raised(z + complex_ball(shift), analytic)).exp()
-
-    def left(z: Any, analytic: bool) -> Any:
-        return (-a * raised(z, analytic) + (a - 1) * raised(z - complex_ball(shift), analytic)).exp()
+        return integrand
 
     # Next to a zero of |x| or |x + s| a broken power is not analytic; these slivers are bounded by their size.
     gap = Fraction(0) if power.denominator == 1 else _TINY
-    total = integral(right, gap, reach) + integral(left, shift + gap, reach)
-    total = total + integral(middle, gap - shift, -gap)
+    total = integral(piece(1, shift), gap, reach) + integral(piece(1, -shift), shift + gap, reach)
+    total = total + integral(piece(-1, shift), gap - shift, -gap)
     top = BALLS.exp(ball(alpha) * BALLS.power(ball(shift + 1), power))
     slivers = hull(ball(0), ball(4 * gap) * top)
     return (total + slivers + _tails(power, shift, alpha, reach)) / norm

@@ -13,10 +13,10 @@ from typing import Any
 
 from noisewright.laws.base import LogConcave
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.laplace import TruncatedLaplace
 from noisewright.laws.lattice import Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import ball, certainly_at_most, precision, upper
 from noisewright.numerics.bisection import first_true, gallop
@@ -50,15 +50,12 @@ def tabulated_delta(law: Tabulated, epsilon: Fraction, reach: Fraction) -> Fract
     """
     scaled, line = scaled_factor(epsilon), line_of(law)
     refuse_too_many(cells_within(law, reach), len(line))
-    worst = 0
-    for shift in range(1, cells_within(law, reach) + 1):
-        moved = line[shift:] + [0] * shift
-        mass = 0
-        for a, b in zip(line, moved, strict=True):
-            if (a << _SCALE_BITS) > scaled * b or (b << _SCALE_BITS) > scaled * a:
-                mass += a
-        worst = max(worst, mass)
-    return min(Fraction(1), Fraction(worst, law.total))
+
+    def mass(shift: int) -> int:
+        pairs = zip(line, line[shift:] + [0] * shift, strict=True)
+        return sum(a for a, b in pairs if (a << _SCALE_BITS) > scaled * b or (b << _SCALE_BITS) > scaled * a)
+
+    return min(Fraction(1), Fraction(max(map(mass, range(1, cells_within(law, reach) + 1))), law.total))
 
 
 @dataclass(slots=True)

@@ -7,9 +7,12 @@ and every shift |s| <= reach, and the name of the rule that shows it.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import deque
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import singledispatch
+from typing import Any
 
 from noisewright.laws.folds import Atoms
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
@@ -20,7 +23,7 @@ from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.numerics.roots import power_from_above
+from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import UncertifiedError
 
 _BITS = 256
@@ -81,25 +84,32 @@ def _(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
     if reach / law.period * len(law.levels) > _MOST_UNROLLED:
         raise UncertifiedError("refused: the period of this law is too short for the sensitivity to be checked.")
     cells = law.unrolled(reach)
-    worst = Fraction(0)
-    lowest: deque[int] = deque()
-    highest: deque[int] = deque()
-    first = 0
-    for j, (start, _, level) in enumerate(cells):
-        while lowest and cells[lowest[-1]][2] >= level:
-            lowest.pop()
-        lowest.append(j)
-        while highest and cells[highest[-1]][2] <= level:
-            highest.pop()
-        highest.append(j)
-        while cells[first][1] <= start - reach:
-            first += 1
-        while lowest[0] < first:
-            lowest.popleft()
-        while highest[0] < first:
-            highest.popleft()
-        worst = max(worst, level - cells[lowest[0]][2], cells[highest[0]][2] - level)
+    starts, ends, levels = zip(*cells, strict=True)
+    # All cells of a window are within reach of each other: each starts less than reach behind the first end.
+    windows = extremes(levels, levels, [bisect_left(starts, end + reach) - 1 for end in ends])
+    worst = max(high - low for high, low in windows)
     return worst * law.rate, "pure/levels-within-reach"
+
+
+def extremes(highs: Sequence[Any], lows: Sequence[Any], reach: Sequence[int]) -> Iterator[tuple[Any, Any]]:
+    """The largest of `highs` and the smallest of `lows` in each window from i to reach[i], by sliding it along."""
+    highest: deque[int] = deque()
+    lowest: deque[int] = deque()
+    added = 0
+    for i, last in enumerate(reach):
+        while added <= last:
+            while highest and highs[highest[-1]] <= highs[added]:
+                highest.pop()
+            highest.append(added)
+            while lowest and lows[lowest[-1]] >= lows[added]:
+                lowest.pop()
+            lowest.append(added)
+            added += 1
+        while highest[0] < i:
+            highest.popleft()
+        while lowest[0] < i:
+            lowest.popleft()
+        yield highs[highest[0]], lows[lowest[0]]
 
 
 @pure_bound.register

@@ -60,9 +60,8 @@ class _Moment:
         self._height = cache(self._fresh_height)
 
     def enclosed(self) -> Ball:
-        cells = [self._cell(region, a, b) for region in "lmr" for a, b in self._first_cells(region)]
         heap: list[tuple[float, int, Any]] = []
-        for cell in cells:
+        for cell in [self._cell(region, a, b) for region in "lmr" for a, b in self._first_cells(region)]:
             self._push(heap, cell)
         used = len(heap)
         open_part = sum(-item[0] for item in heap)

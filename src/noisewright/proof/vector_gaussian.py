@@ -19,10 +19,11 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING
+from noisewright.problem.sensitivity import Points
 from noisewright.problem.vector import Vector
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.losses import composed_delta
-from noisewright.proof.vector_sets import counted, largest_sum, root_above, rows, whole_steps
+from noisewright.proof.vector_sets import counted, largest_sum, root_above, whole_steps
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
 
 _BITS = 192
@@ -84,7 +85,7 @@ def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tup
 
 def approximate_linear_gaussian(mechanism: LinearGaussian, requirement: ApproxDP) -> tuple[Fraction, str]:
     """Correlated Gaussian noise for listed differences: the longest image of one in the frame, in whole steps."""
-    if mechanism.query.sensitivity.kind != "points":
+    if not isinstance(mechanism.query.sensitivity, Points):
         raise UncertifiedError("correlated Gaussian noise is certified for listed differences (Points) alone.")
     longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
     squared = longest * (mechanism.step / mechanism.std) ** 2
@@ -99,7 +100,8 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
     """
     rounding = Fraction(0) if query.exact else ROUNDING
     worst = 0
-    for row in rows(query.sensitivity):
+    assert isinstance(query.sensitivity, Points)
+    for row in query.sensitivity.rows:
         sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.smallest_moves, strict=True)]
         total = 0
         for frame, y in zip(matrix, apply(matrix, row), strict=True):
@@ -127,9 +129,8 @@ def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
 
     if (plain := counted(query)) is not None:
         return largest_sum((term(i, extent) for i, extent in enumerate(plain.each)), plain.together)
-    if query.sensitivity.kind == "points":
-        sums = (sum((term(i, d) for i, d in enumerate(row)), Fraction(0)) for row in rows(query.sensitivity))
-        return max(sums)
+    if isinstance(query.sensitivity, Points):
+        return max(sum((term(i, d) for i, d in enumerate(row)), Fraction(0)) for row in query.sensitivity.rows)
     parts = [part for part in mechanism.parts if part is not None]
     deviations = [part.law.std for part in parts if isinstance(part.law, Gaussian)]
     crossing = sum(((part.lattice.step / std) ** 2 for part, std in zip(parts, deviations, strict=True)), Fraction(0))

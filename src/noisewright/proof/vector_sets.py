@@ -9,20 +9,10 @@ grows by the sum of the steps, an l2 ball by the root of the sum of their square
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 
-from noisewright.problem.sensitivity import (
-    Box,
-    Counted,
-    Disjoint,
-    L1Ball,
-    L2Ball,
-    Points,
-    Replace,
-    SensitivitySet,
-    Sparse,
-)
+from noisewright.problem.sensitivity import Box, Counted, L1Ball, L2Ball
 from noisewright.problem.vector import Vector
 
 _ROOT_BITS = 96
@@ -31,7 +21,7 @@ _ROOT_BITS = 96
 def counted(query: Vector) -> Counted | None:
     """The set as one that says how many numbers move; a ball in one dimension is an interval."""
     chosen = query.sensitivity
-    if isinstance(chosen, Box | Disjoint | Sparse | Replace):
+    if isinstance(chosen, Counted):
         return chosen
     if isinstance(chosen, L1Ball | L2Ball) and chosen.dimension == 1:
         return Box([chosen.radius])
@@ -57,17 +47,3 @@ def root_above(value: Fraction) -> Fraction:
     # Scale so that the whole root has enough digits, then go one up.
     shift = max(0, _ROOT_BITS - (p.bit_length() - q.bit_length()) // 2)
     return Fraction(math.isqrt((p << 2 * shift) // q) + 1, 1 << shift)
-
-
-def moved_without_noise(query: Vector, noisy: Sequence[bool]) -> int | None:
-    """The first number that one person can change and that gets no noise."""
-    for i, (extent, covered) in enumerate(zip(query.extents, noisy, strict=True)):
-        if extent and not covered:
-            return i
-    return None
-
-
-def rows(chosen: SensitivitySet) -> tuple[tuple[Fraction, ...], ...]:
-    """The listed differences."""
-    assert isinstance(chosen, Points)
-    return chosen.rows

@@ -12,20 +12,19 @@ from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
-from noisewright.problem.sensitivity import L2Ball
+from noisewright.problem.sensitivity import L2Ball, Points
 from noisewright.problem.vector import Vector
 from noisewright.proof.pure import pure_bound
-from noisewright.proof.vector_sets import counted, largest_sum, moved_without_noise, root_above, rows, whole_steps
+from noisewright.proof.vector_sets import counted, largest_sum, root_above, whole_steps
 
 
 def refuse_uncovered(query: Vector, noisy: Sequence[bool]) -> None:
     """A number that one person can change must get noise."""
-    place = moved_without_noise(query, noisy)
-    if place is not None:
-        raise UncertifiedError(
-            f"refused: one person can move number {place + 1} by {show(query.extents[place])}, and it gets no noise.",
-            place=place,
-        )
+    for place, (extent, covered) in enumerate(zip(query.extents, noisy, strict=True)):
+        if extent and not covered:
+            raise UncertifiedError(
+                f"refused: one person can move number {place + 1} by {show(extent)}, and it gets no noise.", place=place
+            )
 
 
 def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
@@ -42,9 +41,9 @@ def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
         bounds = [_part_bound(p, extent) for p, extent in zip(mechanism.parts, plain.each, strict=True)]
         return largest_sum(bounds, plain.together), f"pure/independent-{plain.kind}"
     chosen = query.sensitivity
-    if chosen.kind == "points":
+    if isinstance(chosen, Points):
         bound = cache(_part_bound)
-        moves = (zip(mechanism.parts, row, strict=True) for row in rows(chosen))
+        moves = (zip(mechanism.parts, row, strict=True) for row in chosen.rows)
         totals = (sum((bound(part, abs(d)) for part, d in move), Fraction(0)) for move in moves)
         return max(totals), "pure/independent-points"
     parts = [part for part in mechanism.parts if part is not None]
@@ -79,10 +78,10 @@ def norm_shaped_bound(mechanism: NormShaped) -> tuple[Fraction, str]:
         values = [_block_value(block, plain.each, plain.together) for block in mechanism.blocks]
         return largest_sum(values, plain.together), f"pure/norm-{plain.kind}"
     chosen = query.sensitivity
-    if chosen.kind == "points":
+    if isinstance(chosen, Points):
         sums = (
             sum((_block_value(block, row, block.size) for block in mechanism.blocks), Fraction(0))
-            for row in rows(chosen)
+            for row in chosen.rows
         )
         return max(sums), "pure/norm-points"
     slopes = [block.rate / min(block.steps) for block in mechanism.blocks]

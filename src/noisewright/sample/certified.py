@@ -27,7 +27,7 @@ from noisewright.problem.errors import (
 from noisewright.problem.fields import exact_text
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import Requirement, requirement_from_dict
+from noisewright.problem.privacy import REQUIREMENTS, Requirement
 from noisewright.problem.records import digest
 from noisewright.proof.certify import Certificate, certificate_matches, certify
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
@@ -37,8 +37,6 @@ FORMAT = "noisewright mechanism, version 1"
 _MOST_DRAWS = 10**9
 _LARGEST_FILE = 64 * 2**20
 _LAST_PLACE = Fraction(1, 2**80)
-
-
 _DRAWERS: Remembered[Drawer] = Remembered()
 
 
@@ -200,7 +198,7 @@ def verified(data: Mapping[str, Any]) -> Certified:
     with reading("mechanism"):
         described = renewed(data["mechanism"])
         mechanism = mechanism_from_dict(described)
-        requirement = requirement_from_dict(data["certificate"]["requirement"])
+        requirement = REQUIREMENTS.from_dict(data["certificate"]["requirement"])
     certificate = certify(mechanism, requirement)
     claim = data["certificate"] if described is data["mechanism"] else _renewed_claim(certificate, data)
     if mechanism.to_dict() != described or not certificate_matches(certificate, claim):

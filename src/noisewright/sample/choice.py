@@ -7,9 +7,8 @@ from typing import Any
 
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.numerics.balls import ball, precision, upper
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import above, show
 from noisewright.problem.utilities import ErrorQuantile
-from noisewright.proof.additive import above
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.refine import Inverter
@@ -24,17 +23,14 @@ _BITS = 64
 class ChoiceDrawer(Releasing):
     """Chooses a candidate from the scores of all."""
 
-    def __init__(self, mechanism: RandomExponential | PermuteAndFlip) -> None:
-        self._mechanism = mechanism
-
     def release(self, answer: Mapping[str, Any], entropy: Entropy) -> str:
         stream = entropy.stream()
         if isinstance(self._mechanism, PermuteAndFlip):
             index = _flipped(self._mechanism, answer, stream)
         else:
             inverter, last = Inverter(self._mechanism.law_given(answer)), len(self._mechanism.query.candidates) - 1
-            index = inverter.invert(int(stream.words(1)[0]), _BITS, stream, above=-1, at_most=last)
-        return self._mechanism.query.candidates[index]
+            index = inverter.draw(stream, above=-1, at_most=last)
+        return str(self._mechanism.query.candidates[index])
 
 
 def _flipped(mechanism: PermuteAndFlip, answer: Mapping[str, Any], stream: WordStream) -> int:

@@ -22,8 +22,7 @@ from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError
-from noisewright.problem.numbers import data_value, show
-from noisewright.proof.additive import above
+from noisewright.problem.numbers import above, data_value, show
 from noisewright.proof.bounded import largest_bias
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
@@ -43,7 +42,7 @@ class ConditionalDrawer(Releasing):
     """One row of outputs for each grid input; tables are made for rows that are drawn often."""
 
     def __init__(self, mechanism: Conditional) -> None:
-        self._mechanism = mechanism
+        super().__init__(mechanism)
         self._values = np.array([float(mechanism.value(k)) for k in range(mechanism.last + 1)])
         self._inverter = cache(lambda row: Inverter(mechanism.row(row)))
         self._tables: dict[int, CdfTable] = {}
@@ -105,8 +104,7 @@ class ConditionalDrawer(Releasing):
         return np.concatenate(parts)
 
     def _one(self, row: int, stream: WordStream) -> int:
-        u = int(stream.words(1)[0])
-        return self._inverter(row).invert(u, _BITS, stream, above=-1, at_most=self._mechanism.last)
+        return self._inverter(row).draw(stream, above=-1, at_most=self._mechanism.last)
 
 
 def _bernoulli(share: Fraction, stream: WordStream) -> int:

@@ -27,15 +27,16 @@ class Drawer(Protocol):
 
     def release(self, answer: Any, entropy: Entropy) -> Any:
         """One private answer."""
-        ...
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         """`count` independent noise values."""
-        ...
 
 
 class Releasing:
     """What the drawers share whose law depends on the answer."""
+
+    def __init__(self, mechanism: Any) -> None:
+        self._mechanism = mechanism
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         """Refused: there is no noise apart from the answer."""

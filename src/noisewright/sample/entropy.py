@@ -24,7 +24,6 @@ class WordStream(Protocol):
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """The next `count` words."""
-        ...
 
 
 class Entropy(Protocol):
@@ -32,7 +31,6 @@ class Entropy(Protocol):
 
     def stream(self) -> WordStream:
         """A new stream, independent of every other."""
-        ...
 
 
 class SystemEntropy:

@@ -7,6 +7,7 @@ a higher precision; it ends with probability one, and the result has exactly the
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from noisewright.numerics.balls import ceil_scaled, floor_scaled, precision
@@ -24,28 +25,20 @@ class Inverter:
 
     def __init__(self, law: Any) -> None:
         self._law = law
-        self._memo: dict[tuple[int, int], tuple[int, int]] = {}
-
-    def scaled_cdf(self, k: int, bits: int) -> tuple[int, int]:
-        """Integers around 2^bits F(k), from balls that enclose F(k)."""
-        key = (k, bits)
-        found = self._memo.get(key)
-        if found is None:
-            with precision(bits + _GUARD_BITS):
-                found = self._evaluate(k, bits)
-            if len(self._memo) >= _MEMO_SIZE:
-                self._memo.clear()
-            self._memo[key] = found
-        return found
+        self.scaled_cdf = lru_cache(maxsize=_MEMO_SIZE)(lambda k, bits: self.scaled_cdfs(k, k, bits)[0])
 
     def scaled_cdfs(self, first: int, last: int, bits: int) -> list[tuple[int, int]]:
-        """The same at every k from `first` to `last`."""
+        """Integers around 2^bits F(k) at every k from `first` to `last`, from balls that enclose F(k)."""
         with precision(bits + _GUARD_BITS):
             return [self._evaluate(k, bits) for k in range(first, last + 1)]
 
     def _evaluate(self, k: int, bits: int) -> tuple[int, int]:
         value = self._law.cdf(k, BALLS) if k < 0 else 1 - self._law.sf(k, BALLS)
         return floor_scaled(value, bits), ceil_scaled(value, bits)
+
+    def draw(self, stream: WordStream, *, above: int | None = None, at_most: int | None = None) -> int:
+        """One draw, between the bounds that are known; see `invert`."""
+        return self.invert(int(stream.words(1)[0]), _MORE_BITS, stream, above=above, at_most=at_most)
 
     def invert(
         self, u: int, bits: int, stream: WordStream, *, above: int | None = None, at_most: int | None = None

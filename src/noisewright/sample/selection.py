@@ -10,19 +10,13 @@ from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy
 from noisewright.sample.refine import Inverter
 
-_BITS = 64
-
 
 @drawer_for.register(MinkowskiExponential)
 class AnswerDrawer(Releasing):
     """Draws the index of what is released from its own law, given the answer."""
 
-    def __init__(self, mechanism: MinkowskiExponential) -> None:
-        self._mechanism = mechanism
-
     def release(self, answer: Any, entropy: Entropy) -> Any:
-        inverter, stream = Inverter(self._mechanism.law_given(answer)), entropy.stream()
-        index = inverter.invert(int(stream.words(1)[0]), _BITS, stream)
+        index = Inverter(self._mechanism.law_given(answer)).draw(entropy.stream())
         point = tuple(float(x) for x in self._mechanism.candidates[index])
         return point[0] if len(point) == 1 else point
 

@@ -13,7 +13,6 @@ from noisewright.sample.refine import Inverter
 from noisewright.sample.table import CdfTable
 from noisewright.sample.uniform import uniform_below
 
-_BITS = 64
 _MOST_COORDINATES = 1 << 19
 
 
@@ -32,7 +31,7 @@ class ShellSampler:
 
     def one(self, stream: WordStream) -> list[int]:
         """A single vector; needs no table."""
-        r = self._inverter.invert(int(stream.words(1)[0]), _BITS, stream)
+        r = self._inverter.draw(stream)
         limits = np.full(self._size, 2 * r + 1, dtype=np.uint64)
         return [int(v) - r for v in uniform_below(limits, stream)]
 

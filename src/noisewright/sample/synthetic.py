@@ -21,9 +21,6 @@ from noisewright.sample.weighted_choice import choose
 class ExponentialDrawer(Releasing):
     """One choice."""
 
-    def __init__(self, mechanism: MetricExponential) -> None:
-        self._mechanism = mechanism
-
     def release(self, answer: Any, entropy: Entropy) -> int:
         """The index of the chosen row, from the histogram."""
         return choose(self._mechanism.log_weights(answer), entropy.stream())
@@ -33,9 +30,6 @@ class ExponentialDrawer(Releasing):
 class SmallDBDrawer(Releasing):
     """One of all small databases."""
 
-    def __init__(self, mechanism: MetricSmallDB) -> None:
-        self._mechanism = mechanism
-
     def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
         """The chosen database, scaled to everybody, from the histogram."""
         counts = checked_histogram(answer, self._mechanism.query.size)
@@ -43,7 +37,7 @@ class SmallDBDrawer(Releasing):
         databases = list(self._mechanism.databases())
         weights = [self._mechanism.log_weight(scores, people, y) for y in databases]
         chosen = databases[choose(weights, entropy.stream())]
-        return np.array(chosen, dtype=np.float64) * (people / self._mechanism.rows)
+        return np.array(chosen, dtype=np.float64) * float(people / self._mechanism.rows)
 
 
 @drawer_for.register(MetricMWEM)
@@ -51,7 +45,7 @@ class MWEMDrawer(Releasing):
     """Rounds of choosing, measuring and reweighing."""
 
     def __init__(self, mechanism: MetricMWEM) -> None:
-        self._mechanism = mechanism
+        super().__init__(mechanism)
         share = mechanism.rate / (2 * mechanism.rounds)
         self._noise = TwoSided(lambda: ball(share))
 
@@ -74,7 +68,7 @@ class MWEMDrawer(Releasing):
             measured = step * float(scores[chosen] + int(self._noise.draw(1, stream)[0]))
             weights = reweighed(weights, rows[chosen], measured, people)
             total += weights
-        return total / mechanism.rounds
+        return np.asarray(total / mechanism.rounds)
 
 
 @describe_error.register

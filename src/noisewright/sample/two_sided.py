@@ -8,6 +8,7 @@ more bits and balls where 64 leave it open; a scale of 2^50 costs no more than o
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,15 +44,9 @@ class TwoSided:
         self._rate = rate
         with precision(2 * _WORD):
             scale = float(rate().mid())
-            digits = 0
-            while 2.0**digits * scale < _TOP:
-                digits += 1
-            self._digits = digits
-            ends = []
-            for j in range(digits):
-                value = self._one(j)
-                ends.append((floor_scaled(value, _WORD), ceil_scaled(value, _WORD)))
-        self._ends = [(np.uint64(low), np.uint64(high)) for low, high in ends]
+            self._digits = next(j for j in count() if 2.0**j * scale >= _TOP)
+            ones = [self._one(j) for j in range(self._digits)]
+            self._ends = [(np.uint64(floor_scaled(p, _WORD)), np.uint64(ceil_scaled(p, _WORD))) for p in ones]
 
     def draw(self, count: int, stream: WordStream) -> NDArray[np.int64] | NDArray[np.object_]:
         """`count` independent values."""

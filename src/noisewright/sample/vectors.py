@@ -55,9 +55,9 @@ class PerCoordinateDrawer:
         out = np.zeros((count, len(self._mechanism.parts)))
         stream = entropy.stream()
         for noise, places in self._places.items():
-            cells = drawn_cells(self._samplers[noise], count * len(places), stream).reshape(count, len(places))
+            cells = self._samplers[noise].many(count * len(places), stream).astype(np.float64)
             steps = [float(part.spacing) for i in places if (part := self._mechanism.parts[i]) is not None]
-            out[:, places] = (cells + 0.5) * np.array(steps)
+            out[:, places] = (cells.reshape(count, len(places)) + 0.5) * np.array(steps)
         return out
 
 
@@ -69,11 +69,6 @@ def in_steps(part: Additive) -> Rounded:
     if isinstance(law, Gaussian):
         return Rounded(Gaussian(law.std / step), Lattice.cells(Fraction(1)))
     return part.noise
-
-
-def drawn_cells(sampler: NoiseSampler, count: int, stream: WordStream) -> Floats:
-    """`count` cells as floats."""
-    return sampler.many(count, stream).astype(np.float64)
 
 
 @drawer_for.register(NormShaped)
@@ -133,7 +128,7 @@ class LinearGaussianDrawer:
 
     def draw(self, count: int, entropy: Entropy) -> Floats:
         size = self._mechanism.query.dimension
-        cells = drawn_cells(self._sampler, count * size, entropy.stream())
+        cells = self._sampler.many(count * size, entropy.stream()).astype(np.float64)
         framed = (cells.reshape(count, size) + 0.5) * float(self._mechanism.step)
         return np.asarray(framed @ self._inverse.T)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import accumulate
 
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
 from noisewright.sample.entropy import WordStream
@@ -29,14 +30,9 @@ def _scaled_sums(log_weights: Sequence[Fraction], bits: int) -> tuple[list[int],
     """Integers below and above 2^bits times the distribution function."""
     with precision(bits + _GUARD):
         top = max(log_weights)
-        sums, running = [], ball(0)
-        for value in log_weights:
-            running = running + ball(value - top).exp()
-            sums.append(running)
-        shares = [value / running for value in sums[:-1]]
-        lows = [min(1 << bits, floor_scaled(s, bits)) for s in shares]
+        sums = list(accumulate(ball(value - top).exp() for value in log_weights))
+        shares = [value / sums[-1] for value in sums[:-1]]
+        # Rounding may make lower ends of nearly equal sums decrease by a unit; searching needs them in order.
+        lows = list(accumulate((min(1 << bits, floor_scaled(s, bits)) for s in shares), max))
         highs = [ceil_scaled(s, bits) for s in shares]
-    # Rounding may make lower ends of nearly equal sums decrease by a unit; searching needs them in order.
-    for i in range(1, len(lows)):
-        lows[i] = max(lows[i], lows[i - 1])
     return [*lows, 1 << bits], [*highs, 1 << bits]

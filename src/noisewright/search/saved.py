@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
-from noisewright.problem.privacy import requirement_from_dict
+from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.queries import QUERIES, Bounded
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import check_seal, reading, verified
@@ -31,7 +31,7 @@ def report_from_dict(data: Mapping[str, Any]) -> Report:
     check_seal(data, "report", FORMAT, _FIELDS)
     with reading("report"):
         query = QUERIES.from_dict(data["query"])
-        privacy = requirement_from_dict(data["privacy"])
+        privacy = REQUIREMENTS.from_dict(data["privacy"])
         utility = _utility(data["utility"])
         designer = _designer(query, privacy, utility, data["settings"])
         proposals = tuple(_proposal(c, i, query, privacy) for i, c in enumerate(data["candidates"]))

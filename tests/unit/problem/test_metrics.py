@@ -14,7 +14,7 @@ from noisewright.problem.geometry import Dates, Euclidean, GreatCircle, SmoothTh
 from noisewright.problem.graphs import Graph
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming, Matrix, PerAttribute, PerValue, Scaled, Sum, WithAbsent
-from noisewright.problem.privacy import requirement_from_dict
+from noisewright.problem.privacy import REQUIREMENTS
 
 ROWS = [("a", 1), ("b", 1), ("b", 2), ("c", 3)]
 POINTS: list[tuple[Any, Any]] = [(0, 0), ("0.1", "0.2"), (3, 4), (-50.25, 1e-7)]
@@ -49,7 +49,7 @@ def test_every_metric_is_one_and_survives_a_file(metric):
             for k in range(size):
                 assert table[i][k] <= table[i][j] + table[j][k] + 1e-9
     requirement = MetricPrivacy(metric)
-    again: Any = requirement_from_dict(requirement.to_dict())
+    again: Any = REQUIREMENTS.from_dict(requirement.to_dict())
     assert again.to_dict() == requirement.to_dict()
     assert all(lower_squared(again.metric, i, j) == lower_squared(metric, i, j) for i in range(size) for j in range(i))
 

@@ -10,7 +10,7 @@ import pytest
 
 from noisewright.problem.errors import InvalidInputError, InvalidNumberError, InvalidPrivacyError
 from noisewright.problem.numbers import parameter
-from noisewright.problem.privacy import PureDP, requirement_from_dict
+from noisewright.problem.privacy import REQUIREMENTS, PureDP
 
 
 @pytest.mark.parametrize("typed", [0.5, "0.5", "1/2", Decimal("0.5"), Fraction(1, 2), np.float64(0.5)], ids=repr)
@@ -47,13 +47,13 @@ def test_a_requirement_cannot_be_changed():
 
 def test_requirements_come_back_from_plain_data():
     privacy = PureDP("1/3")
-    assert requirement_from_dict(privacy.to_dict()) == privacy
+    assert REQUIREMENTS.from_dict(privacy.to_dict()) == privacy
 
 
 @pytest.mark.parametrize("data", [{"kind": "impure", "epsilon": "1"}, {"kind": "pure"}, {}, {"kind": []}], ids=repr)
 def test_other_data_make_no_requirement(data):
     with pytest.raises((KeyError, TypeError, ValueError)):
-        requirement_from_dict(data)
+        REQUIREMENTS.from_dict(data)
 
 
 def test_the_promise_names_epsilon():

@@ -12,9 +12,9 @@ from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.numbers import above
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.proof.additive import above
 from noisewright.proof.certify import Certificate, certificate_matches, certify
 
 ONE = Fraction(1)

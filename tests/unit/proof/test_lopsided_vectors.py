@@ -16,8 +16,8 @@ import pytest
 import noisewright as nw
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.proof.vector_sets import counted, largest_sum, moved_without_noise, root_above, whole_steps
-from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound
+from noisewright.proof.vector_sets import counted, largest_sum, root_above, whole_steps
+from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
 
 F = Fraction
 ORDERS = list(itertools.permutations(range(3)))
@@ -206,11 +206,13 @@ def test_a_number_without_noise_is_named_wherever_it_stands(place):
     each = [1, 1, 1]
     noisy = [True] * 3
     noisy[place] = False
-    assert moved_without_noise(nw.Vector(nw.Box(each)), noisy) == place
-    each[place] = 0
-    assert moved_without_noise(nw.Vector(nw.Box(each)), noisy) is None
     points = nw.Points([[-1 if i == place else 0 for i in range(3)]])
-    assert moved_without_noise(nw.Vector(points), noisy) == place
+    for chosen in (nw.Box(each), points):
+        with pytest.raises(nw.errors.UncertifiedError, match="gets no noise") as refusal:
+            refuse_uncovered(nw.Vector(chosen), noisy)
+        assert refusal.value.place == place
+    each[place] = 0
+    refuse_uncovered(nw.Vector(nw.Box(each)), noisy)
 
 
 @pytest.mark.parametrize("place", range(2))

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.laplace import Laplace
-from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
