@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from noisewright.laws.base import LAWS, Crossing, SmoothLaw, bracket_crossing
 from noisewright.laws.laplace import Laplace
-from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
 from noisewright.problem.fields import Rational, rational
@@ -63,7 +62,7 @@ class GeneralizedGaussian(SmoothLaw):
 
 
 def _float_crossing(power: float, level: float) -> float:
-    """The x with |x + 1|^power - |x|^power = level, in floats."""
+    """The x with |x + 1|^power - |x|^power = level, in floats; saved certificates hold what is proven around it."""
 
     def rise(x: float) -> float:
         if x > 1e3:
@@ -71,7 +70,20 @@ def _float_crossing(power: float, level: float) -> float:
             return float(x**power * math.expm1(power * math.log1p(1 / x)))
         return float(abs(x + 1) ** power - abs(x) ** power)
 
-    def reached(x: float) -> bool:
-        return rise(x) >= level
-
-    return turn(reached, *gallop(reached, -0.5, 1.0), within=1e-16, relative=1e-15)[0]
+    low, high = -0.5, 1.0
+    while rise(high) < level:
+        low, high = high, 2 * high
+    at_low, at_high = rise(low) - level, rise(high) - level
+    for turn in range(200):
+        # False position, with a halving every third turn so that neither end stays behind.
+        middle = low - at_low * (high - low) / (at_high - at_low) if turn % 3 else (low + high) / 2
+        if not low < middle < high or high - low <= 1e-15 * abs(middle):
+            break
+        value = rise(middle) - level
+        if abs(value) <= 1e-15 * level:
+            return middle
+        if value <= 0:
+            low, at_low = middle, value
+        else:
+            high, at_high = middle, value
+    return low

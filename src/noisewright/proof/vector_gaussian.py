@@ -23,7 +23,7 @@ from noisewright.problem.sensitivity import Points
 from noisewright.problem.vector import Vector
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.losses import composed_delta
-from noisewright.proof.vector_sets import counted, largest_sum, root_above, whole_steps
+from noisewright.proof.vector_sets import counted, largest_sum, root_above, rows, whole_steps
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
 
 _BITS = 192
@@ -100,8 +100,7 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
     """
     rounding = Fraction(0) if query.exact else ROUNDING
     worst = 0
-    assert isinstance(query.sensitivity, Points)
-    for row in query.sensitivity.rows:
+    for row in rows(query.sensitivity):
         sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.smallest_moves, strict=True)]
         total = 0
         for frame, y in zip(matrix, apply(matrix, row), strict=True):

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from noisewright.problem.sensitivity import Box, Counted, L1Ball, L2Ball
+from noisewright.problem.sensitivity import Box, Counted, L1Ball, L2Ball, Points, SensitivitySet
 from noisewright.problem.vector import Vector
 
 _ROOT_BITS = 96
@@ -47,3 +47,9 @@ def root_above(value: Fraction) -> Fraction:
     # Scale so that the whole root has enough digits, then go one up.
     shift = max(0, _ROOT_BITS - (p.bit_length() - q.bit_length()) // 2)
     return Fraction(math.isqrt((p << 2 * shift) // q) + 1, 1 << shift)
+
+
+def rows(chosen: SensitivitySet) -> tuple[tuple[Fraction, ...], ...]:
+    """The listed differences."""
+    assert isinstance(chosen, Points)
+    return chosen.rows
