@@ -15,12 +15,11 @@ from noisewright.laws.base import LAWS as FAMILY
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.laplace import DiscreteLaplace, Laplace, TruncatedLaplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.queries import Scalar

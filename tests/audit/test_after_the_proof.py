@@ -157,7 +157,7 @@ def test_text_is_copied_from_what_only_looks_like_it():
 class FoldInName:
     """Everything that a second fold has, and a transform that is none."""
 
-    costly, lowest, inverse_reach, exponential_reach = False, Fraction(1), None, None
+    costly, lowest, inverse_reach = False, Fraction(1), None
 
     def to_dict(self) -> dict[str, str]:
         return {"kind": "gamma", "shape": "1", "scale": "1"}

@@ -11,7 +11,7 @@ import pytest
 
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.piecewise import staircase
-from noisewright.mechanisms.expected import probability_within
+from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.privacy import PureDP
@@ -47,7 +47,7 @@ def value_of_the_law(fact: Fact) -> float:
     if fact.within is not None:
         split = Fraction(fact.within) / sensitivity % 1 or Fraction(1)
         law = staircase(epsilon=epsilon, sensitivity=sensitivity, split=split)
-        return float(probability_within(law, Fraction(fact.within), BALLS, integer=False))
+        return float(ErrorLaw(law, integer=False).chances((Fraction(fact.within),), BALLS)[0])
     utility = utility_of(fact)
     assert isinstance(utility, AbsoluteError | SquaredError)
     split = Fraction(best_split(utility, epsilon)).limit_denominator(10**12)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from noisewright.laws.base import quantile
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import law_from_dict
 from noisewright.numerics.balls import lower, precision, upper
@@ -99,15 +98,6 @@ def test_moments_and_the_mean_are_the_sums_over_the_cells(kind, data, power):
     with precision(128):
         assert agrees(law.moment(exponent, BALLS), moment, rel=1e-8)
         assert agrees(law.mean(BALLS), mean, absolute=1e-8 * size)
-
-
-@EVERY_LAW
-@given(data=st.data(), probability=st.floats(1e-9, 1 - 1e-9))
-@settings(max_examples=30)
-def test_a_quantile_inverts_the_distribution_function(kind, data, probability):
-    law = brute.density_of(data.draw(strategies.LAWS[kind]))
-    x = quantile(law, probability)
-    assert law.cdf(x, FLOATS) == pytest.approx(probability, rel=1e-7, abs=1e-12)
 
 
 @given(law=strategies.piecewise_laws(), x=places)

@@ -43,7 +43,7 @@ def reproduce(
     folder = out or Path(name)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    from noisewright.search.report.progress import progress_bar
+    from noisewright.search.report.shown import progress_bar
 
     entry = REPRODUCTIONS[name]
     with progress_bar(name, entry.steps, shown=on_a_terminal()) as step:

@@ -40,7 +40,7 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     from noisewright.search.report.report import gap_text
-    from noisewright.search.report.tables import number
+    from noisewright.search.report.shown import number
     from noisewright.search.saved import report_from_dict
 
     report = report_from_dict(data)

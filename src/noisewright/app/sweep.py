@@ -12,9 +12,8 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.search.design import design
-from noisewright.search.report.progress import progress_bar
 from noisewright.search.report.report import Report
-from noisewright.search.report.tables import number, text_table
+from noisewright.search.report.shown import number, progress_bar, text_table
 
 LIMIT = "best possible"
 

@@ -13,7 +13,7 @@ from noisewright.lab.composite_data import QUERIES, Column, columns, sensitivity
 from noisewright.lab.composite_errors import BASELINES, BETTER, COMPOSITES, Errors, draws
 from noisewright.lab.composite_tables import bias_table, formula_table, rate_table
 from noisewright.search.report.plots import new_figure, save
-from noisewright.search.report.progress import Advance
+from noisewright.search.report.shown import Advance
 
 EPSILONS = tuple(Fraction(e) for e in ("1/5", "1/2", "1", "2", "3", "5"))
 DRAWS = 1000

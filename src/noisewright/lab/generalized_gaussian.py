@@ -31,7 +31,7 @@ from noisewright.proof.bounded import bounded_ratio
 from noisewright.proof.certify import certify
 from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.search.families.calibration import GAUSSIAN, calibrated
-from noisewright.search.report.progress import Advance
+from noisewright.search.report.shown import Advance
 
 REPEATS = 500
 MACHINES = 5

@@ -22,9 +22,9 @@ from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.designers.scalar_approximate import integer_families
 from noisewright.search.families.solved import solve_approximate
 from noisewright.search.families.staircase import tuned_staircase
+from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.plots import new_figure, save
 
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))
@@ -63,10 +63,10 @@ def mechanisms(epsilon: Fraction, delta: Fraction, *, cubic: bool) -> dict[str, 
         scale = corollary_nine_scale(3, 1, e, d, printed=False) * 1.02
         law = GeneralizedGaussian(Fraction(3), Fraction(scale))
         found["GG-3, probabilistic"] = _real(real, law, scale, probable)
-    families = integer_families(whole, probable, AbsoluteError())
-    if "truncated staircase" in families:
-        best = make_certified(families["truncated staircase"], probable)
-        found["ours, probabilistic: truncated staircase"] = best
+    cut = truncated_staircase(whole, probable, AbsoluteError())
+    if cut is not None:
+        best = Additive(whole, cut, Lattice.integers())
+        found["ours, probabilistic: truncated staircase"] = make_certified(best, probable)
     solved = solve_approximate(whole, approximate, AbsoluteError())
     if solved.law is not None:
         programme = Additive(whole, solved.law, Lattice.integers())

@@ -17,7 +17,7 @@ from noisewright.problem.linear import Linear
 from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified
-from noisewright.search.designers.linear import best_elliptical, best_laplace, check_sizes
+from noisewright.search.designers.linear import best_elliptical, best_laplace, check
 from noisewright.search.families.linear import (
     exponential_mechanism,
     laplace_mechanism,
@@ -40,7 +40,7 @@ def metric_private(mechanism: Any, privacy: MetricPrivacy, query: Linear | None 
         raise InvalidPrivacyError(f"privacy is {privacy!r}; give MetricPrivacy(metric).", privacy=privacy)
     if not isinstance(asked, Linear):
         raise InvalidMechanismError("this mechanism does not know the universe; give the linear question as `query`.")
-    check_sizes(asked, privacy)
+    check(asked, privacy, SquaredError())
     check_metric(privacy.metric)
     return _counterpart(kind, privacy, asked)
 

@@ -20,7 +20,7 @@ from noisewright.lab.claims import Reproduction
 from noisewright.lab.non_identical_claims import claims
 from noisewright.search.families.vector_approximate import largest_length
 from noisewright.search.report.plots import new_figure, save
-from noisewright.search.report.progress import Advance
+from noisewright.search.report.shown import Advance
 from noisewright.search.tools.partition import best_partition
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from noisewright.lab.sensitivities import minkowski_utility_sensitivity
 from noisewright.mechanisms.truncated import Truncated
-from noisewright.numerics.roots import power_from_above
+from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import PureDP

@@ -8,7 +8,7 @@ from typing import Any
 
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.numerics.roots import power_from_above
+from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.numbers import Number, parameter, sensitivity_value, show
 

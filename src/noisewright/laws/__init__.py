@@ -1,11 +1,10 @@
 """Probability laws as frozen data; each formula runs in floats or in balls.
 
-- base, lattice, registry: what a law is, the grid it is used on, names in files
-- laplace, truncated_laplace, gaussian, generalized_gaussian, logistic, gaussian_mixture: smooth laws
+- base, lattice, registry: what a law is and where its log-ratio passes epsilon, the grid it is used on, names in files
+- laplace, gaussian, generalized_gaussian, logistic: smooth laws
 - piecewise, tabulated, discrete_gaussian: staircases and cells; laws born on the integers
 - twofold, folds, combined, formula, inverse: Laplace noise whose rate is random, and its folds
 - bumps, shells: parts of composite and of norm-shaped noise
-- crossing: where the log-ratio passes epsilon
 
 In the words of the literature: the *log-ratio* of a law and its shifted copy is the privacy loss; *two-fold* noise is a
 compound law or scale mixture, its *fold* the mixing law of the rate; a *lattice* law is a discretised one.

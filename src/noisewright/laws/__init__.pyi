@@ -6,10 +6,13 @@ from noisewright.laws.bumps import (
     Tent as Tent,
 )
 from noisewright.laws.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian as Gaussian
-from noisewright.laws.gaussian_mixture import GaussianMixture as GaussianMixture
+from noisewright.laws.gaussian import Gaussian as Gaussian, GaussianMixture as GaussianMixture
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian as GeneralizedGaussian
-from noisewright.laws.laplace import DiscreteLaplace as DiscreteLaplace, Laplace as Laplace
+from noisewright.laws.laplace import (
+    DiscreteLaplace as DiscreteLaplace,
+    Laplace as Laplace,
+    TruncatedLaplace as TruncatedLaplace,
+)
 from noisewright.laws.lattice import Lattice as Lattice
 from noisewright.laws.logistic import Logistic as Logistic
 from noisewright.laws.piecewise import (
@@ -18,7 +21,6 @@ from noisewright.laws.piecewise import (
     staircase as staircase,
 )
 from noisewright.laws.tabulated import Tabulated as Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace as TruncatedLaplace
 from noisewright.laws.twofold import TwoFold as TwoFold
 from noisewright.proof.approximate import approximate_delta as approximate_delta
 from noisewright.proof.renyi import renyi_divergence as renyi_divergence

@@ -7,9 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
-from noisewright.numerics.bisection import first_true
-from noisewright.numerics.fields import FLOATS, Exact, Field, Point, Value
-from noisewright.problem.errors import InvalidLawError, InvalidNumberError
+from noisewright.numerics.balls import certainly_at_most, precision
+from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
+from noisewright.problem.errors import InvalidLawError, UncertifiedError
 from noisewright.problem.records import Family, Record
 
 LAWS: Family[Any] = Family("a law such as Laplace(scale)", InvalidLawError)
@@ -22,27 +22,21 @@ class Law(Protocol):
 
     def density(self, x: Point, field: Field) -> Value:
         """Density at x."""
-        ...
 
     def cdf(self, x: Point, field: Field) -> Value:
         """P(X <= x), accurate in the lower tail."""
-        ...
 
     def sf(self, x: Point, field: Field) -> Value:
         """P(X > x), accurate in the upper tail."""
-        ...
 
     def moment(self, power: Exact, field: Field) -> Value:
         """E |X|^power."""
-        ...
 
     def mean(self, field: Field) -> Value:
         """E X."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with exact numbers as text; `laws.registry.law_from_dict` inverts it."""
-        ...
 
 
 class Scalable(Record):
@@ -96,11 +90,9 @@ class LogConcave(Protocol):
 
     def sf(self, x: Point, field: Field) -> Value:
         """P(X > x), accurate in the upper tail."""
-        ...
 
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
         """(t1, t2) with t1 <= inf{x : ln f(x) - ln f(x + shift) > epsilon} <= t2; None if there is no such x."""
-        ...
 
 
 def _times(value: Any, factor: Fraction) -> Any:
@@ -122,22 +114,20 @@ def mixed(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], function:
     return sum((field.real(w) * function(v) for v, w in zip(values, weights, strict=True)), field.real(0))
 
 
-def quantile(law: Law, probability: float) -> float:
-    """Smallest float x (to 1e-12 relative) with cdf(x) >= probability, by bisection in floats.
+def bracket_crossing(law: Any, epsilon: Fraction, shift: Fraction, guess: float) -> Crossing:
+    """Rationals t1 <= t <= t2 around the point where ln f(x) - ln f(x + shift) passes epsilon.
 
-    Valid for: probability strictly between 0 and 1. For plots and search; never evidence.
+    `guess` comes from floats; the width grows until both ends are proven. Guarantees: the log-ratio
+    is at most epsilon at t1 and above it at t2.
+    Valid for: log-concave laws whose log-ratio does pass epsilon; raises UncertifiedError otherwise.
     """
-    if not 0 < probability < 1:
-        raise InvalidNumberError(f"probability is {probability}; it must lie strictly between 0 and 1.")
-
-    def reached(x: float) -> bool:
-        if probability <= 0.5:
-            return bool(law.cdf(x, FLOATS) >= probability)
-        return bool(law.sf(x, FLOATS) <= 1 - probability)
-
-    low, high = -1.0, 1.0
-    while reached(low):
-        low *= 2
-    while not reached(high):
-        high *= 2
-    return first_true(reached, low, high, within=1e-60, relative=1e-12)
+    centre = Fraction(guess)
+    width = (abs(centre) + shift) / 2**46
+    with precision(112):
+        target = BALLS.real(epsilon)
+        widths = [width * 2**i for i in range(40)]
+        low = next((w for w in widths if certainly_at_most(law.drop(centre - w, shift, BALLS), target)), None)
+        high = next((w for w in widths if bool(law.drop(centre + w, shift, BALLS) > target)), None)
+    if low is None or high is None:
+        raise UncertifiedError(f"where the likelihood ratio passes e^epsilon could not be enclosed near {guess:.6g}.")
+    return centre - low, centre + high

@@ -90,10 +90,6 @@ class Part(Record):
         """`spreads` at places from low to high."""
 
 
-def _size(z: Point) -> Point:
-    return z if z >= 0 else -z
-
-
 @record("box", PARTS, error=InvalidLawError)
 class Plateau(Part):
     """Activation A1: constant on [-half, half]. With half = 1 it is base B1."""
@@ -150,11 +146,11 @@ class Tent(Part):
     half: Rational = rational(above=0, at_most=1)
 
     def _height(self, z: Point, field: Field) -> Value:
-        return field.real((self.half - _size(z)) / self.half**2)
+        return field.real((self.half - max(z, -z)) / self.half**2)
 
     def _raised(self, z: Point, field: Field) -> Value:
         # The cubic of the rising side, mirrored about the centre: spread(z) = z + spread(-z).
-        rest = self.half - _size(z)
+        rest = self.half - max(z, -z)
         cubic = rest * rest * rest / (6 * self.half * self.half)
         return field.real(cubic if z <= 0 else z + cubic)
 
@@ -182,12 +178,10 @@ class Quartic(Part):
         return Fraction(5) / (2 * (4 + self.ratio))
 
     def _height(self, z: Point, field: Field) -> Value:
-        top = self.top
-        return field.real(top) - field.real(top * (1 - self.ratio)) * field.real(z) ** 4
+        return field.real(self.top) - field.real(self.top * (1 - self.ratio)) * field.real(z) ** 4
 
     def _raised(self, z: Point, field: Field) -> Value:
-        top = self.top
-        x = field.real(z)
+        top, x = self.top, field.real(z)
         bend = x**6 / 30 + x / 5 + field.real(Fraction(1, 6))
         return field.real(top / 2) * (x + 1) ** 2 - field.real(top * (1 - self.ratio)) * bend
 
@@ -196,12 +190,10 @@ class Quartic(Part):
         return np.asarray(float(self.top / 2) * (z + 1) ** 2 - float(self.top * (1 - self.ratio)) * bend)
 
     def second_moment(self, field: Field) -> Value:
-        top = self.top
-        return field.real(2 * top / 3 - 2 * top * (1 - self.ratio) / 7)
+        return field.real(2 * self.top / 3 - 2 * self.top * (1 - self.ratio) / 7)
 
     def extremes(self, field: Field) -> tuple[Value, Value]:
-        top = self.top
-        return field.real(top * self.ratio), field.real(top)
+        return field.real(self.top * self.ratio), field.real(self.top)
 
 
 @record("steps", PARTS, error=InvalidLawError)
@@ -215,22 +207,20 @@ class Steps(Part):
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.heights) <= _LARGEST_STEPS or len(self.edges) != len(self.heights) + 1:
-            raise InvalidLawError(
-                f"{len(self.heights)} heights need {len(self.heights) + 1} edges (at most 4096 steps)."
-            )
+            steps = len(self.heights)
+            raise InvalidLawError(f"{steps} heights need {steps + 1} edges (at most 4096 steps).")
         if any(b <= a for a, b in pairwise(self.edges)):
             raise InvalidLawError("the edges of a step density must increase.")
         if not any(self.heights):
             raise InvalidLawError("the heights of a step density must be at least 0, and not all 0.")
-        mass = spread = Fraction(0)
+        mass = spread = square = Fraction(0)
         sums = [(mass, spread)]
         for (a, b), height in zip(pairwise(self.edges), self.heights, strict=True):
             spread += mass * (b - a) + height * (b - a) ** 2 / 2
             mass += height * (b - a)
+            square += height * (b**3 - a**3) / 3
             sums.append((mass, spread))
-        cells = zip(pairwise(self.edges), self.heights, strict=True)
-        square = sum((h * (b**3 - a**3) / 3 for (a, b), h in cells), Fraction(0)) / mass
-        keep(self, _sums=tuple(sums), _square=square)
+        keep(self, _sums=tuple(sums), _square=square / mass)
 
     @property
     def total(self) -> Fraction:

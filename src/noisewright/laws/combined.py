@@ -8,25 +8,14 @@ from functools import lru_cache
 from typing import ClassVar
 
 from noisewright.laws.folds import FOLDS, Fold
-from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
+from noisewright.laws.inverse import inverse_moment_between
 from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
-from noisewright.numerics.special import gaussian_transform, infinity
+from noisewright.numerics.special import gaussian_transform
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.fields import (
-    Many,
-    MaybeRational,
-    Rational,
-    Rationals,
-    one_of,
-    optional,
-    rational,
-    rationals,
-    tuple_of,
-)
 from noisewright.problem.records import record
 
-_MOST_STANDARD_UNITS = 30
 _MOST_PARTS = 16
 
 
@@ -39,17 +28,17 @@ class TruncatedNormalFold(Fold):
     Valid for: low >= 0, ends at most 30 spreads from the centre.
     """
 
-    centre: Rational = rational()
-    spread: Rational = rational(above=0)
-    low: Rational = rational(at_least=0)
-    high: MaybeRational = optional(rational())
+    centre: fields.Rational = fields.rational()
+    spread: fields.Rational = fields.rational(above=0)
+    low: fields.Rational = fields.rational(at_least=0)
+    high: fields.MaybeRational = fields.optional(fields.rational())
     costly: ClassVar[bool] = True
     lengths: ClassVar[tuple[str, ...]] = ("centre", "spread", "low", "high")
 
     def __post_init__(self) -> None:
         if self.high is not None and self.high <= self.low:
             raise InvalidLawError("a truncated normal fold needs spread > 0 and 0 <= low < high.")
-        far = _MOST_STANDARD_UNITS * self.spread
+        far = 30 * self.spread
         if abs(self.low - self.centre) > far or (self.high is not None and abs(self.high - self.centre) > far):
             raise InvalidLawError(
                 "the ends of a truncated normal fold must lie within 30 spreads of its centre; use None for no"
@@ -68,19 +57,10 @@ class TruncatedNormalFold(Fold):
     def slope(self, x: Value, field: Field) -> Value:
         return self._ends(x, field, 1) / self._whole(field)
 
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        if power == 0:
-            return field.real(1)
-        if not self.low and power >= 1:
-            return infinity(field)
-        if field is FLOATS:
-            return self._inverse_moment_float(float(power))
-        if self.low:
-            return inverse_moment_between(self, power, field, exponential_tail(self.low, power))
-        return inverse_moment_between(self, power, field, polynomial_tail(Fraction(1), self._highest_density, power))
-
-    def _inverse_moment_float(self, power: float) -> float:
-        """Gauss's rule over the logarithm of the rate: quick, for search."""
+    def _inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """In floats by Gauss's rule over the logarithm of the rate: quick, for search."""
+        if field is BALLS:
+            return inverse_moment_between(self, power, field)
         import numpy as np
 
         centre, spread = float(self.centre), float(self.spread)
@@ -91,15 +71,15 @@ class TruncatedNormalFold(Fold):
         rates = np.exp(logs)
         exponents = -(((rates - centre) / spread) ** 2) / 2
         mass = weights * np.exp(exponents - exponents.max()) * rates
-        return float(np.sum(mass * rates**-power) / np.sum(mass))
+        return float(np.sum(mass * rates ** -float(power)) / np.sum(mass))
 
     @property
     def lowest(self) -> Fraction:
         return self.low
 
-    def _highest_density(self, field: Field) -> Value:
-        """No density of the rate exceeds this, so L(x) is at most this divided by x."""
-        return 1 / (field.real(self.spread) * self._whole(field))
+    def tail_bound(self, power: Fraction, field: Field) -> tuple[Fraction, Value]:
+        """No density of the rate exceeds a height, so L(x) is at most that height divided by x."""
+        return Fraction(1), 1 / (field.real(self.spread) * self._whole(field))
 
     def _whole(self, field: Field) -> Value:
         """The normalising constant, computed once per precision."""
@@ -132,8 +112,8 @@ def _normaliser(fold: TruncatedNormalFold, bits: int | None) -> Value:
 class Ensemble(Fold):
     """A sum of independent folds with positive coefficients: L(x) is the product of the L_i(a_i x)."""
 
-    coefficients: Rationals = rationals(above=0)
-    parts: Many[Fold] = tuple_of(one_of(FOLDS))
+    coefficients: fields.Rationals = fields.rationals(above=0)
+    parts: fields.Many[Fold] = fields.tuple_of(fields.one_of(FOLDS))
     costly: ClassVar[bool] = True
     lengths: ClassVar[tuple[str, ...]] = ("coefficients",)
 
@@ -148,15 +128,6 @@ class Ensemble(Fold):
         reaches = [part.inverse_reach for part in self.parts]
         return None if None in reaches else sum((r for r in reaches if r is not None), Fraction(0))
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        scaled = [
-            part.exponential_reach / a
-            for a, part in zip(self.coefficients, self.parts, strict=True)
-            if part.exponential_reach is not None
-        ]
-        return min(scaled) if scaled else None
-
     def transform(self, x: Value, field: Field) -> Value:
         return math.prod(self._transforms(x, field), start=field.real(1))
 
@@ -168,34 +139,23 @@ class Ensemble(Fold):
             total = total + field.real(a) * part.slope(field.real(a) * x, field) * others
         return total
 
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        if power == 0:
-            return field.real(1)
-        reach = self.inverse_reach
-        if reach is not None and power >= reach:
-            return infinity(field)
-        if self.lowest:
-            return inverse_moment_between(self, power, field, exponential_tail(self.lowest, power))
-        assert reach is not None
-        order = power + (reach - power) * Fraction(9, 10)
-        tail = polynomial_tail(order, lambda chosen: self._tail_constant(order / reach, chosen), power)
-        return inverse_moment_between(self, power, field, tail)
-
     @property
     def lowest(self) -> Fraction:
         return sum((a * part.lowest for a, part in zip(self.coefficients, self.parts, strict=True)), Fraction(0))
 
-    def _tail_constant(self, share: Fraction, field: Field) -> Value:
-        """C with L(x) <= C x^(-order), from L_i(x) <= Gamma(q+1) E u_i^(-q) x^(-q) for each part.
+    def tail_bound(self, power: Fraction, field: Field) -> tuple[Fraction, Value]:
+        """From L_i(x) <= Gamma(q+1) E u_i^(-q) x^(-q) for each part.
 
         That holds because x^q L_i(x) / q is at most the integral of t^(q-1) L_i(t) over t < x.
         """
+        assert self.inverse_reach is not None
+        order = power + (self.inverse_reach - power) * Fraction(9, 10)
         total = field.real(1)
         for a, part in zip(self.coefficients, self.parts, strict=True):
             assert part.inverse_reach is not None
-            q = part.inverse_reach * share
+            q = part.inverse_reach * order / self.inverse_reach
             total = total * field.gamma(q + 1) * part.inverse_moment(q, field) / field.power(field.real(a), q)
-        return total
+        return order, total
 
     def _transforms(self, x: Value, field: Field) -> list[Value]:
         return [part.transform(field.real(a) * x, field) for a, part in zip(self.coefficients, self.parts, strict=True)]

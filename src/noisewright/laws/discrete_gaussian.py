@@ -72,16 +72,15 @@ class DiscreteGaussian(SymmetricLaw):
         return hull(first, first / (1 - ratio)) / total
 
     def moment(self, power: Exact, field: Field) -> Value:
+        def term(k: int) -> Value:
+            return field.power(field.real(k), power) * self._weight(k, field)
+
         total, tails = self._tails(field)
-        terms = field.real(0)
-        for k in range(1, len(tails)):
-            terms = terms + field.power(field.real(k), power) * self._weight(k, field)
+        terms, k = sum((term(i) for i in range(1, len(tails))), field.real(0)), len(tails)
         if field is BALLS:
-            k = len(tails)
-            first = field.power(field.real(k), power) * self._weight(k, field)
             shrink = field.power(field.real(Fraction(k + 1, k)), power)
             ratio = shrink * field.exp(field.real(-Fraction(2 * k + 1) / (2 * self.std**2)))
-            terms = terms + hull(ball(0), first / (1 - ratio))
+            terms = terms + hull(ball(0), term(k) / (1 - ratio))
         return 2 * terms / total
 
     def first_above(self, epsilon: Fraction, shift: int) -> int:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from noisewright.laws.base import Scalable, check_mixture, mixed
+from noisewright.laws.inverse import inverse_moment_between
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.special import gaussian_transform, infinity, kummer
 from noisewright.problem.errors import InvalidLawError
@@ -42,22 +43,24 @@ class Fold(Scalable):
         """E u^(-p) is finite for every p below this; None where it is for every p."""
         return None
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        """E e^(su) is finite for every s below this; None where it is for every s."""
-        return None
-
     @abstractmethod
     def transform(self, x: Value, field: Field) -> Value:
-        """L(x) = E e^(-ux), for x >= 0 and for x > -exponential_reach."""
+        """L(x) = E e^(-ux), for x >= 0 and for x < 0 where it is finite."""
 
     @abstractmethod
     def slope(self, x: Value, field: Field) -> Value:
         """-L'(x) = E u e^(-ux), for x >= 0."""
 
-    @abstractmethod
     def inverse_moment(self, power: Fraction, field: Field) -> Value:
         """E u^(-power), infinite where it does not exist; power >= 0."""
+        reach = self.inverse_reach
+        if power == 0:
+            return field.real(1)
+        return self._inverse_moment(power, field) if reach is None or power < reach else infinity(field)
+
+    def _inverse_moment(self, power: Fraction, field: Field) -> Value:
+        """The same for a power above 0 and below the reach; from the transform, where no closed form is known."""
+        return inverse_moment_between(self, power, field)
 
 
 @record("atoms", FOLDS, error=InvalidLawError)
@@ -81,7 +84,7 @@ class Atoms(Fold):
     def slope(self, x: Value, field: Field) -> Value:
         return self._mean(lambda rate: rate * field.exp(-rate * x), field)
 
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+    def _inverse_moment(self, power: Fraction, field: Field) -> Value:
         return self._mean(lambda rate: 1 / field.power(rate, power), field)
 
     def _mean(self, function: Any, field: Field) -> Value:
@@ -99,19 +102,13 @@ class GammaFold(Fold):
     def inverse_reach(self) -> Fraction | None:
         return self.shape
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        return 1 / self.scale
-
     def transform(self, x: Value, field: Field) -> Value:
         return 1 / field.power(1 + field.real(self.scale) * x, self.shape)
 
     def slope(self, x: Value, field: Field) -> Value:
         return field.real(self.shape * self.scale) / field.power(1 + field.real(self.scale) * x, self.shape + 1)
 
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        if power >= self.shape:
-            return infinity(field)
+    def _inverse_moment(self, power: Fraction, field: Field) -> Value:
         return _gamma_ratio(self.shape, power, field) / field.power(field.real(self.scale), power)
 
 
@@ -144,10 +141,8 @@ class UniformFold(Fold):
         z = width * x
         return field.exp(-low * x) * (low * _average(z, field) + width * _average_slope(z, field))
 
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
+    def _inverse_moment(self, power: Fraction, field: Field) -> Value:
         if not self.low:
-            if power >= 1:
-                return infinity(field)
             return 1 / (field.power(field.real(self.high), power) * field.real(1 - power))
         if power == 1:
             return field.log(field.real(self.high / self.low)) / field.real(self.high - self.low)
@@ -167,10 +162,6 @@ class NoncentralChiSquaredFold(Fold):
     def inverse_reach(self) -> Fraction | None:
         return self.degrees / 2
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        return 1 / (2 * self.scale)
-
     def transform(self, x: Value, field: Field) -> Value:
         s = field.real(self.scale) * x
         return field.exp(-field.real(self.noncentrality) * s / (1 + 2 * s)) / field.power(1 + 2 * s, self.degrees / 2)
@@ -180,11 +171,8 @@ class NoncentralChiSquaredFold(Fold):
         rate = field.real(self.degrees) / spread + field.real(self.noncentrality) / (spread * spread)
         return field.real(self.scale) * rate * self.transform(x, field)
 
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        shape = self.degrees / 2
-        if power >= shape:
-            return infinity(field)
-        half = self.noncentrality / 2
+    def _inverse_moment(self, power: Fraction, field: Field) -> Value:
+        shape, half = self.degrees / 2, self.noncentrality / 2
         # Kummer's other form: every term of this series is positive, so nothing cancels.
         series = field.exp(field.real(-half)) * kummer(shape - power, shape, half, field)
         return _gamma_ratio(shape, power, field) * series / field.power(field.real(2 * self.scale), power)
@@ -208,9 +196,7 @@ class RayleighFold(Fold):
         scale = field.real(self.scale)
         return scale * gaussian_transform(2, scale * x, field)
 
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        if power >= 2:
-            return infinity(field)
+    def _inverse_moment(self, power: Fraction, field: Field) -> Value:
         root = field.power(field.real(2), power / 2)
         return field.gamma(1 - power / 2) / (root * field.power(field.real(self.scale), power))
 
@@ -235,9 +221,7 @@ def _gamma_ratio(shape: Fraction, power: Fraction, field: Field) -> Value:
 
 def _average(z: Value, field: Field) -> Value:
     """(1 - e^(-z)) / z, the mean of e^(-zt) over 0 < t < 1."""
-    if bool(z == 0):
-        return field.real(1)
-    return -field.expm1(-z) / z
+    return field.real(1) if bool(z == 0) else -field.expm1(-z) / z
 
 
 def _average_slope(z: Value, field: Field) -> Value:

@@ -16,10 +16,8 @@ from functools import lru_cache
 from typing import ClassVar
 
 from noisewright.laws.folds import FOLDS, Fold
-from noisewright.laws.inverse import exponential_tail, inverse_moment_between, polynomial_tail
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS, Field, Value
-from noisewright.numerics.special import infinity
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Text, rational, text
 from noisewright.problem.records import record
@@ -34,7 +32,7 @@ _DEEPEST = 160
 class Shape:
     """What is known of a subformula: its kind, its sign, and how it behaves far out.
 
-    kind "constant", "bernstein" or "monotone"; negative means minus such a function. `extreme`: a
+    kind "constant" (of this value), "bernstein" or "monotone"; negative means minus such a function. `extreme`: a
     Bernstein function grows without limit, a monotone one vanishes. A Bernstein function is at
     least `rate` x; a monotone one at most e^(-rate x) and at most constant x^(-order).
     """
@@ -45,6 +43,9 @@ class Shape:
     extreme: bool = False
     rate: Fraction = Fraction(0)
     order: Fraction = Fraction(0)
+
+    def __neg__(self) -> Shape:
+        return replace(self, negative=not self.negative, value=-self.value)
 
 
 @record("formula", FOLDS, error=InvalidLawError)
@@ -75,43 +76,25 @@ class FormulaFold(Fold):
         shape = _prove(self.formula)
         return None if shape.rate else shape.order
 
-    @property
-    def exponential_reach(self) -> Fraction | None:
-        return Fraction(0)
-
     def transform(self, x: Value, field: Field) -> Value:
         return self._dual(x, field)[0] / self._dual(field.real(0), field)[0]
 
     def slope(self, x: Value, field: Field) -> Value:
         return -field.real(self.scale) * self._dual(x, field)[1] / self._dual(field.real(0), field)[0]
 
-    def inverse_moment(self, power: Fraction, field: Field) -> Value:
-        if power == 0:
-            return field.real(1)
-        shape = _prove(self.formula)
-        if shape.rate:
-            return inverse_moment_between(self, power, field, exponential_tail(self.lowest, power))
-        if power >= shape.order:
-            return infinity(field)
-        # x^order L(x) is bounded; its supremum over x > far is at most its value bound by the rules' factors.
-        tail = polynomial_tail(shape.order, lambda chosen: _tail_factor(self, shape.order, chosen), power)
-        return inverse_moment_between(self, power, field, tail)
+    def tail_bound(self, power: Fraction, field: Field) -> tuple[Fraction, Value]:
+        """From the product of the formula's own power bounds."""
+        node, order = _parse(self.formula), _prove(self.formula).order
+        start = _evaluate(node, field.real(0), field)[0]
+        return order, _power_bound(node, field) / (start * field.power(field.real(self.scale), order))
 
     def _dual(self, x: Value, field: Field) -> tuple[Value, Value]:
         return _evaluate(_parse(self.formula), field.real(self.scale) * x, field)
 
 
-def _tail_factor(fold: FormulaFold, order: Fraction, field: Field) -> Value:
-    """An upper bound of x^order L(x), from the product of the formula's own power bounds."""
-    bound = _power_bound(_parse(fold.formula), field)
-    start = _evaluate(_parse(fold.formula), field.real(0), field)[0]
-    return bound / (start * field.power(field.real(fold.scale), order))
-
-
 def _power_bound(node: ast.expr, field: Field) -> Value:
     """C with node(x) <= C x^(-order of its shape) for all x > 0; the shape's rules, with their constants."""
-    shape = _shape(node)
-    if shape.order == 0:
+    if _shape(node).order == 0:
         return _evaluate(node, field.real(0), field)[0]
     assert isinstance(node, ast.BinOp)
     if isinstance(node.op, ast.Pow):
@@ -123,15 +106,13 @@ def _power_bound(node: ast.expr, field: Field) -> Value:
         return _power_bound(node.left, field) * _power_bound(node.right, field)
     assert isinstance(node.op, ast.Div)
     right = _shape(node.right)
-    below = field.real(right.value if right.kind == "constant" else right.rate)
-    return _power_bound(node.left, field) / below
+    return _power_bound(node.left, field) / field.real(abs(right.value) or right.rate)
 
 
 @lru_cache(maxsize=256)
 def _prove(formula: str) -> Shape:
     """The shape of a formula that is a Laplace transform up to its value at 0, or a refusal."""
-    node = _parse(formula)
-    shape = _shape(node)
+    shape = _shape(node := _parse(formula))
     if shape.kind != "monotone" or shape.negative:
         raise InvalidLawError(
             f'"{formula}" is not shown to be completely monotone by the closure rules; build it from exp(-B), B**-r,'
@@ -153,19 +134,15 @@ def _parse(formula: str) -> ast.expr:
         node = ast.parse(formula.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidLawError(f'"{formula}" is not a formula; write for example "(1 + x)**-3".') from None
-    if _deeper(node, _DEEPEST):
+    level: list[ast.AST] = [node]
+    # Level by level, since the walks that follow recurse.
+    for _ in range(_DEEPEST):
+        level = [child for parent in level for child in ast.iter_child_nodes(parent) if isinstance(child, ast.expr)]
+    if level:
         raise InvalidLawError(
             f'"{formula}" is nested more than {_DEEPEST} deep; write the formula of a fold with fewer terms.'
         )
     return node
-
-
-def _deeper(node: ast.expr, limit: int) -> bool:
-    """Whether a formula is nested deeper than this; level by level, since the walks that follow recurse."""
-    level: list[ast.AST] = [node]
-    for _ in range(limit):
-        level = [child for parent in level for child in ast.iter_child_nodes(parent) if isinstance(child, ast.expr)]
-    return bool(level)
 
 
 def _unknown(node: ast.expr) -> InvalidLawError:
@@ -183,7 +160,7 @@ def _constant(node: ast.expr) -> Fraction:
     shape = _shape(node)
     if shape.kind != "constant":
         raise _unknown(node)
-    return _signed(shape)
+    return shape.value
 
 
 def _shape(node: ast.expr) -> Shape:
@@ -194,13 +171,13 @@ def _shape(node: ast.expr) -> Shape:
     if isinstance(node, ast.Name) and node.id == "x":
         return Shape("bernstein", extreme=True, rate=Fraction(1))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return _negated(_shape(node.operand))
+        return -_shape(node.operand)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
         return _call(node, node.func.id, node.args[0])
     if isinstance(node, ast.BinOp):
         if isinstance(node.op, ast.Add | ast.Sub):
             right = _shape(node.right)
-            return _sum(node, _shape(node.left), _negated(right) if isinstance(node.op, ast.Sub) else right)
+            return _sum(node, _shape(node.left), -right if isinstance(node.op, ast.Sub) else right)
         if isinstance(node.op, ast.Mult):
             return _product(node, _shape(node.left), _shape(node.right))
         if isinstance(node.op, ast.Div):
@@ -214,16 +191,12 @@ def _number(node: ast.expr, value: Fraction) -> Shape:
     # Kept within reach of a float, so that a formula that is proven can also be searched and drawn.
     if _bits(value) > _MOST_BITS:
         raise _too_large(node)
-    return Shape("constant", negative=value < 0, value=abs(value))
+    return Shape("constant", negative=value < 0, value=value)
 
 
 def _bits(value: Fraction) -> int:
     """The length of the longer of numerator and denominator."""
     return max(value.numerator.bit_length(), value.denominator.bit_length())
-
-
-def _negated(shape: Shape) -> Shape:
-    return replace(shape, negative=not shape.negative)
 
 
 def _call(node: ast.expr, name: str, argument: ast.expr) -> Shape:
@@ -237,7 +210,7 @@ def _call(node: ast.expr, name: str, argument: ast.expr) -> Shape:
 
 def _sum(node: ast.BinOp, a: Shape, b: Shape) -> Shape:
     if a.kind == b.kind == "constant":
-        return _number(node, _signed(a) + _signed(b))
+        return _number(node, a.value + b.value)
     if a.kind == "constant" or b.kind == "constant":
         constant, other = (a, b) if a.kind == "constant" else (b, a)
         if not constant.negative and not other.negative:
@@ -255,16 +228,15 @@ def _sum(node: ast.BinOp, a: Shape, b: Shape) -> Shape:
 def _product(node: ast.expr, a: Shape, b: Shape) -> Shape:
     negative = a.negative != b.negative
     if a.kind == b.kind == "constant":
-        return _number(node, _signed(a) * _signed(b))
+        return _number(node, a.value * b.value)
     if "constant" in (a.kind, b.kind):
         constant, other = (a, b) if a.kind == "constant" else (b, a)
         if constant.value:
-            rate = other.rate * constant.value if other.kind == "bernstein" else other.rate
+            rate = other.rate * abs(constant.value) if other.kind == "bernstein" else other.rate
             return Shape(other.kind, negative, extreme=other.extreme, rate=rate, order=other.order)
     if a.kind == b.kind == "monotone":
-        return Shape(
-            "monotone", negative, extreme=a.extreme or b.extreme, rate=a.rate + b.rate, order=a.order + b.order
-        )
+        extreme = a.extreme or b.extreme
+        return Shape("monotone", negative, extreme=extreme, rate=a.rate + b.rate, order=a.order + b.order)
     raise _unknown(node)
 
 
@@ -273,12 +245,12 @@ def _power(node: ast.expr, base: ast.expr, exponent: Fraction) -> Shape:
     if abs(exponent) > _LARGEST_POWER or exponent == 0:
         raise _unknown(node)
     if inside.kind == "constant":
-        if inside.value and exponent == int(exponent):
-            # A power of b bits has at least (b - 1) times the exponent: refused before it is computed.
-            if (_bits(inside.value) - 1) * abs(exponent) > _MOST_BITS:
-                raise _too_large(node)
-            return _number(node, _signed(inside) ** int(exponent))
-        raise _unknown(node)
+        if not inside.value or exponent != int(exponent):
+            raise _unknown(node)
+        # A power of b bits has at least (b - 1) times the exponent: refused before it is computed.
+        if (_bits(inside.value) - 1) * abs(exponent) > _MOST_BITS:
+            raise _too_large(node)
+        return _number(node, inside.value ** int(exponent))
     if inside.kind == "bernstein" and not inside.negative:
         if 0 < exponent <= 1:
             return Shape("bernstein", extreme=inside.extreme, rate=inside.rate if exponent == 1 else Fraction(0))
@@ -287,10 +259,6 @@ def _power(node: ast.expr, base: ast.expr, exponent: Fraction) -> Shape:
     if inside.kind == "monotone" and not inside.negative and exponent > 0 and exponent == int(exponent):
         return Shape("monotone", extreme=inside.extreme, rate=inside.rate * exponent, order=inside.order * exponent)
     raise _unknown(node)
-
-
-def _signed(shape: Shape) -> Fraction:
-    return -shape.value if shape.negative else shape.value
 
 
 def _at_zero(node: ast.expr) -> Fraction:
@@ -325,10 +293,8 @@ def _evaluate(node: ast.expr, x: Value, field: Field) -> tuple[Value, Value]:
         rest = 1 / field.power(a, 1 - exponent) if exponent < 1 else field.power(a, exponent - 1)
         return field.power(a, exponent), field.real(exponent) * rest * da
     b, db = _evaluate(node.right, x, field)
-    if isinstance(node.op, ast.Add):
-        return a + b, da + db
-    if isinstance(node.op, ast.Sub):
-        return a - b, da - db
+    if isinstance(node.op, ast.Add | ast.Sub):
+        return (a + b, da + db) if isinstance(node.op, ast.Add) else (a - b, da - db)
     if isinstance(node.op, ast.Mult):
         return a * b, da * b + a * db
     return a / b, (da * b - a * db) / (b * b)

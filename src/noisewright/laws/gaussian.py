@@ -1,14 +1,15 @@
-"""The Gaussian law: density proportional to e^(-x^2 / (2 std^2))."""
+"""The Gaussian law, density proportional to e^(-x^2 / (2 std^2)), and noise whose deviation is itself random."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import ClassVar
 
-from noisewright.laws.base import LAWS, Crossing, SmoothLaw
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw, check_mixture, mixed
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.fields import Rational, rational
+from noisewright.problem.fields import Rational, Rationals, rational, rationals
 from noisewright.problem.records import record
 
 
@@ -35,3 +36,27 @@ class Gaussian(SmoothLaw):
         """The log-ratio (2 x shift + shift^2) / (2 std^2) passes epsilon at a rational point."""
         place = epsilon * self.std**2 / shift - shift / 2
         return place, place
+
+
+@record("gaussian-mixture", LAWS, error=InvalidLawError)
+class GaussianMixture(SmoothLaw):
+    """Gaussian noise of standard deviation stds[i] with probability weights[i]."""
+
+    stds: Rationals = rationals(above=0)
+    weights: Rationals = rationals(above=0)
+    lengths: ClassVar[tuple[str, ...]] = ("stds",)
+
+    def __post_init__(self) -> None:
+        check_mixture(self.stds, self.weights, "a Gaussian mixture", "standard deviations")
+
+    def density(self, x: Point, field: Field) -> Value:
+        return self._mean(lambda part: part.density(x, field), field)
+
+    def sf(self, x: Point, field: Field) -> Value:
+        return self._mean(lambda part: part.sf(x, field), field)
+
+    def moment(self, power: Exact, field: Field) -> Value:
+        return self._mean(lambda part: part.moment(power, field), field)
+
+    def _mean(self, function: Callable[[Gaussian], Value], field: Field) -> Value:
+        return mixed(self.stds, self.weights, lambda std: function(Gaussian(std)), field)

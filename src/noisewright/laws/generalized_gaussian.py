@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from noisewright.laws.base import LAWS, Crossing, SmoothLaw
-from noisewright.laws.crossing import bracket_crossing
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw, bracket_crossing
 from noisewright.laws.laplace import Laplace
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
 from noisewright.problem.fields import Rational, rational
 from noisewright.problem.records import record
 
-SMALLEST_POWER = Fraction(1, 10)
 LARGEST_POWER = Fraction(100)
 
 
@@ -25,7 +23,7 @@ class GeneralizedGaussian(SmoothLaw):
     purely private; from 1 on it is log-concave.
     """
 
-    power: Rational = rational(at_least=SMALLEST_POWER, at_most=LARGEST_POWER, hint=" (1 is Laplace, 2 is Gaussian)")
+    power: Rational = rational(at_least=Fraction(1, 10), at_most=LARGEST_POWER, hint=" (1 is Laplace, 2 is Gaussian)")
     scale: Rational = rational(above=0)
 
     def density(self, x: Point, field: Field) -> Value:
@@ -34,7 +32,7 @@ class GeneralizedGaussian(SmoothLaw):
 
     def reduced(self, x: Point, field: Field) -> Value:
         """|x / scale|^power."""
-        return field.power(field.real(x if x >= 0 else -x) / field.real(self.scale), self.power)
+        return field.power(field.real(max(x, -x)) / field.real(self.scale), self.power)
 
     def sf(self, x: Point, field: Field) -> Value:
         if not x:
@@ -59,14 +57,12 @@ class GeneralizedGaussian(SmoothLaw):
         if self.power == 2:
             place = (epsilon * self.scale**2 / shift - shift) / 2
             return place, place
-        guess = float(shift) * _float_crossing(
-            float(self.power), float(epsilon) * float(self.scale / shift) ** float(self.power)
-        )
-        return bracket_crossing(self, epsilon, shift, guess)
+        level = float(epsilon) * float(self.scale / shift) ** float(self.power)
+        return bracket_crossing(self, epsilon, shift, float(shift) * _float_crossing(float(self.power), level))
 
 
 def _float_crossing(power: float, level: float) -> float:
-    """The x with |x + 1|^power - |x|^power = level, in floats."""
+    """The x with |x + 1|^power - |x|^power = level, in floats; saved certificates hold what is proven around it."""
 
     def rise(x: float) -> float:
         if x > 1e3:

@@ -1,4 +1,4 @@
-"""The Laplace law: density e^(-|x|/scale) / (2 scale)."""
+"""The Laplace law, density e^(-|x|/scale) / (2 scale): whole, cut off at a bound, and on the integers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Laplace(SmoothLaw):
     scale: Rational = rational(above=0)
 
     def density(self, x: Point, field: Field) -> Value:
-        return field.exp(-field.real(x if x >= 0 else -x) / field.real(self.scale)) / field.real(2 * self.scale)
+        return field.exp(-field.real(max(x, -x)) / field.real(self.scale)) / field.real(2 * self.scale)
 
     def sf(self, x: Point, field: Field) -> Value:
-        half_tail = field.exp(-field.real(x if x >= 0 else -x) / field.real(self.scale)) / 2
+        half_tail = field.exp(-field.real(max(x, -x)) / field.real(self.scale)) / 2
         return half_tail if x >= 0 else 1 - half_tail
 
     def moment(self, power: Exact, field: Field) -> Value:
@@ -39,6 +39,49 @@ class Laplace(SmoothLaw):
     def stepped(self, step: Fraction) -> Piecewise:
         """The law with its mass spread evenly over each cell [k step, (k+1) step): rounding in and out."""
         return Piecewise(step / self.scale, step, (-step, 0, step), (0, 0), left_cells=1, right_cells=1)
+
+
+@record("truncated-laplace", LAWS, error=InvalidLawError)
+class TruncatedLaplace(SmoothLaw):
+    """Density proportional to e^(-|x|/scale) on [-bound, bound]: errors never exceed the bound."""
+
+    scale: Rational = rational(above=0)
+    bound: Rational = rational(above=0)
+    lengths: ClassVar[tuple[str, ...]] = ("scale", "bound")
+
+    def density(self, x: Point, field: Field) -> Value:
+        if max(x, -x) > self.bound:
+            return field.real(0)
+        return self._fade(max(x, -x), field) / (field.real(2 * self.scale) * self._inside(field))
+
+    def sf(self, x: Point, field: Field) -> Value:
+        if x >= self.bound:
+            return field.real(0)
+        if x <= -self.bound:
+            return field.real(1)
+        # e^(-x/s) - e^(-bound/s) in the form that keeps its digits near the bound.
+        gap = (field.real(self.bound) - field.real(max(x, -x))) / field.real(self.scale)
+        half_tail = self._fade(self.bound, field) * field.expm1(gap) / (2 * self._inside(field))
+        return half_tail if x >= 0 else 1 - half_tail
+
+    def moment(self, power: Exact, field: Field) -> Value:
+        reach = field.real(self.bound) / field.real(self.scale)
+        whole = field.gamma(power + 1)
+        cut = whole * field.gamma_tail(power + 1, reach)
+        return field.power(field.real(self.scale), power) * (whole - cut) / self._inside(field)
+
+    def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
+        """At the latest where x + shift leaves the support."""
+        end = self.bound - shift
+        if epsilon * self.scale < shift:
+            end = min(end, (epsilon * self.scale - shift) / 2)
+        return end, end
+
+    def _fade(self, size: Point, field: Field) -> Value:
+        return field.exp(-field.real(size) / field.real(self.scale))
+
+    def _inside(self, field: Field) -> Value:
+        return -field.expm1(-field.real(self.bound) / field.real(self.scale))
 
 
 @record("discrete-laplace", LAWS, error=InvalidLawError)

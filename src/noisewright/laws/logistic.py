@@ -6,9 +6,8 @@ import math
 from fractions import Fraction
 from itertools import accumulate
 
-from noisewright.laws.base import LAWS, Crossing, SmoothLaw
-from noisewright.laws.crossing import bracket_crossing
-from noisewright.numerics.balls import ball, zeta
+from noisewright.laws.base import LAWS, Crossing, SmoothLaw, bracket_crossing
+from noisewright.numerics.balls import ball
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, rational
@@ -22,11 +21,11 @@ class Logistic(SmoothLaw):
     scale: Rational = rational(above=0)
 
     def density(self, x: Point, field: Field) -> Value:
-        u = self._fade(x if x >= 0 else -x, field)
+        u = self._fade(max(x, -x), field)
         return u / (field.real(self.scale) * (1 + u) * (1 + u))
 
     def sf(self, x: Point, field: Field) -> Value:
-        u = self._fade(x if x >= 0 else -x, field)
+        u = self._fade(max(x, -x), field)
         return u / (1 + u) if x >= 0 else 1 / (1 + u)
 
     def moment(self, power: Exact, field: Field) -> Value:
@@ -51,16 +50,16 @@ class Logistic(SmoothLaw):
         return field.exp(-field.real(size) / field.real(self.scale))
 
     def _log_density(self, x: Point, field: Field) -> Value:
-        size = x if x >= 0 else -x
+        size = max(x, -x)
         return -field.real(size) / field.real(self.scale) - 2 * field.log(1 + self._fade(size, field))
 
 
 def _eta(power: Exact, field: Field) -> Value:
     """Sum of (-1)^(n-1) / n^power, for power > 0."""
+    if field is BALLS and power == 1:
+        return BALLS.real(2).log()
     if field is BALLS:
-        if power == 1:
-            return BALLS.real(2).log()
-        return (1 - BALLS.power(BALLS.real(2), 1 - Fraction(power))) * zeta(ball(Fraction(power)))
+        return (1 - BALLS.power(BALLS.real(2), 1 - Fraction(power))) * ball(power).zeta()
     return _eta_floats(float(power))
 
 

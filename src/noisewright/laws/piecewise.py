@@ -8,7 +8,7 @@ normalising constant needs balls.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar
@@ -110,29 +110,31 @@ class Piecewise(Scalable):
             value = field.power(field.real(abs(x)), q)
             return value if x >= 0 or signed else -value
 
-        def tail(cells: range, direction: int) -> Value:
+        def tail(cells: list[tuple[Fraction, Fraction, Fraction]], direction: int) -> Value:
             outward = field.real(0)
-            for i in cells:
-                near, far = self.breaks[i] * direction, self.breaks[i + 1] * direction
-                near, far = min(near, far) + self.period, max(near, far) + self.period
-                if near < 0:
+            for a, b, level in cells:
+                ends = sorted((a * direction + self.period, b * direction + self.period))
+                if ends[0] < 0:
                     raise InvalidLawError("the tails of a piecewise law must start beyond zero.")
-                inner = geometric_power_sum(field, self.rate, near, self.period, q)
-                outer = geometric_power_sum(field, self.rate, far, self.period, q)
-                outward = outward + self.weight(self.levels[i], field) * (outer - inner)
+                inner, outer = (geometric_power_sum(field, self.rate, end, self.period, q) for end in ends)
+                outward = outward + self.weight(level, field) * (outer - inner)
             return outward * self.weight(Fraction(1), field)
 
-        body = field.real(0)
-        for i, level in enumerate(self.levels):
-            body = body + self.weight(level, field) * (primitive(self.breaks[i + 1]) - primitive(self.breaks[i]))
-        left, right = tail(range(self.left_cells), -1), tail(self._right_range(), 1)
+        cells = self.cells
+        body = sum((self.weight(level, field) * (primitive(b) - primitive(a)) for a, b, level in cells), field.real(0))
+        left, right = tail(cells[: self.left_cells], -1), tail(cells[-self.right_cells :], 1)
         both = right - left if signed else right + left
         return (body + both) / (field.real(q) * self._totals(field)[0])
+
+    @property
+    def cells(self) -> list[tuple[Fraction, Fraction, Fraction]]:
+        """(start, end, level) of every cell of the body."""
+        return [(a, b, level) for (a, b), level in zip(pairwise(self.breaks), self.levels, strict=True)]
 
     def unrolled(self, reach: Fraction) -> list[tuple[Fraction, Fraction, Fraction]]:
         """Cells (start, end, level), with enough tail that any pair within `reach` recurs among them."""
         turns = math.floor(reach / self.period) + 2
-        body = [(a, b, level) for (a, b), level in zip(pairwise(self.breaks), self.levels, strict=True)]
+        body = self.cells
         right, left = body[-self.right_cells :], body[: self.left_cells]
         after = [(a + n * self.period, b + n * self.period, v + n) for n in range(1, turns + 1) for a, b, v in right]
         before = [(a - n * self.period, b - n * self.period, v + n) for n in range(turns, 0, -1) for a, b, v in left]
@@ -144,12 +146,8 @@ class Piecewise(Scalable):
 
     def aligned(self, step: Fraction, edge: Fraction) -> bool:
         """Whether every jump falls on an edge (k - edge) * step of the lattice's cells."""
-        if (self.period / step).denominator != 1:
-            return False
-        return all((b / step + edge).denominator == 1 for b in self.breaks)
-
-    def _right_range(self) -> range:
-        return range(len(self.levels) - self.right_cells, len(self.levels))
+        whole = (self.period / step).denominator == 1
+        return whole and all((b / step + edge).denominator == 1 for b in self.breaks)
 
     def weight(self, level: Fraction, field: Field) -> Value:
         """The unnormalised height e^(-rate * level)."""
@@ -158,14 +156,10 @@ class Piecewise(Scalable):
     def _area(self, start: Point, end: Point, field: Field) -> Value:
         """Unnormalised mass of the body between two points of it."""
         total = field.real(0)
-        first = max(bisect_right(self.breaks, start) - 1, 0)
-        for i in range(first, len(self.levels)):
-            low, high = max(start, self.breaks[i]), min(end, self.breaks[i + 1])
-            if low >= high:
-                if self.breaks[i] >= end:
-                    break
-                continue
-            total = total + self.weight(self.levels[i], field) * field.real(high - low)
+        first, last = max(bisect_right(self.breaks, start) - 1, 0), min(bisect_left(self.breaks, end), len(self.levels))
+        for i in range(first, last):
+            width = min(end, self.breaks[i + 1]) - max(start, self.breaks[i])
+            total = total + self.weight(self.levels[i], field) * field.real(width)
         return total
 
     def _totals(self, field: Field) -> tuple[Value, Value, Value]:

@@ -22,8 +22,6 @@ from noisewright.numerics.series import index_moments
 from noisewright.problem.errors import InvalidLawError
 
 _CLOSED_FORM = 24
-_SPARE_BITS = 40
-_FLOAT_BITS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +40,25 @@ class ShellRadius:
             return self.sf(k - 1, field) - self.sf(k, field)
         if k < 0:
             return ball(0)
-        return (self.tail(self.dimension, k) - self.tail(self.dimension, k + 1)) / self.total(self.dimension)
+        return (self.tail(self.dimension, k) - self.tail(self.dimension, k + 1)) / self.tail(self.dimension)
 
     def cdf(self, k: int, field: Field) -> Value:
         if field is FLOATS:
-            masses = self.masses()
-            return float(masses[: max(k + 1, 0)].sum())
+            return float(self.masses()[: max(k + 1, 0)].sum())
         return 1 - self.sf(k, field) if k >= 0 else ball(0)
 
     def sf(self, k: int, field: Field) -> Value:
         if field is FLOATS:
-            masses = self.masses()
-            return float(masses[max(k + 1, 0) :].sum())
-        return self.tail(self.dimension, k + 1) / self.total(self.dimension) if k >= 0 else ball(1)
+            return float(self.masses()[max(k + 1, 0) :].sum())
+        return self.tail(self.dimension, k + 1) / self.tail(self.dimension) if k >= 0 else ball(1)
 
-    def total(self, power: int) -> Ball:
-        """Sum over r >= 0 of (2r+1)^power e^(-rate r)."""
-        return tail_sum(self.rate, power, 0, working_bits())
-
-    def tail(self, power: int, start: int) -> Ball:
+    def tail(self, power: int, start: int = 0) -> Ball:
         """Sum over r >= start of (2r+1)^power e^(-rate r)."""
         return tail_sum(self.rate, power, max(start, 0), working_bits())
 
     def moment(self, power: int) -> Ball:
         """E (2r+1)^power."""
-        return self.total(self.dimension + power) / self.total(self.dimension)
+        return self.tail(self.dimension + power) / self.tail(self.dimension)
 
     def masses(self) -> NDArray[np.float64]:
         """Masses of r = 0, 1, … as floats, until what is left is negligible; for search and pictures."""
@@ -110,7 +102,7 @@ class _Summed:
     """Partial sums of (r + offset)^power e^(-rate r) over the window of r that matters at a precision."""
 
     def __init__(self, rate: Fraction, power: int, offset: Fraction) -> None:
-        first, last = _window(float(rate), power, working_bits() + _SPARE_BITS, float(offset))
+        first, last = _window(float(rate), power, working_bits() + 40, float(offset))
         self._rate, self._power, self._offset, self._first = rate, power, offset, first
         origin, back = ball(offset), BALLS.exp(BALLS.real(rate))
         weight = BALLS.exp(BALLS.real(-rate * last))
@@ -164,7 +156,7 @@ def _window(rate: float, power: int, bits: int, offset: float = 0.5) -> tuple[in
 
 @lru_cache(maxsize=256)
 def _float_masses(power: int, rate: Fraction) -> NDArray[np.float64]:
-    _, last = _window(float(rate), power, _FLOAT_BITS)
+    _, last = _window(float(rate), power, 60)
     r = np.arange(last + 1, dtype=np.float64)
     logs = power * np.log(r + 0.5) - float(rate) * r
     masses = np.exp(logs - logs.max())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import ClassVar
 
 from noisewright.laws.base import LAWS, SmoothLaw
@@ -64,26 +64,22 @@ class Tabulated(SmoothLaw):
         return field.real(Fraction(self.weight(cell), self.total) / self.width)
 
     def sf(self, x: Point, field: Field) -> Value:
-        return field.real(self.share_above(Fraction(x)))
-
-    def share_above(self, x: Fraction) -> Fraction:
-        """P(X > x), exactly."""
-        place = x / self.width + self.edge
+        place = Fraction(x) / self.width + self.edge
         cell = math.floor(place)
         above = self._weight_from(cell) - (place - cell) * self.weight(cell)
-        return Fraction(above) / self.total
+        return field.real(above / self.total)
 
     def moment(self, power: Exact, field: Field) -> Value:
-        total = field.real(0)
         if self.edge:
-            for k in range(1, len(self.weights)):
-                total = total + field.real(2 * self.weights[k]) * field.power(field.real(k), power)
-            return total / field.real(self.total)
+            sizes = [field.power(field.real(k), power) if k else field.real(0) for k in range(len(self.weights))]
+            return self._weighed(sizes, field) / field.real(self.total)
         q = Fraction(power) + 1
-        edges = [field.power(field.real(i), q) for i in range(len(self.weights) + 1)]
-        for i, weight in enumerate(self.weights):
-            total = total + field.real(2 * weight) * (edges[i + 1] - edges[i])
+        edges = pairwise(field.power(field.real(i), q) for i in range(len(self.weights) + 1))
+        total = self._weighed([b - a for a, b in edges], field)
         return total * field.power(field.real(self.width), power) / field.real(q * self.total)
+
+    def _weighed(self, values: list[Value], field: Field) -> Value:
+        return sum((field.real(2 * w) * v for w, v in zip(self.weights, values, strict=True)), field.real(0))
 
     def aligned(self, step: Fraction, edge: Fraction) -> bool:
         """Whether every jump falls on an edge of the lattice's cells."""

@@ -17,9 +17,6 @@ from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import one_of
 from noisewright.problem.records import record
 
-_LARGEST_TABLE = 1 << 17
-_COSTLY_TABLE = 1 << 13
-
 
 @record("two-fold", LAWS, error=InvalidLawError)
 class TwoFold(SmoothLaw):
@@ -30,13 +27,13 @@ class TwoFold(SmoothLaw):
     @property
     def largest_table(self) -> int:
         """How many entries a table of the distribution function may have: fewer where one costs more."""
-        return _COSTLY_TABLE if self.fold.costly else _LARGEST_TABLE
+        return 1 << 13 if self.fold.costly else 1 << 17
 
     def density(self, x: Point, field: Field) -> Value:
-        return self.fold.slope(field.real(x if x >= 0 else -x), field) / 2
+        return self.fold.slope(field.real(max(x, -x)), field) / 2
 
     def sf(self, x: Point, field: Field) -> Value:
-        half_tail = self.fold.transform(field.real(x if x >= 0 else -x), field) / 2
+        half_tail = self.fold.transform(field.real(max(x, -x)), field) / 2
         return half_tail if x >= 0 else 1 - half_tail
 
     def moment(self, power: Exact, field: Field) -> Value:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import Conditional, FiniteLaw, Grid
+from noisewright.mechanisms.conditional import Conditional, Grid, Row
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.worst_cases import Floats, Table
 from noisewright.numerics.fields import Field, Value
@@ -18,25 +17,6 @@ from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rational, only, rational
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import record
-
-
-@dataclass(frozen=True, slots=True)
-class BlendedRow:
-    """The indices of the first law, then those of the second."""
-
-    share: Fraction
-    first: FiniteLaw
-    second: FiniteLaw
-    last_of_first: int
-
-    def cdf(self, k: int, field: Field) -> Value:
-        share = field.real(self.share)
-        if k <= self.last_of_first:
-            return share * self.first.cdf(k, field)
-        return share + (1 - share) * self.second.cdf(k - self.last_of_first - 1, field)
-
-    def sf(self, k: int, field: Field) -> Value:
-        return 1 - self.cdf(k, field)
 
 
 @record("blend", MECHANISMS, error=InvalidMechanismError)
@@ -85,8 +65,17 @@ class Blend(Conditional):
 
         return Table(outputs, levels, 2.0**-50 + max(table.slack for table in tables))
 
-    def row(self, i: int) -> BlendedRow:
-        return BlendedRow(self.share, self.first.row(i), self.second.row(i), self.first.last)
+    def row(self, i: int) -> Row:
+        """The indices of the first law, then those of the second."""
+        first, second = self.first.row(i), self.second.row(i)
+
+        def inside(k: int, field: Field) -> Value:
+            share = field.real(self.share)
+            if k <= self.first.last:
+                return share * first.cdf(k, field)
+            return share + (1 - share) * second.cdf(k - self.first.last - 1, field)
+
+        return Row(inside, self.last)
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         share = field.real(self.share)

@@ -61,7 +61,8 @@ class Profile:
 
 
 @lru_cache(maxsize=64)
-def _profile(mechanism: Any) -> Profile:
+def profile_of(mechanism: Any) -> Profile:
+    """The error of every row, in balls; remembered for mechanisms that were asked for lately."""
     bias, error = [], []
     with precision(_BITS):
         for i in range(mechanism.grid.last + 1):
@@ -69,8 +70,3 @@ def _profile(mechanism: Any) -> Profile:
             bias.append((lower(b), upper(b)))
             error.append((lower(e), upper(e)))
     return Profile(mechanism.grid.points, tuple(bias), tuple(error))
-
-
-def profile_of(mechanism: Any) -> Profile:
-    """The error of every row, in balls; remembered for mechanisms that were asked for lately."""
-    return _profile(mechanism)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from noisewright.laws.base import check_mixture
 from noisewright.mechanisms.answers import read_answer, stretch_of
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.shortfall import Choosing
@@ -35,10 +36,7 @@ class RandomExponential(Choosing):
     weights: Rationals = rationals(above=0)
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.epsilons) <= 64 or len(self.epsilons) != len(self.weights):
-            raise InvalidLawError("a random epsilon needs as many values as weights, 1 to 64.")
-        if sum(self.weights) != 1:
-            raise InvalidLawError("a random epsilon needs positive weights that sum to exactly 1.")
+        check_mixture(self.epsilons, self.weights, "a random epsilon", "values")
 
     def law_given(self, answer: Mapping[str, Number]) -> Selection:
         """The law of the chosen candidate, given the score of every candidate."""
@@ -121,12 +119,9 @@ class Selection:
 
     def cdf(self, k: int, field: Field) -> Value:
         """P(index <= k)."""
-        if k < 0:
-            return field.real(0)
-        if k >= self._size - 1:
-            return field.real(1)
-        masses = self.masses(field)
-        return sum(masses[1 : k + 1], start=masses[0])
+        if not 0 <= k < self._size - 1:
+            return field.real(int(k >= 0))
+        return sum(self.masses(field)[: k + 1], field.real(0))
 
     def sf(self, k: int, field: Field) -> Value:
         """P(index > k)."""

@@ -7,14 +7,14 @@ inverse map is the line that makes it equal to the answer. All of this is in exa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from noisewright.laws.bumps import PARTS, Floats, Part
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Conditional, Grid, check_values, uniform_grid
+from noisewright.mechanisms.conditional import Conditional, Grid, Row, check_values, rounded_row, uniform_grid
 from noisewright.mechanisms.worst_cases import Table, quotients
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
@@ -23,26 +23,6 @@ from noisewright.problem.queries import Bounded
 from noisewright.problem.records import record
 
 _LARGEST_CELLS = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class RoundedRow:
-    """A density on [-1, 1], rounded at random (up with the fractional part) to -1 + 2 k / points."""
-
-    mechanism: Composite
-    shift: Fraction
-
-    def cdf(self, k: int, field: Field) -> Value:
-        points = self.mechanism.points
-        if k < 0:
-            return field.real(0)
-        if k >= points:
-            return field.real(1)
-        ends = [self.mechanism.spread(self.shift, Fraction(2 * (k + e) - points, points), field) for e in (0, 1)]
-        return (ends[1] - ends[0]) * field.real(Fraction(points, 2))
-
-    def sf(self, k: int, field: Field) -> Value:
-        return 1 - self.cdf(k, field)
 
 
 @record("composite", MECHANISMS, error=InvalidMechanismError)
@@ -102,8 +82,9 @@ class Composite(Conditional):
     def value(self, k: int) -> Fraction:
         return self.offset + self.scale * Fraction(2 * k - self.points, self.points)
 
-    def row(self, i: int) -> RoundedRow:
-        return RoundedRow(self, self.shift(self.grid.points[i]))
+    def row(self, i: int) -> Row:
+        spread = partial(self.spread, self.shift(self.grid.points[i]))
+        return rounded_row(spread, Fraction(-1), Fraction(2, self.points), self.points)
 
     def table(self) -> Table:
         z = (2.0 * np.arange(self.points + 1) - self.points) / self.points

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -30,11 +32,33 @@ class FiniteLaw(Protocol):
 
     def cdf(self, k: int, field: Field) -> Value:
         """P(K <= k); 0 below the first index and 1 from the last one on."""
-        ...
 
     def sf(self, k: int, field: Field) -> Value:
         """P(K > k)."""
-        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A finite law by its distribution function from the first index to before the last."""
+
+    inside: Callable[[int, Field], Value]
+    last: int
+
+    def cdf(self, k: int, field: Field) -> Value:
+        return self.inside(k, field) if 0 <= k < self.last else field.real(int(k >= 0))
+
+    def sf(self, k: int, field: Field) -> Value:
+        return 1 - self.cdf(k, field)
+
+
+def rounded_row(spread: Callable[[Fraction, Field], Value], low: Fraction, width: Fraction, cells: int) -> Row:
+    """The density with this second antiderivative, rounded at random (up with the fractional part) to low + k width."""
+
+    def inside(k: int, field: Field) -> Value:
+        near, far = (spread(low + (k + e) * width, field) for e in (0, 1))
+        return (far - near) / field.real(width)
+
+    return Row(inside, cells)
 
 
 class Conditional(Mechanism):

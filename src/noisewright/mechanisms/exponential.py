@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate, product
 
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.numerics.balls import working_bits
@@ -36,10 +37,8 @@ class SelectedOutput:
 
     def sf(self, k: int, field: Field) -> Value:
         """P(index > k)."""
-        if k < 0:
-            return field.real(1)
-        if k >= len(self.mechanism.candidates) - 1:
-            return field.real(0)
+        if not 0 <= k < len(self.mechanism.candidates) - 1:
+            return field.real(int(k < 0))
         tails = _tails(self.mechanism, self.answer, working_bits() if field is BALLS else None)
         return tails[k + 1] / tails[0]
 
@@ -74,18 +73,15 @@ class MinkowskiExponential(Mechanism):
 
     def distance(self, a: Point, b: Point, field: Field) -> Value:
         """||a - b||_p^p."""
-        total = field.real(0)
-        for x, y in zip(a, b, strict=True):
-            total = total + field.power(field.real(abs(x - y)), self.power)
-        return total
+        apart = (field.real(abs(x - y)) for x, y in zip(a, b, strict=True))
+        return sum((field.power(x, self.power) for x in apart), field.real(0))
 
     def neighbours(self) -> Iterator[tuple[Point, Point]]:
         """Every ordered pair of different answers within the reach, up to the rounding errors of floats."""
-        for a in self.answers:
-            for b in self.answers:
-                rounding = self.reach / _ABSORBED + sum(abs(x) + abs(y) for x, y in zip(a, b, strict=True)) / _PRECISE
-                if a != b and sum(abs(x - y) for x, y in zip(a, b, strict=True)) <= self.reach + rounding:
-                    yield a, b
+        for a, b in product(self.answers, repeat=2):
+            rounding = self.reach / _ABSORBED + sum(abs(x) + abs(y) for x, y in zip(a, b, strict=True)) / _PRECISE
+            if a != b and sum(abs(x - y) for x, y in zip(a, b, strict=True)) <= self.reach + rounding:
+                yield a, b
 
     def _matches(self, listed: Point, given: Point) -> bool:
         """Whether a given answer is a listed one, up to the rounding errors of floats."""
@@ -109,10 +105,7 @@ def _tails(mechanism: MinkowskiExponential, answer: Point, bits: int | None) -> 
     field = FLOATS if bits is None else BALLS
     rate = field.real(mechanism.rate)
     weights = [field.exp(-rate * mechanism.distance(c, answer, field)) for c in mechanism.candidates]
-    tails = [field.real(0)]
-    for weight in reversed(weights):
-        tails.append(tails[-1] + weight)
-    return tails[::-1]
+    return list(accumulate(reversed(weights), initial=field.real(0)))[::-1]
 
 
 def points(values: Sequence[Number | Sequence[Number]], name: str) -> tuple[Point, ...]:

@@ -6,8 +6,9 @@ query matrix are rounded once, to integers, and privacy is a statement about the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -16,21 +17,8 @@ from noisewright.mechanisms.linear_values import LinearNoise, directions, estima
 from noisewright.numerics.balls import Ball, ball, hull, lower, upper
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.pairs import LARGEST_COLUMN
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidMechanismError
-from noisewright.problem.fields import (
-    Many,
-    Matrix as RationalMatrix,
-    PackedMatrix,
-    Rational,
-    Rationals,
-    Wholes,
-    only,
-    rational,
-    rationals,
-    tuple_of,
-    whole_matrix,
-    wholes,
-)
 from noisewright.problem.linear import Linear, checked_histogram
 from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.numbers import Number
@@ -56,10 +44,10 @@ def sums(columns: WholeMatrix, counts: list[int]) -> list[int]:
 class LinearLaplace(LinearNoise):
     """Independent noise: released is steps[k] (W_k x + discrete Laplace noise of scale scales[k] / steps[k])."""
 
-    query: Linear = only(Linear)
-    columns: PackedMatrix = whole_matrix()
-    steps: Rationals = rationals(above=0)
-    scales: Rationals = rationals(above=0)
+    query: Linear = fields.only(Linear)
+    columns: fields.PackedMatrix = fields.whole_matrix()
+    steps: fields.Rationals = fields.rationals(above=0)
+    scales: fields.Rationals = fields.rationals(above=0)
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.query.dimension, self.query.size)
@@ -77,18 +65,15 @@ class LinearLaplace(LinearNoise):
         return sums(self.columns, checked_histogram(histogram, self.query.size))
 
     def variances(self, field: Field) -> list[Value]:
-        result = []
-        for step, rate in zip(self.steps, self.rates, strict=True):
-            gone = -field.expm1(-field.real(rate))
-            result.append(field.real(step) ** 2 * 2 * field.exp(-field.real(rate)) / gone**2)
-        return result
+        return [step**2 * 2 * fade / gone**2 for step, fade, gone in self._fades(field)]
 
     def absolute(self, field: Field) -> list[Value]:
-        result = []
-        for step, rate in zip(self.steps, self.rates, strict=True):
-            fade = field.exp(-field.real(rate))
-            result.append(field.real(step) * 2 * fade / ((1 + fade) * -field.expm1(-field.real(rate))))
-        return result
+        return [step * 2 * fade / ((1 + fade) * gone) for step, fade, gone in self._fades(field)]
+
+    def _fades(self, field: Field) -> list[tuple[Value, Value, Value]]:
+        """Of each query the step, e^-rate and 1 - e^-rate."""
+        rates = [-field.real(rate) for rate in self.rates]
+        return [(field.real(h), field.exp(r), -field.expm1(r)) for h, r in zip(self.steps, rates, strict=True)]
 
     def largest_noise(self) -> Ball:
         return largest_independent(self.scales, self.steps)
@@ -114,19 +99,19 @@ class Block(Record):
     every budget that this block may use.
     """
 
-    rows: Wholes = wholes(at_least=0)
-    columns: PackedMatrix = whole_matrix()
-    rate: Rational = rational(above=0)
-    decode: RationalMatrix = tuple_of(rationals())
-    share: Rational = rational(above=0)
+    rows: fields.Wholes = fields.wholes(at_least=0)
+    columns: fields.PackedMatrix = fields.whole_matrix()
+    rate: fields.Rational = fields.rational(above=0)
+    decode: fields.Matrix = fields.tuple_of(fields.rationals())
+    share: fields.Rational = fields.rational(above=0)
 
 
 @record("linear-elliptical", MECHANISMS, error=InvalidMechanismError)
 class LinearElliptical(LinearNoise):
     """Elliptical noise: each block of queries is seen in coordinates in which its noise is round."""
 
-    query: Linear = only(Linear)
-    blocks: Many[Block] = tuple_of(only(Block))
+    query: Linear = fields.only(Linear)
+    blocks: fields.Many[Block] = fields.tuple_of(fields.only(Block))
 
     def __post_init__(self) -> None:
         covered = sorted(k for block in self.blocks for k in block.rows)
@@ -148,38 +133,23 @@ class LinearElliptical(LinearNoise):
         return [sums(block.columns, counts) for block in self.blocks]
 
     def variances(self, field: Field) -> list[Value]:
-        result: list[Value] = [field.real(0)] * self.query.dimension
-        for block in self.blocks:
-            one = round_variance(block.rate, len(block.rows), field)
-            for k, row in zip(block.rows, block.decode, strict=True):
-                result[k] = one * field.real(sum((v * v for v in row), Fraction(0)))
-        return result
+        return self._by_block(lambda rate, size: round_variance(rate, size, field), field.real)
 
     def absolute(self, field: Field) -> list[Value]:
-        """Mean absolute noise of each query.
+        return self._by_block(_round_size, lambda square: ball(square).sqrt())
 
-        Rule: as for `round_variance`, sums over integers are integrals up to e^(-+rate sqrt(K)); moving within a unit
-        cube changes |d . w| by at most |d| sqrt(K)/2, and |d . u| has mean |d| E r Gamma(K/2) / (sqrt(pi)
-        Gamma((K+1)/2)).
-        """
-        result = [ball(0)] * self.query.dimension
+    def _by_block(self, one: Callable[[Fraction, int], Any], length: Callable[[Fraction], Any]) -> list[Any]:
+        """For each query `one(rate, size)` of its block times `length` of the squares of its row of the way back."""
+        found = {}
         for block in self.blocks:
-            size = len(block.rows)
-            rate, root = ball(block.rate), ball(size).sqrt()
-            share = BALLS.gamma(Fraction(size, 2)) / (BALLS.pi().sqrt() * BALLS.gamma(Fraction(size + 1, 2)))
-            middle, sway = ball(size) / rate * share, (rate * root).exp()
-            low, high = (middle - root / 2) / sway, (middle + root / 2) * sway
-            one = hull(low if bool(low > 0) else ball(0), high)
+            unit = one(block.rate, len(block.rows))
             for k, row in zip(block.rows, block.decode, strict=True):
-                result[k] = ball(sum((v * v for v in row), Fraction(0))).sqrt() * one
-        return result
+                found[k] = unit * length(sum((v * v for v in row), Fraction(0)))
+        return [found[k] for k in range(self.query.dimension)]
 
     def largest_noise(self) -> Ball:
-        each = self.absolute(BALLS)
-        squares, sizes = ball(0), ball(0)
-        for square, size in zip(self.variances(BALLS), each, strict=True):
-            squares, sizes = squares + square, sizes + size
-        top = min(upper(ball(upper(squares)).sqrt()), upper(sizes))
+        each, squares = self.absolute(BALLS), sum(self.variances(BALLS), ball(0))
+        top = min(upper(ball(upper(squares)).sqrt()), upper(sum(each, ball(0))))
         return hull(ball(max(lower(v) for v in each)), ball(top))
 
     def largest_estimate(self) -> float:
@@ -188,11 +158,8 @@ class LinearElliptical(LinearNoise):
             decode = np.array([[float(v) for v in row] for row in block.decode]) / float(block.rate)
             size = len(block.rows)
             return float(size * np.abs(directions(size) @ decode.T).max(axis=1).mean())
-        roots = [0.0] * self.query.dimension
-        for block in self.blocks:
-            for k, row in zip(block.rows, block.decode, strict=True):
-                roots[k] = float(sum(v * v for v in row)) ** 0.5 * (len(block.rows) + 1) ** 0.5 / float(block.rate)
         # Several blocks: the bound by independent noise of the same spread.
+        roots = self._by_block(lambda rate, size: (size + 1) ** 0.5 / float(rate), lambda square: float(square) ** 0.5)
         return estimate_independent(np.array(roots))
 
     def biases(self) -> list[Fraction]:
@@ -202,15 +169,28 @@ class LinearElliptical(LinearNoise):
                 denominator = max(v.denominator for v in row)
                 if any(denominator % v.denominator for v in row):
                     raise InvalidMechanismError("the way back must be given in binary fractions.")
-                weights = [int(v * denominator) for v in row]
-                wanted, below = self.query.numerators[k], self.query.denominators[k]
-                columns = zip(*block.columns, strict=True)
+                weights, below = [int(v * denominator) for v in row], self.query.denominators[k]
+                columns = zip(zip(*block.columns, strict=True), self.query.numerators[k], strict=True)
                 worst = max(
                     abs(sum(a * b for a, b in zip(weights, column, strict=True)) * below - v * denominator)
-                    for column, v in zip(columns, wanted, strict=True)
+                    for column, v in columns
                 )
                 result[k] = Fraction(worst, denominator * below)
         return result
+
+
+def _round_size(rate: Fraction, dimension: int) -> Ball:
+    """Mean absolute noise of a query whose row of the way back has length one.
+
+    Rule: as for `round_variance`, sums over integers are integrals up to e^(-+rate sqrt(K)); moving within a unit
+    cube changes |d . w| by at most |d| sqrt(K)/2, and |d . u| has mean |d| E r Gamma(K/2) / (sqrt(pi)
+    Gamma((K+1)/2)).
+    """
+    h, root = ball(rate), ball(dimension).sqrt()
+    share = BALLS.gamma(Fraction(dimension, 2)) / (BALLS.pi().sqrt() * BALLS.gamma(Fraction(dimension + 1, 2)))
+    middle, sway = ball(dimension) / h * share, (h * root).exp()
+    low, high = (middle - root / 2) / sway, (middle + root / 2) * sway
+    return hull(low if bool(low > 0) else ball(0), high)
 
 
 def round_variance(rate: Fraction, dimension: int, field: Field) -> Value:

@@ -18,16 +18,8 @@ from noisewright.mechanisms.several import Several
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import Ball, ball
 from noisewright.numerics.fields import BALLS, Field
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
-from noisewright.problem.fields import (
-    Matrix as RationalMatrix,
-    Rational,
-    derived,
-    only,
-    rational,
-    rationals,
-    tuple_of,
-)
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import keep, record
 from noisewright.problem.vector import Vector
@@ -42,11 +34,11 @@ _LONGEST_ENTRY = 256
 class LinearGaussian(Several):
     """Gaussian noise of deviation `std`, on cells of `step`, added to matrix * answer and mapped back."""
 
-    query: Vector = only(Vector)
-    matrix: RationalMatrix = tuple_of(rationals())
-    std: Rational = rational(above=0)
-    step: Rational = rational(above=0)
-    inverse: Matrix = derived()
+    query: Vector = fields.only(Vector)
+    matrix: fields.Matrix = fields.tuple_of(fields.rationals())
+    std: fields.Rational = fields.rational(above=0)
+    step: fields.Rational = fields.rational(above=0)
+    inverse: Matrix = fields.derived()
 
     def __post_init__(self) -> None:
         count = self.query.dimension

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,10 +21,6 @@ from noisewright.problem.utility import Utility
 USUAL_PEOPLE = 1_000_000
 """How many people the bias of rounded columns is counted for where their number is not given."""
 
-_POINTS = 400
-_FEWEST_POINTS = 40
-_MOST_TERMS = 100_000
-_NEAR, _FAR = Fraction(1, 2**12), 64
 _DIRECTIONS = 1 << 14
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71)
 
@@ -82,28 +80,23 @@ def largest_independent(scales: Sequence[Fraction], steps: Sequence[Fraction]) -
 
     Rule: two sums around the integral of P(some |noise_k| > t), which falls in t; the rest is bounded query by query.
     """
-    count = max(_FEWEST_POINTS, min(_POINTS, _MOST_TERMS // len(scales)))
-    top = max(scales)
-    growth = float(_FAR / _NEAR) ** (1 / count)
-    edges = [Fraction(0), *(top * _NEAR * Fraction(growth**i) for i in range(count + 1))]
+    count, near = max(40, min(400, 100_000 // len(scales))), max(scales) / 2**12
+    growth = 2.0 ** (18 / count)  # up to 64 of the largest scale
+    edges = [Fraction(0), *(near * Fraction(growth**i) for i in range(count + 1))]
     fades = [ball(-step / scale).exp() for step, scale in zip(steps, scales, strict=True)]
-    low, high = ball(0), ball(0)
-    before, chance = edges[0], _some_beyond(steps, fades, edges[0])
-    for edge in edges[1:]:
-        after = _some_beyond(steps, fades, edge)
-        low, high = low + ball(edge - before) * after, high + ball(edge - before) * chance
-        before, chance = edge, after
+    chances = [_some_beyond(steps, fades, edge) for edge in edges]
+    widths = [ball(b - a) for a, b in pairwise(edges)]
+    low = sum((w * chance for w, chance in zip(widths, chances[1:], strict=True)), ball(0))
+    high = sum((w * chance for w, chance in zip(widths, chances[:-1], strict=True)), ball(0))
     for step, fade in zip(steps, fades, strict=True):
-        high = high + ball(step) * 2 * fade ** (int(before / step) + 1) / ((1 + fade) * (1 - fade))
+        high = high + ball(step) * 2 * fade ** (int(edges[-1] / step) + 1) / ((1 + fade) * (1 - fade))
     return hull(low, high)
 
 
 def _some_beyond(steps: Sequence[Fraction], fades: list[Ball], t: Fraction) -> Ball:
     """P(some |noise_k| > t); a discrete Laplace number exceeds m in size with probability 2 b^(m+1) / (1 + b)."""
-    inside = ball(1)
-    for step, fade in zip(steps, fades, strict=True):
-        inside = inside * (1 - 2 * fade ** (int(t / step) + 1) / (1 + fade))
-    return 1 - inside
+    noises = zip(steps, fades, strict=True)
+    return 1 - prod((1 - 2 * fade ** (int(t / step) + 1) / (1 + fade) for step, fade in noises), start=ball(1))
 
 
 def directions(size: int) -> NDArray[np.float64]:
@@ -125,8 +118,7 @@ def _van_der_corput(base: int) -> NDArray[np.float64]:
 
 def estimate_independent(scales: NDArray[np.float64]) -> float:
     """The integral of P(some |noise_k| > t) for Laplace noise, by Gauss-Laguerre pieces."""
-    top = scales.max()
-    edges = top * np.concatenate([[0.0], np.geomspace(1e-4, 60.0, 200)])
+    edges = scales.max() * np.concatenate([[0.0], np.geomspace(1e-4, 60.0, 200)])
     nodes, weights = np.polynomial.legendre.leggauss(8)
     middle, half = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
     t = middle[:, None] + half[:, None] * nodes

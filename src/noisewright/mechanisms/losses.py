@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
 
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.smoothed import Smoothed
@@ -27,9 +26,7 @@ class LossTable:
     """
 
     def __init__(self, utility: Expected, width: Fraction, count: int) -> None:
-        self.width = width
-        self.count = count
-        self.growth = utility.growth
+        self.width, self.count = width, count
         grid = [float(i * width) for i in range(count + 1)]
         self.right = _values(utility, grid)
         self.left = _values(utility, [-x for x in grid])
@@ -40,10 +37,6 @@ class LossTable:
                 " nothing, so no best noise exists. Give a loss that rises on both sides.",
                 side=side,
             )
-
-    def side(self, direction: int) -> list[float]:
-        """Values outward from zero, to the right (1) or to the left (-1)."""
-        return self.right if direction > 0 else self.left
 
 
 def _values(utility: Expected, points: list[float]) -> list[float]:
@@ -93,28 +86,19 @@ def expected_loss(density: Piecewise | Smoothed, utility: Expected, field: Field
     if isinstance(density, Smoothed):
         return _smoothed_loss(density, utility, field)
     reach = loss_reach(density, utility)
-    if integer:
-        width = Fraction(1)
-    else:
-        grid = _common_width(density)
-        width = grid / max(1, math.ceil(_CELLS * grid / (2 * reach)))
+    grid = _common_width(density)
+    width = Fraction(1) if integer else grid / max(1, math.ceil(_CELLS * grid / (2 * reach)))
     count = math.ceil(reach / width)
     table = LossTable(utility, width, count)
-    low, high = field.real(0), field.real(0)
-    for direction in (1, -1):
-        near, far = _side_sums(density, table, direction, field, integer=integer)
-        low, high = low + near, high + far
-    if integer:
-        low = low + field.real(table.right[0]) * density.density(0, field)
-        high = high + field.real(table.right[0]) * density.density(0, field)
-    high = high + far_loss(density, utility, width * count, field)
-    return field.between(low, high) if field is BALLS else (low + high) / 2
+    sums = [_side_sums(density, table, direction, field, integer=integer) for direction in (1, -1)]
+    low, high = (sum(side, field.real(0)) for side in zip(*sums, strict=True))
+    centre = field.real(table.right[0]) * density.density(0, field) if integer else field.real(0)
+    return field.between(low + centre, high + centre + far_loss(density, utility, width * count, field))
 
 
 def _smoothed_loss(density: Smoothed, utility: Expected, field: Field) -> Value:
     """The same for a law known by its survival function: table cells carry its differences."""
-    reach = density.period
-    power = float(utility.growth.power)
+    reach, power = density.period, float(utility.growth.power)
     while density.sf(float(reach), FLOATS) * (1 + float(reach)) ** power > 2.0**-_FAR_BITS:
         reach *= 2
     width = density.step * max(1, math.ceil(2 * reach / (_CELLS * density.step)))
@@ -141,36 +125,31 @@ def _far_by_moment(density: Smoothed, utility: Expected, beyond: Fraction) -> Va
 
 def far_loss(density: Piecewise, utility: Expected, beyond: Fraction, field: Field) -> Value:
     """Upper bound of the loss carried by errors farther than `beyond`, from the declared growth."""
-    power, factor = utility.growth.power, utility.growth.factor
-    whole_power = Fraction(math.ceil(power))
-    total = field.real(0)
-    for tail in (density.sf(beyond, field), density.cdf(-beyond, field)):
-        # One period further out the tail mass fades by e^-rate, and the loss there is at most its growth.
-        series = geometric_power_sum(field, density.rate, 1 + beyond + density.period, density.period, whole_power)
-        total = total + tail * field.real(factor) * series
-    return total
+    power = Fraction(math.ceil(utility.growth.power))
+    # One period further out the tail mass fades by e^-rate, and the loss there is at most its growth.
+    series = geometric_power_sum(field, density.rate, 1 + beyond + density.period, density.period, power)
+    tails = sum((density.sf(beyond, field), density.cdf(-beyond, field)), field.real(0))
+    return tails * field.real(utility.growth.factor) * series
 
 
 def _side_sums(
     density: Piecewise, table: LossTable, direction: int, field: Field, *, integer: bool
 ) -> tuple[Value, Value]:
     """Lower and upper sums on one side; runs of equal density are summed in floats, correctly rounded."""
-    values = table.side(direction)
+    values = table.right if direction > 0 else table.left
     low, high = field.real(0), field.real(0)
     for start, end, weight in _runs(density, table, direction, field, integer=integer):
         inner = math.fsum(values[start:end])
         outer = inner if integer else math.fsum(values[start + 1 : end + 1])
-        low = low + weight * _enclosed(inner, field)
-        high = high + weight * _enclosed(outer, field)
+        low = low + weight * off_by(inner, inner * 2.0**-52, field)
+        high = high + weight * off_by(outer, outer * 2.0**-52, field)
     scale = field.real(1 if integer else table.width) / density.mass_total(field)
     return low * scale, high * scale
 
 
-def _enclosed(value: float, field: Field) -> Value:
-    """A correctly rounded sum as a ball that contains the exact one."""
-    if field is not BALLS:
-        return value
-    return around(value, value * 2.0**-52)
+def off_by(value: float, error: float, field: Field) -> Value:
+    """A number that may be off by an error; as a ball, all that it may be if the error is right."""
+    return around(value, error) if field is BALLS else value
 
 
 def _runs(
@@ -182,15 +161,14 @@ def _runs(
         return math.floor(outward) + 1 if integer else int(outward / table.width)
 
     stop = table.count + 1 if integer else table.count
-    cells = list(pairwise(density.breaks))
-    for (a, b), level in zip(cells, density.levels, strict=True):
+    for a, b, level in density.cells:
         near, far = sorted((a * direction, b * direction))
         if far > 0:
             yield index(max(near, Fraction(0))), min(index(far), stop), density.weight(level, field)
     stride = int(density.period) if integer else int(density.period / table.width)
     fade = density.weight(Fraction(1), field)
-    tail = slice(0, density.left_cells) if direction < 0 else slice(len(cells) - density.right_cells, None)
-    for (a, b), level in zip(cells[tail], density.levels[tail], strict=True):
+    tail = density.cells[: density.left_cells] if direction < 0 else density.cells[-density.right_cells :]
+    for a, b, level in tail:
         near, far = sorted((a * direction, b * direction))
         start, end = index(near + density.period), index(far + density.period)
         weight = density.weight(level, field) * fade

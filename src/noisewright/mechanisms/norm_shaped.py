@@ -15,20 +15,8 @@ from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.several import Floats, Several
 from noisewright.numerics.balls import Ball, ball, hull, pi
 from noisewright.numerics.fields import BALLS, Field
+from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
-from noisewright.problem.fields import (
-    Many,
-    Rational,
-    Rationals,
-    Text,
-    Wholes,
-    only,
-    rational,
-    rationals,
-    text,
-    tuple_of,
-    wholes,
-)
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Record, record
 from noisewright.problem.vector import Vector
@@ -46,10 +34,10 @@ class NormBlock(Record):
     `norm` is "max" (largest absolute coordinate) or "l2" (Euclidean length).
     """
 
-    places: Wholes = wholes(at_least=0)
-    steps: Rationals = rationals(above=0)
-    rate: Rational = rational(above=0)
-    norm: Text = text(among=NORMS, default="max")
+    places: fields.Wholes = fields.wholes(at_least=0)
+    steps: fields.Rationals = fields.rationals(above=0)
+    rate: fields.Rational = fields.rational(above=0)
+    norm: fields.Text = fields.text(among=NORMS, default="max")
 
     def __post_init__(self) -> None:
         if not self.places or len(self.steps) != len(self.places):
@@ -79,8 +67,8 @@ class NormShaped(Several):
     may carry the rounding errors of floats are contracted first, and the release is stretched as much.
     """
 
-    query: Vector = only(Vector)
-    blocks: Many[NormBlock] = tuple_of(only(NormBlock))
+    query: Vector = fields.only(Vector)
+    blocks: fields.Many[NormBlock] = fields.tuple_of(fields.only(NormBlock))
 
     def __post_init__(self) -> None:
         places = [place for block in self.blocks for place in block.places]
@@ -121,7 +109,7 @@ class NormShaped(Several):
                 if reach not in memo:
                     # P(|x| <= t) on shell r is min(1, 2t / (2r+1)).
                     full = math.floor(reach - HALF)
-                    partly = radius.tail(block.size - 1, full + 1) / radius.total(block.size)
+                    partly = radius.tail(block.size - 1, full + 1) / radius.tail(block.size)
                     memo[reach] = 1 - radius.sf(full, BALLS) + ball(2 * reach) * partly
                 found[place] = memo[reach]
         return found
@@ -166,8 +154,7 @@ def _unit_moment(block: NormBlock, power: int) -> Ball:
 
 def _block_inside(block: NormBlock, x: Floats) -> Floats:
     """On shell r the errors are independent and uniform up to step * (r + 1/2)."""
-    masses = block.radius.masses()
-    shells, masses = _grouped(masses)
+    shells, masses = _grouped(block.radius.masses())
     steps = np.sort(np.array([float(s) for s in block.steps]))[::-1]
     log_steps = np.concatenate([[0.0], np.cumsum(np.log(steps))])
     out = np.empty_like(x)

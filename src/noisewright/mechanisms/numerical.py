@@ -16,11 +16,7 @@ from noisewright.problem.divergences import HistogramEntropy, HistogramMetric, K
 Floats = NDArray[np.float64]
 
 _REPLICATES = 16
-_STRATA = 128
-_MOST_VALUES = 4_000_000
-_POINTS = 1200
 _SLIVER = 1e-13
-_STANDARD_ERRORS = 3.0
 
 
 def histogram_value(density: Any, utility: HistogramMetric, *, integer: bool) -> tuple[float, float]:
@@ -37,7 +33,7 @@ def histogram_value(density: Any, utility: HistogramMetric, *, integer: bool) ->
     released = np.maximum(counts + noise, float(utility.floor))
     values = _metric(utility, counts / counts.sum(), released / released.sum(axis=-1, keepdims=True))
     means = values.mean(axis=1)
-    return float(means.mean()), _STANDARD_ERRORS * float(means.std(ddof=1)) / math.sqrt(len(means))
+    return float(means.mean()), 3 * float(means.std(ddof=1)) / math.sqrt(len(means))
 
 
 def _metric(utility: HistogramMetric, p: Floats, q: Floats) -> Floats:
@@ -119,13 +115,12 @@ class Quantiles:
         while float(density.sf(far, FLOATS)) > _SLIVER and far < 1e15 * float(density.period):
             far *= 2
         near = _core(density) / 500
-        edges = np.concatenate([[0.0], np.geomspace(min(near, far / 2), far, _POINTS)])
+        edges = np.concatenate([[0.0], np.geomspace(min(near, far / 2), far, 1200)])
         jumps = [float(b) for b in getattr(density, "breaks", ()) if b > 0]
         if jumps:
             period = float(density.period)
             turns = min(int(far / period) + 1, 400)
-            last = jumps[-1]
-            repeated = [b + n * period for n in range(1, turns) for b in jumps if b > last - period]
+            repeated = [b + n * period for n in range(1, turns) for b in jumps if b > jumps[-1] - period]
             edges = np.union1d(edges, np.array(jumps + repeated))
         tail_of = density.sf
         if isinstance(density, Smoothed):
@@ -158,7 +153,7 @@ def _core(density: Any) -> float:
 @lru_cache(maxsize=4)
 def _points(bins: int) -> Floats:
     """Replicates of a Latin hypercube: every coordinate takes each stratum once per replicate."""
-    strata = max(8, min(_STRATA, _MOST_VALUES // (_REPLICATES * bins)))
+    strata = max(8, min(128, 4_000_000 // (_REPLICATES * bins)))
     shape = (_REPLICATES, strata, bins)
     order = np.argsort(_scrambled(shape, 1), axis=1)
     return np.asarray((order + _scrambled(shape, 2)) / strata)

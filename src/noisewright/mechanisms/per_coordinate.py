@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,6 @@ from noisewright.problem.records import record
 from noisewright.problem.vector import Vector
 
 _PART_POINTS = 300
-_FEW_PARTS = 40
 
 
 @record("per-coordinate", MECHANISMS, error=InvalidMechanismError)
@@ -64,31 +65,23 @@ class PerCoordinate(Several):
         return self if len(self.parts) > 1 or self.parts[0] is None else self.parts[0].errors
 
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
-        memo: dict[Additive | None, Ball] = {None: ball(0)}
-        for part in self.parts:
-            if part is not None and part not in memo:
-                memo[part] = _part_moment(part, power) * BALLS.power(ball(part.stretch), power)
-        return [memo[part] for part in self.parts]
+        @cache
+        def mean(part: Additive | None) -> Ball:
+            return ball(0) if part is None else _part_moment(part, power) * BALLS.power(ball(part.stretch), power)
+
+        return [mean(part) for part in self.parts]
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Ball]:
-        memo: dict[tuple[Additive, Fraction], Ball] = {}
-        found = []
-        for part, limit in zip(self.parts, limits, strict=True):
-            if part is None:
-                found.append(ball(1))
-                continue
-            if (part, limit) not in memo:
-                memo[part, limit] = part.errors.chances((limit,), BALLS)[0]
-            found.append(memo[part, limit])
-        return found
+        @cache
+        def chance(part: Additive | None, limit: Fraction) -> Ball:
+            return ball(1) if part is None else part.errors.chances((limit,), BALLS)[0]
+
+        return [chance(part, limit) for part, limit in zip(self.parts, limits, strict=True)]
 
     def inside(self, x: Floats) -> Floats:
-        counts: dict[Additive, int] = {}
-        for part in self.parts:
-            if part is not None:
-                counts[part] = counts.get(part, 0) + 1
+        counts = Counter(part for part in self.parts if part is not None)
         logs = np.zeros_like(x)
-        direct = len(counts) <= _FEW_PARTS
+        direct = len(counts) <= 40
         with np.errstate(divide="ignore"):
             for part, count in counts.items():
                 logs += count * np.log(_inside(part, x, direct=direct))
@@ -103,19 +96,17 @@ def _part_moment(part: Additive, power: Fraction) -> Ball:
     Rounded Laplace noise is n + U steps away, n geometric and U uniform. A staircase with split g has
     E|X|^p = period^p / (p+1) * sum b^n (n+g)^(p+1) / sum b^n (n+g).
     """
-    law = part.law
-    if power not in (1, 2):
-        return ErrorLaw(part.lattice_density, part.query.integer).power_means(power, BALLS)[0]
-    if isinstance(law, Laplace):
+    law, closed = part.law, power in (1, 2)
+    if closed and isinstance(law, Laplace):
         b = ball(-part.lattice.step / law.scale).exp()
         rest = 1 - b
         first = b / rest
         if power == 1:
             return (first + ball(Fraction(1, 2))) * ball(part.lattice.step)
         return (b * (1 + b) / rest**2 + first + ball(Fraction(1, 3))) * ball(part.lattice.step**2)
-    if isinstance(law, Piecewise) and len(law.levels) == 3 and law.breaks[1] == -law.breaks[2]:
+    if closed and isinstance(law, Piecewise) and list(law.levels) == [1, 0, 1] and law.breaks[1] == -law.breaks[2]:
         split = law.breaks[2] / law.period
-        if 0 < split <= 1 and list(law.levels) == [1, 0, 1]:
+        if 0 < split <= 1:
             ratio = shifted_sum(law.rate, split, int(power) + 1) / shifted_sum(law.rate, split, 1)
             return ratio * ball(law.period ** int(power) / (power + 1))
     return ErrorLaw(part.lattice_density, part.query.integer).power_means(power, BALLS)[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import combinations, pairwise
 
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.linear import check_columns, sums
@@ -70,12 +71,13 @@ class MetricSmallDB(_Scored):
 
     def databases(self) -> Iterator[tuple[int, ...]]:
         """All of them, as histograms."""
-        yield from _compositions(self.query.size, self.rows)
+        places = self.query.size + self.rows - 1
+        for bars in combinations(range(places), self.query.size - 1):
+            yield tuple(b - a - 1 for a, b in pairwise((-1, *bars, places)))
 
     def log_weight(self, scores: list[int], people: int, database: Iterable[int]) -> Fraction:
         """Logarithm of the weight of one small database, exactly."""
-        counts = list(database)
-        small = sums(self.columns, counts)
+        small = sums(self.columns, list(database))
         far = max(abs(s * self.rows - people * t) for s, t in zip(scores, small, strict=True))
         return -self.rate * Fraction(far, 2 * self.rows)
 
@@ -90,12 +92,3 @@ class MetricMWEM(_Scored):
     """
 
     rounds: Whole = whole(at_least=1)
-
-
-def _compositions(places: int, total: int) -> Iterator[tuple[int, ...]]:
-    if places == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _compositions(places - 1, total - first):
-            yield (first, *rest)

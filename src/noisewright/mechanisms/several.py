@@ -15,11 +15,6 @@ from noisewright.problem.vector import Vector
 
 Floats = NDArray[np.float64]
 
-_POINTS = 300
-_NEGLIGIBLE = 1e-12
-_ROUNDING = 1e-9
-_QUANTILE_SLACK = 1e-6
-
 
 class Several(Mechanism):
     """A mechanism for several numbers.
@@ -41,20 +36,20 @@ class Several(Mechanism):
 
     def half_width(self, confidence: Fraction, field: Field) -> Ball:
         value = self._quantile(float(confidence))
-        return around(value, value * _QUANTILE_SLACK)
+        return around(value, value * 1e-6)
 
     def largest(self, field: Field) -> Ball:
         """The mean of the largest error: the integral of the chance to exceed x.
 
         It is taken twice, on a grid and on every second point of it; four times their difference is the slack.
         """
-        top = self._quantile(1 - _NEGLIGIBLE)
+        top = self._quantile(1 - 1e-12)
         # Points crowd near zero, where small errors of few numbers decide, and thin out in the tail.
-        grid = top * np.linspace(0, 1, 2 * _POINTS + 1) ** 2
+        grid = top * np.linspace(0, 1, 601) ** 2
         exceeds = 1 - self.inside(grid)
         fine, coarse = _trapezoid(exceeds, grid), _trapezoid(exceeds[::2], grid[::2])
         value = fine + (fine - coarse) / 3
-        return around(value, 4 * abs(fine - coarse) + _ROUNDING * value)
+        return around(value, 4 * abs(fine - coarse) + 1e-9 * value)
 
     def _quantile(self, confidence: float) -> float:
         def reached(x: float) -> bool:

@@ -39,7 +39,6 @@ from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.numbers import show
 
 _STEPS = 2**24
-_HALVINGS = 64
 
 
 class Choosing(Mechanism):
@@ -79,7 +78,7 @@ class Choosing(Mechanism):
         low, high, rest = Fraction(0), self.query.sensitivity, ball(1 - confidence)
         while not bool(self.missed(high) <= rest):
             low, high = (high if bool(self.missed(high) > rest) else low), 2 * high
-        for _ in range(_HALVINGS):
+        for _ in range(64):
             middle = (low + high) / 2
             chance = self.missed(middle)
             if bool(chance <= rest):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from noisewright.laws.generalized_gaussian import LARGEST_POWER
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Conditional, Grid, uniform_grid
+from noisewright.mechanisms.conditional import Conditional, Grid, Row, rounded_row, uniform_grid
 from noisewright.mechanisms.worst_cases import Floats, Table, quotients
-from noisewright.numerics.balls import lower_gamma
+from noisewright.numerics.balls import ball
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Flag, Rational, Text, Whole, flag, only, rational, text, whole
@@ -22,27 +22,6 @@ ENDS = ("cut", "inflated")
 """What becomes of noise beyond the output bounds, by name."""
 
 _MOST_CELLS = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class TruncatedRow:
-    """The density around one centre, kept inside the bounds and rounded at random to the output lattice."""
-
-    mechanism: Truncated
-    centre: Fraction
-
-    def cdf(self, k: int, field: Field) -> Value:
-        points = self.mechanism.points
-        if k < 0:
-            return field.real(0)
-        if k >= points:
-            return field.real(1)
-        near, far = (self.mechanism.spread(self.centre, self.mechanism.value(k + e), field) for e in (0, 1))
-        step = self.mechanism.value(1) - self.mechanism.value(0)
-        return (far - near) / field.real(step)
-
-    def sf(self, k: int, field: Field) -> Value:
-        return 1 - self.cdf(k, field)
 
 
 @record("truncated", MECHANISMS, error=InvalidMechanismError)
@@ -85,8 +64,9 @@ class Truncated(Conditional):
         """Where the density of the i-th row has its peak: the grid input, or what it is drawn together to."""
         return self.query.inputs[0] + self.query.width * Fraction(i, self.cells)
 
-    def row(self, i: int) -> TruncatedRow:
-        return TruncatedRow(self, self.centre(i))
+    def row(self, i: int) -> Row:
+        low, step = self.value(0), self.value(1) - self.value(0)
+        return rounded_row(partial(self.spread, self.centre(i)), low, step, self.points)
 
     def table(self) -> Table:
         """Every output and the distribution function of every row in floats, by its `spread`.
@@ -167,7 +147,7 @@ class Truncated(Conditional):
 
 def _lower_gamma(shape: Fraction, x: Value, field: Field) -> Value:
     if field is BALLS:
-        return field.real(0) if x.is_zero() else lower_gamma(shape, x)
+        return field.real(0) if x.is_zero() else x.gamma_lower(ball(shape))
     from scipy.special import gamma, gammainc
 
     return float(gammainc(float(shape), x) * gamma(float(shape)))

@@ -1,7 +1,7 @@
 """One formula in two number systems: vectorised floats for search, Arb balls for proof.
 
 - fields, balls, arrays: the two systems behind one face; the only door to python-flint; arrays of floats
-- series, special, roots: sums, special functions, powers and roots
+- series, special: sums, special functions, powers
 - bisection: where a property turns, by ends that were checked
 - distances, pairs: metrics and every pair of a universe, floats first, exact where they do not decide
 - lp, weights: linear programmes; multiplicative weights

@@ -60,21 +60,6 @@ def hull(low: Ball, high: Ball) -> Ball:
     return low.union(high)
 
 
-def lower_gamma(order: Fraction | int, x: Ball) -> Ball:
-    """The lower incomplete gamma function."""
-    return x.gamma_lower(ball(order))
-
-
-def upper_gamma(order: Fraction | int, x: Ball) -> Ball:
-    """The upper incomplete gamma function."""
-    return x.gamma_upper(ball(order))
-
-
-def tricomi(a: Fraction, b: Fraction, x: Ball) -> Ball:
-    """The confluent hypergeometric function U(a, b, x), accurate for x of any size."""
-    return x.hypgeom_u(ball(a), ball(b))
-
-
 def infinite() -> Ball:
     """Positive infinity: the value of an expectation that does not exist as a finite number."""
     return arb("inf")
@@ -90,11 +75,6 @@ def pi() -> Ball:
     return arb.pi()
 
 
-def zeta(value: Ball) -> Ball:
-    """The Riemann zeta function."""
-    return value.zeta()
-
-
 def complex_ball(value: Fraction | int) -> Any:
     """An exact rational as a complex ball, for integrands."""
     return acb(ball(value))
@@ -106,9 +86,8 @@ def integral(function: Callable[[Any, bool], Any], start: Fraction, end: Fractio
     `function(x, analytic)` takes and returns complex balls and must return a non-finite one where it
     is not analytic and the flag is set.
     """
-    bits = ctx.prec
-    found = acb.integral(function, acb(ball(start)), acb(ball(end)), rel_tol=arb(2) ** (-bits // 2), abs_tol=arb(0))
-    return found.real
+    tolerance = arb(2) ** (-ctx.prec // 2)
+    return acb.integral(function, acb(ball(start)), acb(ball(end)), rel_tol=tolerance, abs_tol=arb(0)).real
 
 
 def working_bits() -> int:
@@ -140,9 +119,7 @@ def floor_scaled(value: Ball, bits: int) -> int:
 
 def ceil_scaled(value: Ball, bits: int) -> int:
     """An integer at or above 2^bits times every value of the ball, within one of its upper end."""
-    mantissa, exponent = value.upper().man_exp()
-    shift = int(exponent) + bits
-    return int(mantissa) << shift if shift >= 0 else -(-int(mantissa) >> -shift)
+    return -floor_scaled(-value, bits)
 
 
 def _exact(end: Ball) -> Fraction:

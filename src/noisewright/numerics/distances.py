@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
+from functools import reduce, singledispatch
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,7 @@ from numpy.typing import NDArray
 
 from noisewright.numerics.balls import angle, ball, lower, pi, precision, upper
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.geometry import (
-    EARTH_RADIUS_KM,
-    Coordinates,
-    Euclidean,
-    GreatCircle,
-    SmoothThreshold,
-    TimeSeries,
-)
+from noisewright.problem.geometry import EARTH_RADIUS_KM, Euclidean, GreatCircle, SmoothThreshold, TimeSeries
 from noisewright.problem.metrics import Attributes, Hamming, Matrix, Scaled, Sum, WithAbsent, triangle_error
 
 Floats = NDArray[np.float64]
@@ -157,33 +150,26 @@ def float_view(metric: Any) -> FloatView:
 
 @float_view.register
 def _(metric: Euclidean) -> FloatView:
-    differences = _differences(metric)
-    unit = float(metric.unit)
+    axes, unit = [_differences(axis) for axis in zip(*metric.points, strict=True)], float(metric.unit)
 
     def rows(start: int, stop: int) -> Floats:
-        total = None
-        for axis in differences:
+        total = np.zeros((stop - start, metric.size - start))
+        for axis in axes:
             apart = axis(start, stop)
-            apart *= apart
-            total = apart if total is None else np.add(total, apart, out=total)
-        assert total is not None
+            total += np.multiply(apart, apart, out=apart)
         return np.multiply(np.sqrt(total, out=total), unit, out=total)
 
-    return FloatView(metric.size, MARGIN + len(differences) * _ROUNDING, rows)
+    return FloatView(metric.size, MARGIN + len(axes) * _ROUNDING, rows)
 
 
 @float_view.register
 def _(metric: TimeSeries) -> FloatView:
-    differences = _differences(metric)
-    unit = float(metric.unit)
-
-    def rows(start: int, stop: int) -> Floats:
-        total = np.abs(differences[0](start, stop))
-        for axis in differences[1:]:
-            total = np.maximum(total, np.abs(axis(start, stop)))
-        return total * unit
-
-    return FloatView(metric.size, MARGIN, rows)
+    axes, unit = [_differences(axis) for axis in zip(*metric.points, strict=True)], float(metric.unit)
+    return FloatView(
+        metric.size,
+        MARGIN,
+        lambda start, stop: reduce(np.maximum, (np.abs(axis(start, stop)) for axis in axes)) * unit,
+    )
 
 
 @float_view.register
@@ -197,7 +183,7 @@ def _(metric: SmoothThreshold) -> FloatView:
 
 @float_view.register
 def _(metric: GreatCircle) -> FloatView:
-    across, along = _differences(metric)
+    across, along = (_differences(axis) for axis in zip(*metric.points, strict=True))
     half = float(metric.unit) * math.pi / 360
     cosines = np.cos(np.array([float(metric.unit * p[0]) for p in metric.points]) * (math.pi / 180))
     radius = 2 * float(metric.rate * EARTH_RADIUS_KM)
@@ -213,8 +199,7 @@ def _(metric: GreatCircle) -> FloatView:
 
 @float_view.register
 def _(metric: Matrix) -> FloatView:
-    unit = float(metric.unit)
-    table = np.array([[float(v) for v in row] for row in metric.entries]) * unit
+    table = np.array([[float(v) for v in row] for row in metric.entries]) * float(metric.unit)
     return FloatView(metric.size, MARGIN, lambda start, stop: table[start:stop, start:])
 
 
@@ -230,10 +215,8 @@ def _(metric: Attributes) -> FloatView:
     tables = [np.array([[float(v) for v in row] for row in table]) for table in metric.tables]
 
     def rows(start: int, stop: int) -> Floats:
-        total = np.zeros((stop - start, metric.size - start))
-        for column, table in zip(codes, tables, strict=True):
-            total += table[column[start:stop, None], column[None, start:]]
-        return total
+        attributes = zip(codes, tables, strict=True)
+        return reduce(np.add, (table[code[start:stop, None], code[None, start:]] for code, table in attributes))
 
     return FloatView(metric.size, MARGIN + len(tables) * _ROUNDING, rows)
 
@@ -254,15 +237,13 @@ def _(metric: Scaled) -> FloatView:
 @float_view.register
 def _(metric: Sum) -> FloatView:
     parts = [float_view(part) for part in metric.parts]
-
-    def rows(start: int, stop: int) -> Floats:
-        total = parts[0].rows(start, stop).copy()
-        for part in parts[1:]:
-            total += part.rows(start, stop)
-        return total
-
     margin = 2 * max(p.margin for p in parts) + len(parts) * _ROUNDING
-    return FloatView(metric.size, margin, rows, slack=2 * sum(p.slack for p in parts))
+    return FloatView(
+        metric.size,
+        margin,
+        lambda start, stop: reduce(np.add, (part.rows(start, stop) for part in parts)),
+        slack=2 * sum(p.slack for p in parts),
+    )
 
 
 @float_view.register
@@ -295,21 +276,15 @@ def check_metric(metric: Any) -> None:
             raise triangle_error(i, j, k, unit * entries[i][k], unit * entries[i][j], unit * entries[j][k])
 
 
-def _differences(metric: Coordinates) -> list[Rows]:
-    """For each axis, the differences of whole coordinates as floats: exact parts, one rounding."""
-    result: list[Rows] = []
-    for axis in zip(*metric.points, strict=True):
-        high = np.array([v >> _LIMB for v in axis], dtype=np.float64)
-        low = np.array([v & ((1 << _LIMB) - 1) for v in axis], dtype=np.float64)
-        if not high.any():
-            result.append(lambda start, stop, low=low: low[start:stop, None] - low[None, start:])  # type: ignore[misc]
-            continue
+def _differences(axis: Sequence[int]) -> Rows:
+    """The differences of whole coordinates as floats: exact parts, one rounding."""
+    high = np.array([v >> _LIMB for v in axis], dtype=np.float64)
+    low = np.array([v & ((1 << _LIMB) - 1) for v in axis], dtype=np.float64)
 
-        def rows(start: int, stop: int, high: Floats = high, low: Floats = low) -> Floats:
-            apart = high[start:stop, None] - high[None, start:]
-            apart *= 2.0**_LIMB
-            apart += low[start:stop, None] - low[None, start:]
-            return apart
+    def rows(start: int, stop: int) -> Floats:
+        apart = low[start:stop, None] - low[None, start:]
+        if high.any():
+            apart += 2.0**_LIMB * (high[start:stop, None] - high[None, start:])
+        return np.asarray(apart)
 
-        result.append(rows)
-    return result
+    return rows

@@ -57,15 +57,14 @@ class Cost:
 
     def rows(self, start: int, stop: int) -> Floats:
         """Float costs of rows [start, stop) against columns from `start` on."""
-        total: Floats | None = None
+        total = np.zeros((stop - start, self.columns.shape[1] - start))
         for k, row in enumerate(self.columns):
             values = row.astype(np.float64)
             apart = values[start:stop, None] - values[None, start:]
             part = np.multiply(apart, apart, out=apart) if self.euclidean else np.abs(apart, out=apart)
             if not self.euclidean:
                 part *= float(self.rates[k])
-            total = part if total is None else np.add(total, part, out=total)
-        assert total is not None
+            total += part
         return np.multiply(np.sqrt(total, out=total), float(self.rates[0]), out=total) if self.euclidean else total
 
     def squared(self, i: int, j: int) -> Fraction:

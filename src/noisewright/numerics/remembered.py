@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 from weakref import finalize
 
@@ -21,3 +22,11 @@ class Remembered(Generic[Found]):
             self._kept[place] = {}
             finalize(thing, self._kept.pop, place, None).atexit = False
         return self._kept[place]
+
+    def latest(self, thing: object, key: Any, make: Callable[[], Found]) -> Found:
+        """What is remembered about a thing under this key, made where it is not; other keys are forgotten."""
+        kept = self.of(thing)
+        if key not in kept:
+            kept.clear()
+            kept[key] = make()
+        return kept[key]

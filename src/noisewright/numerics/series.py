@@ -6,14 +6,11 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from noisewright.numerics.balls import certainly_at_most, hull, precision, upper_gamma
+from noisewright.numerics.balls import ball, certainly_at_most, hull, precision
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Value
 
-_FLOAT_BITS = 45
-_BALL_BITS = 60
 _DIRECT_TERMS = 2_000
 _HEAD_TERMS = 1_000
-_LONGEST_FLOAT_SUM = 50_000
 
 
 def geometric_power_sum(field: Field, decay: Fraction, start: Fraction, stride: Fraction, power: Exact) -> Value:
@@ -31,11 +28,9 @@ def geometric_power_sum(field: Field, decay: Fraction, start: Fraction, stride: 
 
 
 def _whole_power(field: Field, decay: Fraction, start: Fraction, stride: Fraction, power: int) -> Value:
-    plain = index_moments(field, decay, power)
-    total = field.real(0)
-    for i in range(power + 1):
-        total = total + field.real(math.comb(power, i) * start ** (power - i) * stride**i) * plain[i]
-    return total
+    plain = enumerate(index_moments(field, decay, power))
+    terms = (field.real(math.comb(power, i) * start ** (power - i) * stride**i) * moment for i, moment in plain)
+    return sum(terms, field.real(0))
 
 
 def index_moments(field: Field, decay: Fraction, highest: int) -> list[Value]:
@@ -44,10 +39,7 @@ def index_moments(field: Field, decay: Fraction, highest: int) -> list[Value]:
     odds = field.exp(field.real(-decay)) / rest
     moments = [field.real(1) / rest]
     for i in range(1, highest + 1):
-        inner = field.real(0)
-        for lower_index in range(i):
-            inner = inner + math.comb(i, lower_index) * moments[lower_index]
-        moments.append(odds * inner)
+        moments.append(odds * sum((math.comb(i, j) * moments[j] for j in range(i)), field.real(0)))
     return moments
 
 
@@ -55,8 +47,8 @@ def _real_power_floats(decay: Fraction, start: Fraction, stride: Fraction, power
     import numpy as np
 
     rate, exponent = float(decay), float(power)
-    count = _terms(rate, exponent, _FLOAT_BITS)
-    if count > _LONGEST_FLOAT_SUM:
+    count = _terms(rate, exponent, 45)
+    if count > 50_000:
         with precision():
             return float(_real_power_balls(decay, start, stride, power).mid())
     n = np.arange(count)
@@ -64,7 +56,7 @@ def _real_power_floats(decay: Fraction, start: Fraction, stride: Fraction, power
 
 
 def _real_power_balls(decay: Fraction, start: Fraction, stride: Fraction, power: Exact) -> Value:
-    count = _terms(float(decay), float(power), _BALL_BITS)
+    count = _terms(float(decay), float(power), 60)
     if count > _DIRECT_TERMS:
         head, x, weight = _partial_sum(decay, start, stride, power, _HEAD_TERMS)
         return head + weight * _smooth_rest(decay, x, stride, power)
@@ -99,7 +91,7 @@ def _smooth_rest(decay: Fraction, start: Fraction, stride: Fraction, power: Exac
     """
     d, scale = BALLS.real(decay), BALLS.real(stride)
     origin = BALLS.real(start / stride)
-    integral = (d * origin).exp() * BALLS.power(scale / d, power) / d * upper_gamma(power + 1, d * origin)
+    integral = (d * origin).exp() * BALLS.power(scale / d, power) / d * (d * origin).gamma_upper(ball(power + 1))
     first = BALLS.power(BALLS.real(start), power)
     slope = first * (BALLS.real(power) / origin - d)
     c = d + BALLS.real(power + 3) / origin
@@ -115,10 +107,8 @@ def _terms(decay: float, power: float, bits: int) -> int:
 @lru_cache(maxsize=64)
 def power_sum_polynomial(power: int) -> tuple[Fraction, ...]:
     """Coefficients c with sum_{k=1}^{n} k^power = sum_i c_i n^i (Faulhaber), for every whole n >= 0."""
-    coefficients = [Fraction(0)] * (power + 2)
     # Telescoping (n+1)^(q+1) - 1 = sum_{i<=q} C(q+1, i) S_i(n) gives S_q from the lower ones.
-    for i in range(power + 2):
-        coefficients[i] += math.comb(power + 1, i)
+    coefficients = [Fraction(math.comb(power + 1, i)) for i in range(power + 2)]
     coefficients[0] -= 1
     for i in range(power):
         for j, value in enumerate(power_sum_polynomial(i)):

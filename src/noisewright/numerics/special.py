@@ -1,17 +1,13 @@
-"""Special functions of the laws, in floats or in balls."""
+"""Special functions of the laws, in floats or in balls, and powers of rationals from above."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
 
-from noisewright.numerics.balls import ball, infinite, pi, tricomi
+from noisewright.numerics.balls import ball, infinite, pi, precision, upper
+from noisewright.numerics.bisection import turn
 from noisewright.numerics.fields import BALLS, Field, Value
-
-_HALF = Fraction(1, 2)
-_SERIES_FROM = 20.0
-_SERIES_TERMS = 10
-_TRICOMI_FROM = 40
 
 
 def gaussian_transform(order: int, z: Value, field: Field) -> Value:
@@ -21,25 +17,23 @@ def gaussian_transform(order: int, z: Value, field: Field) -> Value:
     at most 20 of the working bits), far out without cancellation: in balls by Tricomi's function, in
     floats by the asymptotic series.
     """
-    if field is BALLS:
-        return _gaussian_ball(order, z)
-    return _gaussian_float(order, float(z))
+    return _gaussian_ball(order, z) if field is BALLS else _gaussian_float(order, float(z))
 
 
 def _gaussian_ball(order: int, z: Value) -> Value:
-    if bool(z > _TRICOMI_FROM):
+    if bool(z > 40):
         scale = Fraction(math.factorial(order))
         root = ball(2) ** ball(Fraction(order + 1, 2))
-        return ball(scale) * tricomi(Fraction(order + 1, 2), _HALF, z * z / 2) / root
+        return ball(scale) * (z * z / 2).hypgeom_u(ball(Fraction(order + 1, 2)), ball(Fraction(1, 2))) / root
     zeroth = (z * z / 2).exp() * (z / ball(2).sqrt()).erfc() * pi().sqrt() / ball(2).sqrt()
     return _of_order(order, z, zeroth)
 
 
 def _gaussian_float(order: int, z: float) -> float:
-    if z > _SERIES_FROM:
+    if z > 20:
         # sum over j of (-1)^j (order + 2j)! / (j! 2^j z^(order + 2j + 1))
         total, term = 0.0, math.factorial(order) / z ** (order + 1)
-        for j in range(1, _SERIES_TERMS):
+        for j in range(1, 10):
             total += term
             term *= -(order + 2 * j) * (order + 2 * j - 1) / (2 * j * z * z)
         return total
@@ -74,3 +68,21 @@ def kummer(a: Fraction, b: Fraction, x: Fraction, field: Field) -> Value:
 def infinity(field: Field) -> Value:
     """The value of an expectation that is not finite."""
     return infinite() if field is BALLS else math.inf
+
+
+def power_from_above(base: Fraction, exponent: Fraction) -> Fraction:
+    """base^exponent exactly where it is rational, else a rational just above it; for base >= 0."""
+    over, under = exponent.numerator, exponent.denominator
+    if max(over, under) <= 64:
+        raised = base**over
+        numerator, denominator = _root(raised.numerator, under), _root(raised.denominator, under)
+        if numerator is not None and denominator is not None:
+            return Fraction(numerator, denominator)
+    with precision(256):
+        return upper(BALLS.power(BALLS.real(base), exponent))
+
+
+def _root(value: int, degree: int) -> int | None:
+    """The whole number whose power is the value, if there is one."""
+    low, _ = turn(lambda k: k**degree > value, 0, 1 << (value.bit_length() // degree + 1))
+    return low if low**degree == value else None

@@ -12,14 +12,12 @@ from itertools import pairwise
 
 from noisewright.laws.base import LogConcave
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.gaussian_mixture import GaussianMixture
+from noisewright.laws.gaussian import Gaussian, GaussianMixture
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.laplace import Laplace
+from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.numerics.balls import ball, floor_scaled, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError

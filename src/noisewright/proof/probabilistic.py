@@ -13,10 +13,10 @@ from typing import Any
 
 from noisewright.laws.base import LogConcave
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.laplace import TruncatedLaplace
 from noisewright.laws.lattice import Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import ball, certainly_at_most, precision, upper
 from noisewright.numerics.bisection import first_true, gallop

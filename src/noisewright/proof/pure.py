@@ -23,7 +23,7 @@ from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.numerics.roots import power_from_above
+from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import UncertifiedError
 
 _BITS = 256

@@ -12,11 +12,10 @@ from functools import singledispatch
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.laplace import Laplace
+from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.numerics.fields import BALLS

@@ -25,17 +25,16 @@ from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.designers.scalar_pure import SCALAR, tailored_or
 from noisewright.search.families.staircase import from_grid, laplace, laplace_name, tuned_staircase
-from noisewright.search.report.progress import progress_bar
+from noisewright.search.report.designer import check_problem, for_one
 from noisewright.search.report.report import over
-from noisewright.search.report.tables import html_table, number, text_table
-from noisewright.search.tools.scaling import check_problem, for_one
+from noisewright.search.report.shown import html_table, number, progress_bar, text_table
 
 _RELATIVE = Fraction(1, 1000)
 _NOTCH = Fraction(1, 10_000)
 _MOST_NOTCHES = 200
 _COARSE_CELLS = 150
 
-Family = Callable[[Scalar, Fraction, Utility], Additive]
+Maker = Callable[[Scalar, Fraction, Utility], Additive]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +74,10 @@ class Budget:
         return self.rows[0].certified
 
     def __str__(self) -> str:
-        lines = [
-            f"Question: {self.query}",
-            f"Target:   {self._goal()}",
-            "",
-            text_table(self._header(), self._rows()),
-            "",
-            self._footer(),
-        ]
-        return "\n".join(lines)
+        return f"Question: {self.query}\nTarget:   {self._goal()}\n\n{text_table(*self._table())}\n\n{self._footer()}"
 
     def _repr_html_(self) -> str:
-        return html_table(f"{self.query}; {self._goal()}", self._header(), self._rows(), self._footer())
+        return html_table(f"{self.query}; {self._goal()}", *self._table(), self._footer())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, mechanisms included."""
@@ -106,11 +97,9 @@ class Budget:
     def _goal(self) -> str:
         return f"{self.utility} {'at least' if self.utility.larger_is_better else 'at most'} {show(self.target)}"
 
-    def _header(self) -> list[str]:
-        return ["mechanism", "smallest epsilon", str(self.utility)]
-
-    def _rows(self) -> list[list[str]]:
-        return [[r.name, number(float(r.epsilon)), number(r.value)] for r in self.rows]
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [[r.name, number(float(r.epsilon)), number(r.value)] for r in self.rows]
+        return ["mechanism", "smallest epsilon", str(self.utility)], rows
 
     def _footer(self) -> str:
         beyond = f" Out of reach up to epsilon = {show(LARGEST_EPSILON)}: {', '.join(self.out_of_reach)}."
@@ -134,35 +123,26 @@ def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: boo
     if type(utility) not in (*SCALAR, Expected):
         served = ", ".join(u.__name__ for u in (*SCALAR, Expected))
         raise InvalidUtilityError(f"utility is {utility!r}; budget_for serves {served}.", utility=utility)
-    check_problem(query, for_one(utility))
+    check_problem(query, None, for_one(utility))
     goal = parameter(target, "target")
-    _check_target(goal, utility)
-    names = [laplace_name(query), "staircase", "tailored"]
-    families: list[Family] = [laplace, _staircase, _optimum]
-    with progress_bar("budget", len(names) + 1, shown=progress) as step:
+    if goal <= 0 or (utility.larger_is_better and goal >= 1):
+        allowed = "strictly between 0 and 1" if utility.larger_is_better else "positive"
+        raise InvalidUtilityError(f"target is {show(goal)}; it must be {allowed}.", target=goal)
+    makers: dict[str, Maker] = {laplace_name(query): laplace, "staircase": tuned_staircase, "tailored": _optimum}
+    with progress_bar("budget", len(makers) + 1, shown=progress) as step:
         rows, failures = [], {}
-        for name, family in zip(names, families, strict=True):
+        for name, make in makers.items():
             step(name)
             try:
-                rows.append(_row(name, family, query, utility, goal))
+                rows.append(_row(name, make, query, utility, goal))
             except UnreachableTargetError as error:
                 failures[name] = error
         if not rows:
-            raise failures[names[-1]]
+            raise failures["tailored"]
         step("proving what is impossible")
         ordered = sorted(rows, key=lambda r: r.epsilon)
         impossible = _impossible_at(query, utility, goal, ordered[0].epsilon)
     return Budget(query, utility, goal, tuple(ordered), impossible, tuple(failures))
-
-
-def _check_target(target: Fraction, utility: Utility) -> None:
-    if target <= 0 or (utility.larger_is_better and target >= 1):
-        allowed = "strictly between 0 and 1" if utility.larger_is_better else "positive"
-        raise InvalidUtilityError(f"target is {show(target)}; it must be {allowed}.", target=target)
-
-
-def _staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
-    return tuned_staircase(query, epsilon, utility)
 
 
 def _optimum(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
@@ -171,11 +151,12 @@ def _optimum(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
     return tuned_staircase(query, epsilon, utility)
 
 
-def _row(name: str, family: Family, query: Scalar, utility: Utility, target: Fraction) -> BudgetRow:
-    guess = _search(name, family, query, utility, target)
-    epsilon = _five_digits(guess)
+def _row(name: str, make: Maker, query: Scalar, utility: Utility, target: Fraction) -> BudgetRow:
+    epsilon = _five_digits(_search(name, make, query, utility, target))
     for _ in range(_MOST_NOTCHES):
-        mechanism = _at_answer(name, family, query, epsilon, utility)
+        mechanism = make(query, epsilon, utility)
+        if name == "tailored":
+            mechanism = tailored_or(mechanism, query, epsilon, utility)
         value = mechanism.expected(utility)
         if reaches(value, target, utility):
             break
@@ -185,7 +166,7 @@ def _row(name: str, family: Family, query: Scalar, utility: Utility, target: Fra
     below = epsilon
     while below > SMALLEST_EPSILON:
         below = max(SMALLEST_EPSILON, epsilon * (1 - _RELATIVE))
-        smaller = family(query, below, utility)
+        smaller = make(query, below, utility)
         value_below = smaller.expected(utility)
         if not reaches(value_below, target, utility):
             break
@@ -195,18 +176,11 @@ def _row(name: str, family: Family, query: Scalar, utility: Utility, target: Fra
     return BudgetRow(name, epsilon, below, shown, make_certified(mechanism, PureDP(epsilon)))
 
 
-def _at_answer(name: str, family: Family, query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
-    best = family(query, epsilon, utility)
-    if name != "tailored":
-        return best
-    return tailored_or(best, query, epsilon, utility)
-
-
-def _search(name: str, family: Family, query: Scalar, utility: Utility, target: Fraction) -> Fraction:
+def _search(name: str, make: Maker, query: Scalar, utility: Utility, target: Fraction) -> Fraction:
     """A float bisection on the logarithm of epsilon; its answer is only where checking starts."""
 
     def good(log_epsilon: float) -> bool:
-        value = _quick_value(name, family, query, _clamped(math.exp(log_epsilon)), utility)
+        value = _quick_value(name, make, query, _clamped(math.exp(log_epsilon)), utility)
         return value >= target if utility.larger_is_better else value <= target
 
     low = high = 0.0
@@ -226,7 +200,7 @@ def _search(name: str, family: Family, query: Scalar, utility: Utility, target: 
     return _clamped(math.exp(first_true(good, low, high, within=1e-6)))
 
 
-def _quick_value(name: str, family: Family, query: Scalar, epsilon: Fraction, utility: Utility) -> float:
+def _quick_value(name: str, make: Maker, query: Scalar, epsilon: Fraction, utility: Utility) -> float:
     if utility.tabulated and name == "Laplace":
         steps = max(1, math.ceil(_COARSE_CELLS * epsilon))
         coarse = Additive(query, Laplace(query.sensitivity / epsilon), Lattice.cells(query.sensitivity / steps))
@@ -234,7 +208,7 @@ def _quick_value(name: str, family: Family, query: Scalar, epsilon: Fraction, ut
     if utility.tabulated and name != laplace_name(query):
         grid = LossGrid(query, epsilon, utility, cells_per_scale=_COARSE_CELLS)
         return grid.best(symmetric=name == "staircase").value
-    return float(family(query, epsilon, utility).expected(utility, FLOATS))
+    return float(make(query, epsilon, utility).expected(utility, FLOATS))
 
 
 def _impossible_at(query: Scalar, utility: Utility, target: Fraction, epsilon: Fraction) -> Fraction:

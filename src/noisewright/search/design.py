@@ -21,10 +21,9 @@ from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.designers.two_fold import exploring
 from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_PURE
 from noisewright.search.families.composition import check_count
-from noisewright.search.report.designer import Designer, designed
-from noisewright.search.report.progress import progress_bar
+from noisewright.search.report.designer import Designer, designed, for_one
 from noisewright.search.report.report import Report
-from noisewright.search.tools.scaling import for_one
+from noisewright.search.report.shown import progress_bar
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): SCALAR_PURE,
@@ -62,7 +61,8 @@ def design(
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
     law that it draws. `progress=True` shows a progress bar on standard error.
     """
-    asked = question_of(query)
+    # A number with bounds is a kind of question of its own.
+    asked = query.bounded if type(query) is Scalar and query.bounded is not None else query
     designer = designer_for(asked, privacy, utility)
     check_count(compose)
     wanted = utility_for(asked, utility)
@@ -76,11 +76,6 @@ def design(
         designer = plan_designer(compose)
     with progress_bar("design", designer.steps, shown=progress) as step:
         return designed(designer, asked, privacy, wanted, step)
-
-
-def question_of(query: Any) -> Any:
-    """The question as designers know it: a number with bounds is a kind of its own."""
-    return query.bounded if type(query) is Scalar and query.bounded is not None else query
 
 
 def utility_for(query: Any, utility: Utility) -> Utility:

@@ -100,12 +100,14 @@ def _lacking(told: Mapping[str, Any], proven: Candidate, sign: int) -> dict[str,
     """For each number that is told of a candidate, whether less than that is proven."""
     value = math.inf if told["value"] is None else told["value"]
     reached = proven.value + sign * -proven.error
+    parts = told.get("parts", [])
+    near = (abs(a - b) <= TIE * abs(b) + proven.error for a, b in zip(parts, proven.parts, strict=False))
     return {
         "value": value != proven.value and _beyond(value, reached, -sign),
         "gap": _beyond(told["gap"], proven.gap, -1),
         "bias": abs(told["bias"]) < abs(proven.bias) * (1 - TIE) - TIE * abs(proven.value),
         "error": told["error"] < proven.error * (1 - TIE) - TIE * abs(proven.value),
-        "parts": not _near(told.get("parts", []), proven),
+        "parts": len(parts) != len(proven.parts) or not all(near),
     }
 
 
@@ -114,11 +116,6 @@ def _beyond(told: float | None, proven: float | None, sign: int) -> bool:
     if told is None:
         return False
     return proven is None or not sign * (told - proven) <= TIE * abs(proven)
-
-
-def _near(told: list[float], proven: Candidate) -> bool:
-    pairs = zip(told, proven.parts, strict=False)
-    return len(told) == len(proven.parts) and all(abs(a - b) <= TIE * abs(b) + proven.error for a, b in pairs)
 
 
 def _refuse_if(lacking: bool, what: str, told: Any, proven: Any) -> None:

@@ -13,8 +13,7 @@ from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.families.bounded_optimum import solved
 from noisewright.search.programmes.bounded import Multipliers, Programme, solve
-from noisewright.search.programmes.charges import BITS, charges, charges_below
-from noisewright.search.programmes.layout import Size, bound_programme, design_programme
+from noisewright.search.programmes.layout import BITS, Size, bound_programme, charges, charges_below, design_programme
 from noisewright.search.tools.cache import Cache
 from tests.bounded import question
 

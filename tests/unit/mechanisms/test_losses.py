@@ -57,8 +57,8 @@ def test_the_error_says_where():
 
 def test_a_table_holds_the_loss_outward_on_both_sides():
     table = LossTable(Expected(lambda x: x if x > 0 else -3 * x, growth=Growth(1, 3)), Fraction(1, 4), 8)
-    assert table.side(1) == [i / 4 for i in range(9)]
-    assert table.side(-1) == [3 * i / 4 for i in range(9)]
+    assert table.right == [i / 4 for i in range(9)]
+    assert table.left == [3 * i / 4 for i in range(9)]
 
 
 DENSITIES = {

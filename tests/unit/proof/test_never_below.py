@@ -13,9 +13,9 @@ import pytest
 
 import noisewright as nw
 from noisewright.laws.folds import GammaFold, two_point_fold
+from noisewright.laws.laplace import TruncatedLaplace
 from noisewright.laws.piecewise import Piecewise, staircase
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.laws.twofold import TwoFold
 from noisewright.proof.pure import pure_bound
 

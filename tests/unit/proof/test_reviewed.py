@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.laws.laplace import TruncatedLaplace
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.truncated_laplace import TruncatedLaplace
 from noisewright.mechanisms.linear import LinearLaplace
 from noisewright.problem.geometry import GreatCircle
 from noisewright.problem.metrics import Attributes, Hamming, Scaled, Sum

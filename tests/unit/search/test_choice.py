@@ -68,14 +68,14 @@ def test_many_candidates_are_chosen_nearly_as_well_as_possible():
 def test_the_bound_is_that_of_a_leader_found_by_hand():
     """Ten candidates, epsilon 1: a lead of two is missed with 1 - e/10, a lead of one with 9 / (9 + e)."""
     ten = question(10)
-    assert float(best_choice(ten, Fraction(1), nw.AbsoluteError())) == pytest.approx(2 * (1 - math.e / 10))
-    assert float(best_choice(ten, Fraction(1), nw.Usefulness(0))) == pytest.approx(math.e / (9 + math.e))
-    assert float(best_choice(ten, Fraction(1), nw.Usefulness("0.999"))) == pytest.approx(math.e / (9 + math.e))
-    assert float(best_choice(ten, Fraction(1), nw.Usefulness(1))) == pytest.approx(math.e / 10)
+    assert float(best_choice(ten, nw.PureDP(1), nw.AbsoluteError())) == pytest.approx(2 * (1 - math.e / 10))
+    assert float(best_choice(ten, nw.PureDP(1), nw.Usefulness(0))) == pytest.approx(math.e / (9 + math.e))
+    assert float(best_choice(ten, nw.PureDP(1), nw.Usefulness("0.999"))) == pytest.approx(math.e / (9 + math.e))
+    assert float(best_choice(ten, nw.PureDP(1), nw.Usefulness(1))) == pytest.approx(math.e / 10)
     # A lead of 4 is missed with (1 - e/10) / e = 0.268, one of 5 with (1 - e e/(9+e)) / e = 0.136.
-    assert best_choice(ten, Fraction(1), nw.ErrorQuantile("0.74")) == 4
-    assert best_choice(ten, Fraction(1), nw.ErrorQuantile("0.05")) == 0
-    assert best_choice(question(10, 3), Fraction(1), nw.ErrorQuantile("0.74")) == 12
+    assert best_choice(ten, nw.PureDP(1), nw.ErrorQuantile("0.74")) == 4
+    assert best_choice(ten, nw.PureDP(1), nw.ErrorQuantile("0.05")) == 0
+    assert best_choice(question(10, 3), nw.PureDP(1), nw.ErrorQuantile("0.74")) == 12
 
 
 @pytest.mark.parametrize(("size", "largest"), [(2, 3), (3, 2)])
@@ -100,7 +100,7 @@ def test_no_choice_that_a_linear_programme_finds_beats_the_bound(size: int, larg
     for i in range(len(vectors)):
         sums[i, i * size : (i + 1) * size] = 1
     solved = linprog([0] * (count - 1) + [1], np.array(rows), np.zeros(len(rows)), sums, np.ones(len(vectors)))
-    bound = float(best_choice(question(size), Fraction(epsilon), nw.AbsoluteError()))
+    bound = float(best_choice(question(size), nw.PureDP(epsilon), nw.AbsoluteError()))
     assert bound <= solved.fun + 1e-7
     assert bound >= 0.7 * solved.fun
 
@@ -129,3 +129,10 @@ def test_the_report_says_what_the_error_of_a_choice_is():
     assert "below the best one" in str(report)
     assert report.best.release({"c0": 0, "c1": 10**5, "c2": 0}) == "c1"
     assert nw.Certified.from_dict(report.to_dict()["candidates"][0]["certified"]).mechanism == report.best.mechanism
+
+
+def test_the_picture_of_a_choice_is_its_ranking():
+    report, bound, _ = designed(10, "1", nw.AbsoluteError())
+    (axes,) = report.plot().axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [c.name for c in report.candidates]
+    assert f"{bound:.4g}" in axes.get_title()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noisewright.search.report.progress import progress_bar
+from noisewright.search.report.shown import progress_bar
 
 
 def test_a_hidden_bar_prints_nothing(capsys):

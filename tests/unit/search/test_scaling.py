@@ -11,8 +11,8 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
 from noisewright.search.design import designer_for
+from noisewright.search.report.designer import check_problem
 from noisewright.search.tools.lattices import round_number
-from noisewright.search.tools.scaling import check_problem
 
 
 def test_only_usefulness_is_measured_in_the_unit_of_the_answer():
@@ -38,15 +38,15 @@ def test_what_is_no_utility(utility):
 def test_a_real_answer_is_never_exactly_right():
     for within in (0, "1e-10"):
         with pytest.raises(InvalidUtilityError, match="billionth"):
-            check_problem(Scalar(1), Usefulness(within))
-        check_problem(Scalar(1, integer=True), Usefulness(within))
+            check_problem(Scalar(1), PureDP(1), Usefulness(within))
+        check_problem(Scalar(1, integer=True), PureDP(1), Usefulness(within))
 
 
 @pytest.mark.parametrize("sensitivity", ["1e100", "1e-100"])
 def test_errors_that_floats_cannot_hold_are_refused_before_any_work(sensitivity):
-    check_problem(Scalar(sensitivity), AbsoluteError())
+    check_problem(Scalar(sensitivity), PureDP(1), AbsoluteError())
     with pytest.raises(InvalidQueryError, match="another unit"):
-        check_problem(Scalar(sensitivity), PowerError(16))
+        check_problem(Scalar(sensitivity), PureDP(1), PowerError(16))
 
 
 @pytest.mark.parametrize(("least", "round_one"), [(1, 1), (2, 2), (3, 5), (6, 10), (11, 20), (50, 50), (51, 100)])

@@ -119,6 +119,7 @@ def test_words_about_the_distance_to_the_best_possible_say_how_far():
     assert "%" not in sure
     assert "0.0001 %" in limit_text(1e-6, nw.Scalar(1))
     assert "0.5 %" in limit_text(0.005, nw.Scalar(1))
+    assert limit_text(math.inf, nw.Scalar(1)) == "whether a mechanism could come closer to 0 is not known"
 
 
 @pytest.mark.parametrize("utility", [nw.SquaredError([1, 5, 2]), nw.AbsoluteError([1, 5, 2])], ids=str)

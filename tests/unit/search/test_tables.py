@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noisewright.search.report.tables import html_table, number, percent, text_table
+from noisewright.search.report.shown import html_table, number, percent, text_table
 
 
 @pytest.mark.parametrize(

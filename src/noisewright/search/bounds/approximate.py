@@ -25,31 +25,28 @@ from noisewright.numerics.lp import minimise
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.search.programmes.approximate import MOST_CELLS, Floats, Grid, Row, row, support
-from noisewright.search.tools.lattices import aligned
+from noisewright.search.programmes.approximate import MOST_CELLS, Grid, cells_per_sensitivity, private_rows, support
 
-_CELLS_PER_EPSILON = 20
-_FEWEST, _MOST = 3, 24
 _MOST_ROWS = 7_000
 _BITS = 128
-
-Multipliers = list[tuple[int, int, int, float]]
-"""(shift, side of k, side of k + shift, value) of every multiplier above 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dual:
-    """A grid of lattice points and multipliers on it: together they prove a bound, whoever made them."""
+    """A grid of lattice points and multipliers on it: together they prove a bound, whoever made them.
+
+    A multiplier is (shift, side of k, side of k + shift, value).
+    """
 
     per: int
     count: int
     edge: Fraction
-    multipliers: Multipliers
+    multipliers: list[tuple[int, int, int, float]]
 
 
 def find_dual(query: Scalar, privacy: ApproxDP, utility: Utility) -> Dual | None:
     """Multipliers from the solver, in floats; None where the programme would be too large."""
-    per = _points_per_sensitivity(query, privacy, utility)
+    per = cells_per_sensitivity(query, privacy.epsilon, utility, per=20, fewest=3, most=24)
     reach = support(privacy, 1.0 + 3.0 / min(1.0, float(privacy.epsilon)))
     count = math.ceil(reach * per) + 1
     # Dropping shifts only loosens the bound; shorter ones than half a sensitivity carry next to nothing of it.
@@ -59,49 +56,17 @@ def find_dual(query: Scalar, privacy: ApproxDP, utility: Utility) -> Dual | None
     if count * len(shifts) > _MOST_ROWS:
         shifts = range(max(1, per - _MOST_ROWS // count), per + 1)
     grid = Grid(per, count, _edge(query, utility))
-    cost = [float(c) for c in _costs_from_below(query, utility, per, count)]
-    return Dual(per, count, grid.edge, _multipliers(grid, privacy, np.array(cost), shifts))
+    cost = np.array([float(c) for c in _costs_from_below(query, utility, per, count)])
+    rows, names, fade = private_rows(grid, float(privacy.epsilon), float(privacy.delta), shifts, ends=False)
+    objective = np.concatenate([cost * grid.multiplicity() * fade, np.zeros(len(names))])
+    duals = minimise(objective, rows).duals
+    found = [(*name, float(-duals[i] / fade[name[1]])) for i, name in names.items() if duals[i] < 0]
+    return Dual(per, count, grid.edge, found)
 
 
 def _edge(query: Scalar, utility: Utility) -> Fraction:
     """Cells for the usefulness of real answers, points otherwise."""
     return Fraction(0) if utility.edges and not query.integer else HALF
-
-
-def _points_per_sensitivity(query: Scalar, privacy: ApproxDP, utility: Utility) -> int:
-    if query.integer:
-        return int(query.sensitivity)
-    wanted = min(max(math.ceil(_CELLS_PER_EPSILON * privacy.epsilon), _FEWEST), _MOST)
-    for edge in utility.edges:
-        wanted = aligned(wanted, edge / query.sensitivity, 4 * _MOST)
-    return wanted
-
-
-def _multipliers(grid: Grid, privacy: ApproxDP, cost: Floats, shifts: range) -> Multipliers:
-    epsilon, delta = float(privacy.epsilon), float(privacy.delta)
-    factor = math.exp(epsilon)
-    copies = grid.multiplicity()
-    fade = np.exp(-epsilon * np.arange(grid.count) / grid.per)
-    rows: list[Row] = [row(range(grid.count), copies * fade, 1.0, 1.0)]
-    names: list[tuple[int, int, int]] = [(0, 0, 0)]
-    column = grid.count
-    for shift in shifts:
-        start = column
-        for a, b in grid.outward(shift):
-            if b >= grid.count:
-                continue
-            rows.append(row([a, b, column], [1.0, -factor * fade[b] / fade[a], -delta / fade[a]], -math.inf, 0.0))
-            names.append((shift, a, b))
-            column += 1
-        rows.append(row(range(start, column), np.ones(column - start), -math.inf, 1.0))
-        names.append((0, 0, 0))
-    objective = np.concatenate([cost * copies * fade, np.zeros(column - grid.count)])
-    duals = minimise(objective, rows).duals
-    found: Multipliers = []
-    for (shift, a, b), dual in zip(names, duals, strict=True):
-        if shift and dual < 0:
-            found.append((shift, a, b, float(-dual / fade[a])))
-    return found
 
 
 def proven_bound(query: Scalar, privacy: ApproxDP, utility: Utility, dual: Dual) -> Fraction:

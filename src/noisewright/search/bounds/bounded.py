@@ -16,8 +16,8 @@ from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.utilities import SquaredError
 from noisewright.search.programmes.bounded import Multipliers, Programme
-from noisewright.search.programmes.charges import BITS, charges_below, exponent
 from noisewright.search.programmes.feasible import ratio_above
+from noisewright.search.programmes.layout import BITS, charges_below, exponent
 
 SQUARED = SquaredError()
 
@@ -30,7 +30,7 @@ def certified_lower(programme: Programme, multipliers: Multipliers, utility: Any
     """
     scale = programme.query.sensitivity
     x, y = list(programme.grid.points), list(programme.values)
-    size = _common_denominator([p / scale for p in (*x, *y)])
+    size = lcm(*((p / scale).denominator for p in (*x, *y)))
     places, outs = ([int(p / scale * size) for p in points] for points in (x, y))
     charged = charges_below(programme, utility)
     counts = _counts(programme, multipliers)
@@ -99,7 +99,3 @@ def _counts(programme: Programme, multipliers: Multipliers) -> list[int]:
 
 def _dyadic(value: float) -> int:
     return round(value * 2.0**BITS)
-
-
-def _common_denominator(numbers: list[Fraction]) -> int:
-    return lcm(*(n.denominator for n in numbers))

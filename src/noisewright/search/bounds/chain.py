@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ class LossGrid:
 
     Positions are edges of cells. For real answers cell i is [i, i + 1) widths and the integral of
     the loss over it is bounded by its ends; for integers cell i is the whole number i and edge i
-    lies half-way below it.
+    lies half-way below it. `least` and `middle` are the least and the mean loss of each cell, outward to the
+    right and to the left.
     """
 
     def __init__(self, query: Scalar, epsilon: Fraction, utility: Any, cells_per_scale: int = _CELLS_PER_SCALE):
@@ -71,24 +73,16 @@ class LossGrid:
                 points=self.count,
             )
         self.table = LossTable(utility, self.width, self.count)
-        self._right = np.array(self.table.right)
-        self._left = np.array(self.table.left)
-
-    def cell_losses(self, kind: str) -> tuple[Floats, Floats]:
-        """Loss of each cell outward to the right and to the left: "low", "high" or "middle"."""
-        if self.query.integer:
-            return self._right[:-1], self._left[1:]
-        low = self._right[:-1], self._left[:-1]
-        high = self._right[1:], self._left[1:]
-        if kind == "low":
-            return low
-        if kind == "high":
-            return high
-        return (low[0] + high[0]) / 2, (low[1] + high[1]) / 2
+        right, left = np.array(self.table.right), np.array(self.table.left)
+        if query.integer:
+            self.least = self.middle = right[:-1], left[1:]
+        else:
+            self.least = right[:-1], left[:-1]
+            self.middle = (right[:-1] + right[1:]) / 2, (left[:-1] + left[1:]) / 2
 
     def best(self, *, symmetric: bool) -> TopStep:
         """The best top step for the middle loss, by floats."""
-        right, left = self._sums(*self.cell_losses("middle"))
+        right, left = self._sums(*self.middle)
         if not symmetric:
             return self._lowest(right, left, 1)
         extra = int(self.query.integer)
@@ -140,7 +134,7 @@ class LossGrid:
         at least `guess` if the smallest sum of the two ends' gains, enclosed in balls, is not below 0.
         Only ends where the loss is below the bound matter, and the range contains those.
         """
-        low = self.cell_losses("low")
+        low = self.least
         guess = self._lowest(*self._sums(*low), 0).value
         if min(self.table.right[self.range - 1], self.table.left[self.range - 1]) < guess:
             raise SolverError("the loss rises too slowly on one side for the range that was searched.")
@@ -156,16 +150,11 @@ class LossGrid:
     def _ball_sums(self, outward: Floats, inward: Floats) -> list[Ball]:
         """Lower enclosures of sum_j b^j C(x + j) for x from -range to range, C running outward."""
         b = (-ball(self.epsilon)).exp()
-        total = ball(0)
-        behind = []
-        for value in inward[: self.range].tolist():
-            total = total - around(value, 0.0)
-            behind.append(total)
-        running = [*behind[::-1], ball(0)]
-        total = ball(0)
-        for value in outward.tolist():
-            total = total + around(value, 0.0)
-            running.append(total)
+        behind, beyond = (
+            list(accumulate((around(value, 0.0) for value in side.tolist()), initial=ball(0)))
+            for side in (inward[: self.range], outward)
+        )
+        running = [*(-total for total in behind[:0:-1]), *beyond]
         last = len(running) - 1
         rest = 1 / (1 - b)
         for i in range(last, -1, -1):
@@ -197,8 +186,4 @@ _GRIDS: Remembered[LossGrid] = Remembered()
 
 def loss_grid(query: Scalar, epsilon: Fraction, utility: Utility) -> LossGrid:
     """The loss on its grid, tabulated once for each problem as long as the utility lives."""
-    kept = _GRIDS.of(utility)
-    if (query, epsilon) not in kept:
-        kept.clear()
-        kept[query, epsilon] = LossGrid(query, epsilon, utility)
-    return kept[query, epsilon]
+    return _GRIDS.latest(utility, (query, epsilon), lambda: LossGrid(query, epsilon, utility))

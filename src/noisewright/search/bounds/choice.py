@@ -22,14 +22,15 @@ from noisewright.mechanisms.errors import Errors
 from noisewright.numerics.balls import Ball, ball, lower, precision, upper
 from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import BALLS, Field
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Choice
 from noisewright.problem.utility import Utility
 
 
-def best_choice(query: Choice, epsilon: Fraction, utility: Utility) -> Fraction:
+def best_choice(query: Choice, privacy: PureDP, utility: Utility) -> Fraction:
     """A bound on the utility of the shortfall, at the worst scores, of every epsilon-DP choice."""
     with precision():
-        value = utility.under(Leads(len(query.candidates), query.sensitivity, epsilon), BALLS)
+        value = utility.under(Leads(len(query.candidates), query.sensitivity, privacy.epsilon), BALLS)
         return min(Fraction(1), upper(value)) if utility.larger_is_better else max(Fraction(0), lower(value))
 
 

@@ -103,9 +103,7 @@ def _integer_bound(query: Scalar, epsilon: Fraction, utility: Utility) -> Fracti
     bound = min(lower(sign * v) for v in values)
     if _turns_within(window, [w * (sign * v - ball(bound)) for w, v in zip(weights, values, strict=True)]):
         return sign * bound
-    if utility.larger_is_better:
-        return Fraction(1)
-    return _wide_bound(query, epsilon, utility, half)
+    return Fraction(1) if utility.larger_is_better else _wide_bound(query, epsilon, utility, half)
 
 
 def _weight_and_value(query: Scalar, epsilon: Fraction, utility: Utility, half: int) -> tuple[Ball, Ball]:
@@ -116,9 +114,7 @@ def _weight_and_value(query: Scalar, epsilon: Fraction, utility: Utility, half: 
 
 def _turns_within(window: range, excess: list[Ball]) -> bool:
     """Whether the excess weight * (value - bound), convex in the half-size, falls before the window and rises after."""
-    rises = bool(excess[-1] >= excess[-2])
-    falls = window[0] == 0 or bool(excess[0] >= excess[1])
-    return rises and falls
+    return bool(excess[-1] >= excess[-2]) and (window[0] == 0 or bool(excess[0] >= excess[1]))
 
 
 def _wide_bound(query: Scalar, epsilon: Fraction, utility: Utility, half: int) -> Fraction:
@@ -145,11 +141,6 @@ def _wide_bound(query: Scalar, epsilon: Fraction, utility: Utility, half: int) -
 def _integer_quantile(query: Scalar, epsilon: Fraction, confidence: Fraction) -> Fraction:
     """Smallest whole w whose best usefulness is not certainly below the confidence."""
     width = smallest_integer_width(query, epsilon, confidence)
-    while width > 0 and not _falls_short(query, epsilon, width - 1, confidence):
+    while width > 0 and _integer_bound(query, epsilon, Usefulness(width - 1)) >= confidence:
         width -= 1
     return Fraction(width)
-
-
-def _falls_short(query: Scalar, epsilon: Fraction, width: int, confidence: Fraction) -> bool:
-    best = _integer_bound(query, epsilon, Usefulness(width))
-    return best < confidence

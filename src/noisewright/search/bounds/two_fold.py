@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 from noisewright.numerics.balls import Ball, ball, hull, precision
 from noisewright.numerics.fields import BALLS
@@ -69,21 +70,17 @@ class _Dual:
 
     def lowest(self) -> Fraction:
         """A rate below which it holds, because phi decreases and h(u) >= -u e^epsilon."""
-        u = self._start
-        for _ in range(_MOST_DOUBLINGS):
+        for u in (self._start / (1 << i) for i in range(_MOST_DOUBLINGS)):
             point = ball(u)
             if bool(self._cost(point) - self._multiplier * point * self._epsilon.exp() >= self._claim):
                 return u
-            u /= 2
         raise SolverError("the dual certificate of two-fold noise has no lower end.")
 
     def highest(self) -> Fraction:
         """A rate above which it holds, because phi >= 0 and h increases beyond epsilon."""
-        u = 2 * self._start
-        for _ in range(_MOST_DOUBLINGS):
+        for u in (self._start * (2 << i) for i in range(_MOST_DOUBLINGS)):
             if bool(self._multiplier * self._excess(ball(u)) >= self._claim):
                 return u
-            u *= 2
         raise SolverError("the dual certificate of two-fold noise has no upper end.")
 
     def _value(self, u: Ball) -> Ball:
@@ -108,9 +105,7 @@ class _Dual:
 
 
 def _geometric(low: Fraction, high: Fraction) -> list[tuple[Fraction, Fraction]]:
-    boxes, a = [], low
-    while a < high:
-        b = min(a * Fraction(5, 4), high)
-        boxes.append((a, b))
-        a = b
-    return boxes
+    edges = [low]
+    while edges[-1] < high:
+        edges.append(min(edges[-1] * Fraction(5, 4), high))
+    return list(pairwise(edges))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import reduce
 
 from noisewright.laws.shells import shifted_sum
 from noisewright.numerics.balls import Ball, ball, lower, pi, precision, upper
@@ -48,9 +49,7 @@ def _by_number(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction:
     weights = utility.shares(query.dimension)
     if utility.edges:
         reaches = {i: utility.alone(i).edges[0] / query.extents[i] for i in places}
-        memo = dict.fromkeys(reaches.values(), Fraction(0))
-        for reach in memo:
-            memo[reach] = min(Fraction(1), upper(usefulness_optimum(reach, epsilon)))
+        memo = {r: min(Fraction(1), upper(usefulness_optimum(r, epsilon))) for r in set(reaches.values())}
         free = sum((w for w, extent in zip(weights, query.extents, strict=True) if not extent), Fraction(0))
         return free + sum((weights[i] * memo[reaches[i]] for i in places), Fraction(0))
     if utility.confidence is not None:
@@ -91,25 +90,15 @@ def _log_volume(query: Vector, places: list[int]) -> Ball:
         return _log_ball(count) + count * ball(chosen.radius).log()
     if isinstance(chosen, L1Ball):
         return count * ball(2 * chosen.radius).log() - BALLS.gamma(count + 1).log()
-    total = ball(0)
-    for i in places:
-        total = total + ball(2 * query.extents[i]).log()
-    return total
+    return sum((ball(2 * query.extents[i]).log() for i in places), start=ball(0))
 
 
 def _log_loss(utility: Utility, weights: list[Fraction], count: int) -> Ball:
     """Logarithm of the factor c with which the sublevel set of volume v has loss (c v)^(p/K), halved for p = 1."""
-    if utility.power == 2:
-        total = -_log_ball(count)
-        for w in weights:
-            total = total + ball(w).log() / 2
-        return total
-    if utility.power == 1:
-        total = BALLS.gamma(count + 1).log()
-        for w in weights:
-            total = total + ball(w).log()
-        return total
-    return ball(0)
+    if utility.power is None:
+        return ball(0)
+    logs = sum((ball(w).log() for w in weights), start=ball(0))
+    return logs / 2 - _log_ball(count) if utility.power == 2 else logs + BALLS.gamma(count + 1).log()
 
 
 def _log_ball(count: int) -> Ball:
@@ -125,13 +114,10 @@ def least_radius_moment(count: int, epsilon: Fraction, power: int) -> Ball:
     """
     intervals = max(1, math.ceil(_INTERVALS * min(1.0, float(epsilon))))
     ends = [shifted_sum(epsilon, Fraction(i, intervals), count) for i in range(intervals + 1)]
-    best = None
+    ratios = []
     for i in range(intervals):
         middle = Fraction(2 * i + 1, 2 * intervals)
         value = shifted_sum(epsilon, middle, count + power)
         drop = (count + power) * shifted_sum(epsilon, middle, count + power - 1) * ball(Fraction(1, 2 * intervals))
-        for numerator, denominator in ((value - drop, ends[i]), (value + drop, ends[i + 1])):
-            ratio = numerator / denominator
-            best = ratio if best is None else best.min(ratio)
-    assert best is not None
-    return best * ball(Fraction(count, count + power))
+        ratios += [(value - drop) / ends[i], (value + drop) / ends[i + 1]]
+    return reduce(lambda a, b: a.min(b), ratios) * ball(Fraction(count, count + power))

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from noisewright.laws.bumps import FLAT, Plateau
@@ -18,50 +19,22 @@ from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError,
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
-from noisewright.problem.utilities import (
-    AbsoluteError,
-    AverageVariance,
-    ErrorQuantile,
-    LargestError,
-    PowerError,
-    SquaredError,
-    Usefulness,
-    WorstVariance,
-)
+from noisewright.problem.utilities import AverageVariance, LargestError, Usefulness, WorstVariance
 from noisewright.problem.utility import Utility
 from noisewright.proof.bounded import largest_bias
+from noisewright.search.designers.scalar_pure import SCALAR
+from noisewright.search.families import shapes
 from noisewright.search.families.bounded_optimum import Solved, solved
 from noisewright.search.families.central import central, tuned_core
-from noisewright.search.families.shapes import (
-    ACTIVATIONS,
-    composite,
-    goal_of,
-    hybrid,
-    piecewise_half,
-    truncated,
-    tuned_half,
-    two_point,
-)
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
 from noisewright.search.report.designer import Designer, Proposal, designed
-from noisewright.search.report.progress import Advance, progress_bar, quiet
 from noisewright.search.report.report import Report, limit_text
-from noisewright.search.report.tables import percent
+from noisewright.search.report.shown import Advance, percent, progress_bar, quiet
 from noisewright.search.tools.cache import user_cache
 
 PROGRAMME = "linear programme"
 _SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
-_UTILITIES = (
-    SquaredError,
-    AbsoluteError,
-    PowerError,
-    Usefulness,
-    ErrorQuantile,
-    LargestError,
-    WorstVariance,
-    AverageVariance,
-)
 _LARGEST_SIDE = 2000
 _LARGEST_RATIO = 2000
 _MOST_SHELLS = 400
@@ -78,12 +51,13 @@ def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility
     best = _solved(size, query, privacy, charged, step).mechanism
     if best is not None:
         mechanisms[PROGRAMME] = best
-    proposals = [Proposal(name, m, _place(name)) for name, m in mechanisms.items()]
-    if not any(p.mechanism.query == query for p in proposals):
+    if not any(m.query == query for m in mechanisms.values()):
         raise SolverError(
             "these bounds are met in theory, but no mechanism on a grid fits them; widen the outputs by one per cent."
         )
-    yield from proposals
+    places = {name: place for place, name in enumerate(_SIMPLER_FIRST)}
+    for name, mechanism in mechanisms.items():
+        yield Proposal(name, mechanism, places.get(name, len(places)))
 
 
 def bound(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility) -> Fraction | None:
@@ -95,12 +69,10 @@ def bound(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility) 
 
 def _solved(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Solved:
     """The programme's answer, proven once in a design."""
-    kept, key = _SOLVED.of(query), (size, privacy, utility)
-    if key not in kept:
-        chosen = size or default_size(query, privacy.epsilon)
-        kept.clear()
-        kept[key] = solved(query, privacy.epsilon, utility, chosen, step, user_cache())
-    return kept[key]
+    chosen = size or default_size(query, privacy.epsilon)
+    return _SOLVED.latest(
+        query, (size, privacy, utility), lambda: solved(query, privacy.epsilon, utility, chosen, step, user_cache())
+    )
 
 
 def _within(query: Bounded, utility: Utility, mechanisms: dict[str, Conditional]) -> Usefulness:
@@ -108,10 +80,6 @@ def _within(query: Bounded, utility: Utility, mechanisms: dict[str, Conditional]
     kept = [m for m in mechanisms.values() if m.query == query] or list(mechanisms.values())
     widths = [m.expected(utility, FLOATS) for m in kept]
     return Usefulness(Fraction(min(widths, default=float(query.width))))
-
-
-def _place(name: str) -> int:
-    return _SIMPLER_FIRST.index(name) if name in _SIMPLER_FIRST else len(_SIMPLER_FIRST)
 
 
 def check(query: Bounded, privacy: PureDP, utility: Utility) -> None:
@@ -154,24 +122,23 @@ def notes(report: Report) -> Iterator[str]:
 
 def best_where(report: Report) -> list[tuple[Fraction, Fraction, str]]:
     """Stretches of the input range (from, to, mechanism) where that one's error is the smallest."""
-    profiles = [(c.name, c.certified.mechanism.profile) for c in report.kept]
+    profiles = {c.name: c.certified.mechanism.profile for c in report.kept}
     low, high = report.query.inputs
     width = (high - low) / _PLACES
-    result: list[tuple[Fraction, Fraction, str]] = []
-    for i in range(_PLACES):
+
+    def best(i: int) -> str:
         middle = low + width * Fraction(2 * i + 1, 2)
-        name = min(profiles, key=lambda pair: pair[1].at(middle, 1))[0]
-        start = low + i * width
-        if result and result[-1][2] == name:
-            start = result.pop()[0]
-        result.append((start, low + (i + 1) * width, name))
-    return result
+        return min(profiles, key=lambda name: profiles[name].at(middle, 1))
+
+    stretches = [(name, list(places)) for name, places in groupby(range(_PLACES), best)]
+    return [(low + places[0] * width, low + (places[-1] + 1) * width, name) for name, places in stretches]
 
 
 def bounded_designer(size: Size | None) -> Designer:
     """The designer on a grid of this size; None for the usual one."""
+    utilities = (*SCALAR, LargestError, WorstVariance, AverageVariance)
     settings = () if size is None else (("inputs", size.inputs), ("outputs", size.outputs))
-    return Designer(_UTILITIES, partial(propose, size), partial(bound, size), check, why, notes, settings=settings)
+    return Designer(utilities, partial(propose, size), partial(bound, size), check, why, notes, settings=settings)
 
 
 def checked_size(inputs: Any, outputs: Any) -> Size:
@@ -218,36 +185,35 @@ def closed_forms(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[st
     found: dict[str, Conditional] = {}
     for name, make in _closed_makers(query, epsilon, utility).items():
         with suppress(InvalidMechanismError):
-            mechanism = make()
-            if mechanism is not None:
+            if mechanism := make():
                 found[name] = mechanism
     return found
 
 
 def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[str, Callable[[], Conditional | None]]:
-    goal = goal_of(utility)
+    goal = shapes.goal_of(utility)
 
     def tuned(kind: str) -> Conditional | None:
-        half = tuned_half(query, epsilon, kind, FLAT, goal)
-        return None if half is None else composite(query, epsilon, ACTIVATIONS[kind](half))
+        half = shapes.tuned_half(query, epsilon, kind, FLAT, goal)
+        return None if half is None else shapes.composite(query, epsilon, shapes.ACTIVATIONS[kind](half))
 
     def nested() -> Conditional | None:
         core = tuned_core(query, epsilon, goal)
         return None if core is None else central(query, epsilon, core)
 
     makers: dict[str, Callable[[], Conditional | None]] = {
-        "two-point": lambda: two_point(query, epsilon),
-        "piecewise": lambda: composite(query, epsilon, Plateau(piecewise_half(epsilon))),
+        "two-point": lambda: shapes.two_point(query, epsilon),
+        "piecewise": lambda: shapes.composite(query, epsilon, Plateau(shapes.piecewise_half(epsilon))),
         "A1B1": lambda: tuned("A1"),
         "A2B1": lambda: tuned("A2"),
         "A3B1": lambda: tuned("A3"),
-        "hybrid": lambda: hybrid(query, epsilon, goal),
-        "truncated Laplace": lambda: truncated(query, epsilon, Fraction(1)),
-        "truncated Gaussian": lambda: truncated(query, epsilon, Fraction(2)),
+        "hybrid": lambda: shapes.hybrid(query, epsilon, goal),
+        "truncated Laplace": lambda: shapes.truncated(query, epsilon, Fraction(1)),
+        "truncated Gaussian": lambda: shapes.truncated(query, epsilon, Fraction(2)),
     }
     if query.bias is None:
-        makers["inflated Laplace"] = lambda: truncated(query, epsilon, Fraction(1), "inflated")
-        makers["inflated Gaussian"] = lambda: truncated(query, epsilon, Fraction(2), "inflated")
+        makers["inflated Laplace"] = lambda: shapes.truncated(query, epsilon, Fraction(1), "inflated")
+        makers["inflated Gaussian"] = lambda: shapes.truncated(query, epsilon, Fraction(2), "inflated")
     ratio = query.width / query.sensitivity
     if 1 < ratio <= _MOST_SHELLS and ratio * epsilon <= _STEEPEST:
         makers["central piecewise"] = nested

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.problem.errors import InvalidUtilityError
@@ -12,10 +11,9 @@ from noisewright.problem.queries import Choice
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.choice import best_choice
 from noisewright.search.designers.scalar_pure import SCALAR
-from noisewright.search.report.designer import Designer, Proposal
-from noisewright.search.report.progress import Advance
+from noisewright.search.report.designer import Designer, Proposal, check_size
 from noisewright.search.report.report import Report
-from noisewright.search.tools.scaling import check_size
+from noisewright.search.report.shown import Advance
 
 
 def propose(query: Choice, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -23,11 +21,6 @@ def propose(query: Choice, privacy: PureDP, utility: Utility, step: Advance) -> 
     step("building the mechanisms")
     yield Proposal("permute-and-flip", PermuteAndFlip(query, privacy.epsilon), 0)
     yield Proposal("exponential", RandomExponential(query, (privacy.epsilon,), (1,)), 1)
-
-
-def bound(query: Choice, privacy: PureDP, utility: Utility) -> Fraction:
-    """What no private choice can beat."""
-    return best_choice(query, privacy.epsilon, utility)
 
 
 def check(query: Choice, privacy: PureDP, utility: Utility) -> None:
@@ -45,4 +38,4 @@ def notes(report: Report) -> Iterator[str]:
     yield "The error of a choice is how far the chosen score lies below the best one, at the worst scores there are."
 
 
-CHOICE_PURE = Designer(SCALAR, propose, bound, check, notes=notes, steps=3)
+CHOICE_PURE = Designer(SCALAR, propose, best_choice, check, notes=notes, steps=3)

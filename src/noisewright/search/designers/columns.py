@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
-from noisewright.problem.privacy import PureDP
+from noisewright.problem.privacy import LARGEST_EPSILON, PureDP
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.sample.certified import Certified
 from noisewright.search.designers.bounded import design_bounded
@@ -56,19 +56,18 @@ def plan_columns(
     each to the column that gains most (values of closed forms decide: they are convex in epsilon, so
     dealing greedily is optimal among such splits); then each column gets its best mechanism.
     """
-    questions = [q.bounded for q in queries]
-    if not 1 <= len(questions) <= _MOST_COLUMNS or any(q is None for q in questions):
+    known = [q.bounded for q in queries if q.bounded is not None]
+    if not 1 <= len(known) <= _MOST_COLUMNS or len(known) < len(queries):
         raise InvalidQueryError(f"give 1 to {_MOST_COLUMNS} questions with bounds.")
-    known = [q for q in questions if q is not None]
     floors = [_least(q) for q in known]
     if sum(floors) > privacy.epsilon:
         for q in known:
             check_feasible(q, privacy.epsilon / len(known))
     step = (privacy.epsilon - sum(floors)) / (_PARTS * len(known))
     epsilons = [f + step for f in floors]
-
-    now = [_closed_value(q, e, utility) for q, e in zip(known, epsilons, strict=True)]
-    then = [_closed_value(q, e + step, utility) for q, e in zip(known, epsilons, strict=True)]
+    now, then = (
+        [_closed_value(q, e + more, utility) for q, e in zip(known, epsilons, strict=True)] for more in (0, step)
+    )
     for _ in range((_PARTS - 1) * len(known)):
         i = max(range(len(known)), key=lambda c: now[c] - then[c])
         epsilons[i] += step
@@ -85,22 +84,19 @@ def _closed_value(query: Bounded, epsilon: Fraction, utility: Any) -> float:
     """The best value among the closed forms that are cheap to tune, on a coarse grid of inputs."""
     goal = goal_of(utility)
     found: list[Conditional] = [two_point(query, epsilon)]
-    half = tuned_half(query, epsilon, "A1", FLAT, goal)
-    if half is not None:
+    if half := tuned_half(query, epsilon, "A1", FLAT, goal):
         found.append(replace(composite(query, epsilon, Plateau(half)), cells=_CELLS))
-    core = tuned_core(query, epsilon, goal) if query.sensitivity < query.width else None
-    if core is not None:
+    if query.sensitivity < query.width and (core := tuned_core(query, epsilon, goal)):
         found.append(replace(central(query, epsilon, core), cells=_CELLS))
     return min(float(m.expected(utility).mid()) for m in found)
 
 
 def _least(query: Bounded) -> Fraction:
-    if query.bias is None:
-        return Fraction(0)
-    least = smallest_epsilon(query)
+    """The smallest epsilon at which the column can be answered; refused with what would do where there is none."""
+    least = Fraction(0) if query.bias is None else smallest_epsilon(query)
     if least is None:
-        check_feasible(query, Fraction(32))
-        return Fraction(32)
+        check_feasible(query, LARGEST_EPSILON)
+        return LARGEST_EPSILON
     return least
 
 

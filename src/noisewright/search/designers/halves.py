@@ -25,9 +25,8 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.report.designer import outward
-from noisewright.search.report.tables import number
-from noisewright.search.tools.scaling import check_problem, for_one
+from noisewright.search.report.designer import check_problem, for_one, outward
+from noisewright.search.report.shown import number
 
 _MOST_POINTS = 100
 _LARGEST_FLOAT = 2**52
@@ -74,22 +73,18 @@ def half_integers(query: Scalar, *, privacy: PureDP, utility: Utility) -> HalfIn
             f" most {_MOST_POINTS}; use design for whole numbers.",
             utility=utility,
         )
-    check_problem(query, utility)
-    mechanism, value = _best(query, privacy.epsilon, utility)
-    worst = lower(value) if utility.larger_is_better else upper(value)
-    return HalfIntegers(
-        make_certified(mechanism, privacy), utility, outward(worst, larger=not utility.larger_is_better)
-    )
+    check_problem(query, privacy, utility)
+    mechanism, worst = _best(query, privacy.epsilon, utility)
+    shown = outward(worst, larger=not utility.larger_is_better)
+    return HalfIntegers(make_certified(mechanism, privacy), utility, shown)
 
 
 def what_half_integers_can_do(query: Scalar, epsilon: Fraction, utility: Utility, bound: Fraction) -> tuple[str, ...]:
     """One sentence for the report where half-integers are proven to beat the bound on whole numbers; else none."""
     if not query.integer or not _covers(query, utility):
         return ()
-    value = _best(query, epsilon, utility)[1]
-    larger = utility.larger_is_better
-    worst = lower(value) if larger else upper(value)
-    if not (worst > bound if larger else worst < bound):
+    worst = _best(query, epsilon, utility)[1]
+    if not (worst > bound if utility.larger_is_better else worst < bound):
         return ()
     return (
         f"Half-integers do better than any whole numbers here: {utility} {float(worst):.7g} against"
@@ -103,21 +98,20 @@ def _covers(query: Scalar, utility: Utility) -> bool:
     return utility.power is None or (utility.power > 1 and query.sensitivity <= _MOST_POINTS)
 
 
-def _best(query: Scalar, epsilon: Fraction, utility: Utility) -> tuple[Additive, Value]:
-    """The best mechanism and a ball around its expected utility."""
+def _best(query: Scalar, epsilon: Fraction, utility: Utility) -> tuple[Additive, Fraction]:
+    """The best mechanism and the worse end of its expected utility."""
     if utility.power is not None:
         half = _best_half(query, epsilon, utility.power)
         mechanism = _around_half(query, epsilon, half)
         with precision():
-            return mechanism, _power_error(mechanism, half, utility.power, BALLS)
+            return mechanism, upper(_power_error(mechanism, half, utility.power, BALLS))
     if utility.edges:
         points = math.floor(utility.edges[0] + HALF)
         mechanism = _widest_top(query, epsilon, points)
         with precision():
-            return mechanism, _within(mechanism, points, BALLS)
+            return mechanism, lower(_within(mechanism, points))
     points = _fewest_points(query, epsilon, utility.confidence)
-    with precision():
-        return _widest_top(query, epsilon, points), BALLS.real(points - HALF)
+    return _widest_top(query, epsilon, points), points - HALF
 
 
 def _around_half(query: Scalar, epsilon: Fraction, half: int) -> Additive:
@@ -135,21 +129,19 @@ def _widest_top(query: Scalar, epsilon: Fraction, points: int) -> Additive:
     return _around_half(query, epsilon, points % per or per)
 
 
-def _within(mechanism: Additive, points: int, field: Field) -> Value:
-    """P(|error| < points), the error being the integer noise less 1/2."""
+def _within(mechanism: Additive, points: int) -> Value:
+    """P(|error| < points) in balls, the error being the integer noise less 1/2."""
     density: Any = mechanism.error_density
-    return 1 - density.sf(points + HALF, field) - density.cdf(HALF - points, field)
+    return 1 - density.sf(points + HALF, BALLS) - density.cdf(HALF - points, BALLS)
 
 
 def _power_error(mechanism: Additive, half: int, power: Fraction, field: Field) -> Value:
     """E |noise - 1/2|^power: the points of the top step one by one, then one series for each point of a period."""
     density: Any = mechanism.error_density
-    total = field.real(0)
-    for i in range(half):
-        total = total + field.power(field.real(i + HALF), power)
-    fade = density.weight(Fraction(1), field)
-    for i in range(half, half + int(density.period)):
-        total = total + fade * geometric_power_sum(field, density.rate, i + HALF, density.period, power)
+    top = sum((field.power(field.real(i + HALF), power) for i in range(half)), start=field.real(0))
+    below = range(half, half + int(density.period))
+    series = (geometric_power_sum(field, density.rate, i + HALF, density.period, power) for i in below)
+    total = top + density.weight(Fraction(1), field) * sum(series, start=field.real(0))
     return 2 * total / density.mass_total(field)
 
 
@@ -167,7 +159,6 @@ def _fewest_points(query: Scalar, epsilon: Fraction, confidence: Fraction) -> in
 
     def reached(points: int) -> bool:
         with precision():
-            inside = _within(_widest_top(query, epsilon, points), points, BALLS)
-            return certainly_at_most(BALLS.real(confidence), inside)
+            return certainly_at_most(BALLS.real(confidence), _within(_widest_top(query, epsilon, points), points))
 
     return first_true(reached, *gallop(reached, 0, 1))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,15 +20,14 @@ from noisewright.problem.utilities import AbsoluteError, LargestError, SquaredEr
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.linear import two_point_bound
+from noisewright.search.families import strategies
 from noisewright.search.families.linear import elliptical_mechanism, laplace_mechanism
 from noisewright.search.families.linear_single import best_single
-from noisewright.search.families.strategies import equal_noise, equal_shares, parameter_selection
-from noisewright.search.programmes.block_descent import LARGEST_UNIVERSE, block_descent
-from noisewright.search.programmes.linear import Floats, Solved, best_ellipse, best_rates
-from noisewright.search.programmes.pairs import PairTable, measured_by_ellipse, measured_by_rates
+from noisewright.search.programmes.linear import Floats, best_ellipse, best_rates
+from noisewright.search.programmes.pairs import PairTable
 from noisewright.search.report.designer import Designer, Proposal
-from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Report
+from noisewright.search.report.shown import Advance
 
 _TABLES: Remembered[PairTable] = Remembered()
 
@@ -39,30 +40,26 @@ def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advan
     weights = np.array([float(w) for w in utility.shares(query.dimension)])
     step("solving the convex programmes")
     found, gap = best_laplace(query, privacy, table, weights, utility)
-    yield Proposal("metric Laplace", found, 0, remark=_remark("metric Laplace", gap))
+    yield _solved("metric Laplace", found, 0, gap)
     if query.dimension == 1:
         return
     if round_noise := best_elliptical(query, privacy, table, weights):
-        yield Proposal("elliptical", round_noise[0], 1, remark=_remark("elliptical", round_noise[1]))
+        yield _solved("elliptical", round_noise[0], 1, round_noise[1])
     step("comparing with the paper's strategies")
     if table.complete:
         for i, (name, strategy) in enumerate(STRATEGIES.items()):
             yield Proposal(name, laplace_mechanism(query, privacy, list(strategy(np.abs(table.rows)))), 2 + i)
-        if query.people is not None and query.size <= LARGEST_UNIVERSE and utility.power == 2:
+        if query.people is not None and query.size <= strategies.LARGEST_UNIVERSE and utility.power == 2:
             yield Proposal("block descent", descended(query, privacy, table, weights), 2 + len(STRATEGIES))
 
 
-def _remark(name: str, gap: float) -> str:
-    return f"{name} within {gap:.1e} of the best of its kind"
+def _solved(name: str, found: Certified, simplicity: int, gap: float) -> Proposal:
+    return Proposal(name, found, simplicity, remark=f"{name} within {gap:.1e} of the best of its kind")
 
 
 def _table(query: Linear, privacy: MetricPrivacy) -> PairTable:
     """The pairs of elements, made once for a question."""
-    kept = _TABLES.of(query)
-    if privacy.metric not in kept:
-        kept.clear()
-        kept[privacy.metric] = PairTable(query, privacy.metric)
-    return kept[privacy.metric]
+    return _TABLES.latest(query, privacy.metric, lambda: PairTable(query, privacy.metric))
 
 
 def bound(query: Linear, privacy: MetricPrivacy, utility: Utility) -> Fraction | None:
@@ -84,14 +81,14 @@ def notes(report: Report) -> Iterator[str]:
 
 
 STRATEGIES: dict[str, Callable[[Floats], Floats]] = {
-    "equal shares": equal_shares,
-    "equal noise": equal_noise,
-    "parameter selection": parameter_selection,
+    "equal shares": strategies.equal_shares,
+    "equal noise": strategies.equal_noise,
+    "parameter selection": strategies.parameter_selection,
 }
 """The d_X paper's Strategies 1 to 3, by name."""
 
 
-def check_sizes(query: Linear, privacy: MetricPrivacy) -> None:
+def check(query: Linear, privacy: MetricPrivacy, utility: Utility) -> None:
     """Refuse a query whose width is not the size of the universe."""
     if query.size != privacy.metric.size:
         raise InvalidQueryError(
@@ -112,9 +109,7 @@ def best_laplace(
             return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
         return laplace_mechanism(query, privacy, [1.0]), 0.0
     power = int(utility.power or 2)
-    found: Solved = table.solve(
-        lambda rows: best_rates(np.abs(rows), weights, power), lambda s: measured_by_rates(s, table.matrix)
-    )
+    found: Any = table.solve(lambda rows: best_rates(np.abs(rows), weights, power), euclidean=False)
     return laplace_mechanism(query, privacy, list(found.point)), found.gap
 
 
@@ -123,14 +118,10 @@ def best_elliptical(
 ) -> tuple[Certified, float] | None:
     """Elliptical noise by the semidefinite programme (in blocks beyond 20 queries), with its duality gap."""
     blocks = [list(range(k, min(k + MOST_TOGETHER, query.dimension))) for k in range(0, query.dimension, MOST_TOGETHER)]
-    solved = []
+    solved, rows = [], query.rationals()
     for block in blocks:
-        rows = query.rationals()
         part = table if len(blocks) == 1 else PairTable(Linear([rows[k] for k in block]), privacy.metric)
-        found = part.solve(
-            lambda pairs, block=block: best_ellipse(pairs, weights[block]),  # type: ignore[misc]
-            lambda s, part=part: measured_by_ellipse(s, part.matrix),  # type: ignore[misc]
-        )
+        found = part.solve(partial(best_ellipse, weights=weights[block]), euclidean=True)
         if found is None:
             return None
         solved.append(found)
@@ -145,14 +136,9 @@ def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: 
     """The paper's block descent for biased answers, started at the unbiased optimum."""
     start = best_rates(np.abs(table.rows), weights)
     distances = table.view.rows(0, query.size)
-    columns, scales, _ = block_descent(table.matrix, distances, start.point, query.people or USUAL_PEOPLE)
+    columns, scales, _ = strategies.block_descent(table.matrix, distances, start.point, query.people or USUAL_PEOPLE)
     wanted = [[Fraction(float(v)) for v in row] for row in columns]
     return laplace_mechanism(query, privacy, [1 / float(c) for c in scales], wanted)
-
-
-def check(query: Linear, privacy: MetricPrivacy, utility: Utility) -> None:
-    """Refuse a query for another universe."""
-    check_sizes(query, privacy)
 
 
 LINEAR_METRIC = Designer((SquaredError, AbsoluteError, LargestError), propose, bound, check, notes=notes)

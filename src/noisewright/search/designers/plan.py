@@ -32,11 +32,10 @@ from noisewright.search.families.composition import loss_distribution, staircase
 from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import aligned_split, laplace as pure_laplace, tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
-from noisewright.search.report.designer import Designer, Proposal
-from noisewright.search.report.progress import Advance
+from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
+from noisewright.search.report.shown import Advance
 from noisewright.search.tools.lattices import on_cells
-from noisewright.search.tools.scaling import check_problem
 
 _MOST_RELEASES = 4096
 _TOLERANCE = 1e-4
@@ -63,17 +62,18 @@ def _check(query: Any, privacy: Any, utility: Utility) -> None:
             f"privacy is {privacy!r}; a plan of many releases needs a total of the form nw.ApproxDP(epsilon, delta).",
             privacy=privacy,
         )
-    check_problem(query, utility)
+    check_problem(query, privacy, utility)
 
 
 def _propose(count: int, query: Scalar, privacy: ApproxDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
     step("Gaussian and Laplace")
     yield _gaussian(query, privacy, utility, count)
-    yield _laplace(query, privacy, utility, count)
+    each = _clamped(_epsilon_of_laplace(privacy, count, _TOLERANCE))
+    yield Proposal("Laplace", pure_laplace(query, each, utility), 1, PureDP(each))
     step("staircases")
-    yield _staircase(query, privacy, utility, count)
-    cut = _truncated(query, privacy, utility, count)
-    if cut is not None:
+    each, _ = _epsilon_of_staircase(privacy, utility.scaled(query.sensitivity), count, _TOLERANCE)
+    yield Proposal("staircase", tuned_staircase(query, each, utility), 2, PureDP(each))
+    if cut := _truncated(query, privacy, utility, count):
         yield cut
     step("smooth families")
     yield from _smooth(query, privacy, utility, count)
@@ -101,12 +101,10 @@ def gaussian_wins_from(query: Scalar, privacy: ApproxDP, utility: Utility) -> in
         rival = _rival(query, privacy, utility, count)
         return normal >= rival if utility.larger_is_better else normal <= rival
 
-    low, high = 0, 1
-    while not wins(high):
-        low, high = high, 2 * high
-        if high > _MOST_RELEASES:
-            return None
-    return first_true(wins, low, high)
+    for power in range(_MOST_RELEASES.bit_length()):
+        if wins(1 << power):
+            return first_true(wins, (1 << power) // 2, 1 << power)
+    return None
 
 
 def _rival(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> float:
@@ -115,9 +113,9 @@ def _rival(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> fl
     laplace_value = float_value(Laplace(query.sensitivity / _clamped(each)), utility)
     epsilon, split = _epsilon_of_staircase(privacy, utility.scaled(query.sensitivity), count)
     law = staircase(epsilon=epsilon, sensitivity=query.sensitivity, split=split)
-    steps = split.denominator
-    value = float(Additive(query, law, Lattice.cells(query.sensitivity / steps)).expected(utility, FLOATS))
-    return max(value, laplace_value) if utility.larger_is_better else min(value, laplace_value)
+    stairs = Additive(query, law, Lattice.cells(query.sensitivity / split.denominator))
+    better = max if utility.larger_is_better else min
+    return better(float(stairs.expected(utility, FLOATS)), laplace_value)
 
 
 def _largest(fits: Callable[[float], bool], guess: float, tolerance: float = _SEARCH_TOLERANCE) -> float:
@@ -134,13 +132,10 @@ def _largest(fits: Callable[[float], bool], guess: float, tolerance: float = _SE
     return first_true(fits, high, low, relative=tolerance, middle=geometric)
 
 
-def _fits(losses: Callable[[float], Any], privacy: ApproxDP, count: int) -> Callable[[float], bool]:
-    epsilon, delta = float(privacy.epsilon), float(privacy.delta)
-
-    def fits(parameter: float) -> bool:
-        return bool(losses(parameter).self_compose(count).get_delta_for_epsilon(epsilon) <= delta)
-
-    return fits
+def _fits(losses: Any, privacy: ApproxDP, count: int) -> bool:
+    """Whether so many releases with these losses keep to the total."""
+    delta = losses.self_compose(count).get_delta_for_epsilon(float(privacy.epsilon))
+    return bool(delta <= float(privacy.delta))
 
 
 def _first_guess(privacy: ApproxDP, count: int) -> float:
@@ -150,27 +145,24 @@ def _first_guess(privacy: ApproxDP, count: int) -> float:
 def _epsilon_of_laplace(privacy: ApproxDP, count: int, tolerance: float = _SEARCH_TOLERANCE) -> float:
     from dp_accounting.pld import privacy_loss_distribution
 
-    interval = float(privacy.epsilon) / _COARSE
-
-    def losses(each: float) -> Any:
-        return privacy_loss_distribution.from_laplace_mechanism(1 / each, value_discretization_interval=interval)
-
-    return _largest(_fits(losses, privacy, count), max(_first_guess(privacy, count), 1e-5), tolerance)
+    made = partial(
+        privacy_loss_distribution.from_laplace_mechanism,
+        value_discretization_interval=float(privacy.epsilon) / _COARSE,
+    )
+    guess = max(_first_guess(privacy, count), 1e-5)
+    return _largest(lambda each: _fits(made(1 / each), privacy, count), guess, tolerance)
 
 
 def _epsilon_of_staircase(
-    privacy: ApproxDP,
-    utility: Utility,
-    count: int,
-    tolerance: float = _SEARCH_TOLERANCE,
+    privacy: ApproxDP, utility: Utility, count: int, tolerance: float = _SEARCH_TOLERANCE
 ) -> tuple[Fraction, Fraction]:
     def split_at(each: float) -> Fraction:
         return aligned_split(utility, _clamped(each))[0]
 
-    def losses(each: float) -> Any:
-        return staircase_losses(each, float(split_at(each)))
+    def fits(each: float) -> bool:
+        return _fits(staircase_losses(each, float(split_at(each))), privacy, count)
 
-    each = _largest(_fits(losses, privacy, count), max(_first_guess(privacy, count), 1e-5), tolerance)
+    each = _largest(fits, max(_first_guess(privacy, count), 1e-5), tolerance)
     return _clamped(each), split_at(each)
 
 
@@ -185,16 +177,6 @@ def _gaussian(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) ->
     std = calibrated(GAUSSIAN, query.sensitivity * rounded_up(math.sqrt(count) * (1 + 1e-12)), privacy).std
     rho = query.sensitivity**2 / (2 * std**2)
     return Proposal("Gaussian", on_cells(query, Gaussian(std), std, utility), 0, ZeroConcentratedDP(rho))
-
-
-def _laplace(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Proposal:
-    each = _clamped(_epsilon_of_laplace(privacy, count, _TOLERANCE))
-    return Proposal("Laplace", pure_laplace(query, each, utility), 1, PureDP(each))
-
-
-def _staircase(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Proposal:
-    each, _ = _epsilon_of_staircase(privacy, utility.scaled(query.sensitivity), count, _TOLERANCE)
-    return Proposal("staircase", tuned_staircase(query, each, utility), 2, PureDP(each))
 
 
 def _truncated(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> Proposal | None:
@@ -212,8 +194,7 @@ def _truncated(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -
         plan = made(each)
         if plan is None:
             return False
-        losses = loss_distribution(plan.mechanism, float(plan.requirement.epsilon))
-        return bool(losses.self_compose(count).get_delta_for_epsilon(float(privacy.epsilon)) <= float(privacy.delta))
+        return _fits(loss_distribution(plan.mechanism, float(plan.requirement.epsilon)), privacy, count)
 
     try:
         return made(_largest(fits, _first_guess(privacy, count), _TOLERANCE))
@@ -233,11 +214,9 @@ def _smooth(query: Scalar, privacy: ApproxDP, utility: Utility, count: int) -> I
             scale = rounded_up(1 / rate) * query.sensitivity
             return Additive(query, make(scale), Lattice.cells(query.sensitivity / max(2, math.ceil(50 * rate))))
 
-        def losses(rate: float, mechanism: Callable[[float], Additive] = mechanism) -> Any:
-            return loss_distribution(mechanism(rate), interval)
+        def fits(rate: float, mechanism: Callable[[float], Additive] = mechanism) -> bool:
+            return _fits(loss_distribution(mechanism(rate), interval), privacy, count)
 
-        rate = _largest(_fits(losses, privacy, count), _first_guess(privacy, count))
-        made = mechanism(rate)
+        made = mechanism(_largest(fits, _first_guess(privacy, count)))
         order = Fraction(2)
-        requirement = RenyiDP(order, renyi_divergence(made.law, order, query.sensitivity)[0])
-        yield Proposal(name, made, 4, requirement)
+        yield Proposal(name, made, 4, RenyiDP(order, renyi_divergence(made.law, order, query.sensitivity)[0]))

@@ -16,15 +16,15 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.search.designers.plan import gaussian_wins_from
-from noisewright.search.designers.scalar_pure import SCALAR, check
+from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.calibration import GAUSSIAN, LOGISTIC, Target, calibrated, smallest_scale
 from noisewright.search.families.smooth import best_generalized_gaussian, certifies, laplace, smooth, truncated_laplace
 from noisewright.search.families.solved import Solved, solve_approximate
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
-from noisewright.search.report.designer import Designer, Proposal
-from noisewright.search.report.progress import Advance
+from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report, gain_text, limit_text
+from noisewright.search.report.shown import Advance
 from noisewright.search.tools.lattices import STEPS_PER_SCALE
 
 _STD_TOLERANCE = 1e-7
@@ -33,13 +33,17 @@ _STD_TOLERANCE = 1e-7
 def propose(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """Every family with its exact scale, the truncated staircase and the programme's law."""
     step("calibrating")
-    found = integer_families(query, privacy, utility) if query.integer else real_families(query, privacy, utility)
+    closed = _whole if query.integer else _real
+    found = closed(query, privacy, utility)
+    cut = truncated_staircase(query, privacy, utility)
+    if cut is not None:
+        found["truncated staircase"] = _on_table(query, cut, privacy.epsilon)
     for i, (name, mechanism) in enumerate(found.items()):
         yield Proposal(name, mechanism, i)
     step("solving the linear programme")
     solved = _solved(query, privacy, utility)
     if solved is not None and solved.law is not None and not privacy.pointwise:
-        yield Proposal("tailored", on_table(query, solved.law, privacy.epsilon), len(found))
+        yield Proposal("tailored", _on_table(query, solved.law, privacy.epsilon), len(found))
 
 
 def bound(query: Scalar, privacy: Target, utility: Utility) -> Fraction | None:
@@ -55,31 +59,29 @@ def _solved(query: Scalar, privacy: Target, utility: Utility) -> Solved | None:
     return solve_approximate(query, ApproxDP(privacy.epsilon, privacy.delta), utility)
 
 
-def real_families(query: Scalar, privacy: Target, utility: Utility) -> dict[str, Additive]:
-    """Every family for real answers, by name."""
+def _real(query: Scalar, privacy: Target, utility: Utility) -> dict[str, Additive]:
+    """Every closed form for real answers, by name."""
     power = best_generalized_gaussian(query, privacy, utility)
-    found = {
+    law: Any = power.law
+    return {
         "Laplace": laplace(query, privacy, utility),
         "staircase": tuned_staircase(query, privacy.epsilon, utility),
         "Gaussian": smooth(query, privacy, utility, GAUSSIAN),
         "logistic": smooth(query, privacy, utility, LOGISTIC),
         "truncated Laplace": truncated_laplace(query, privacy, utility),
-        f"generalized Gaussian, power {float(_power_of(power)):g}": power,
+        f"generalized Gaussian, power {float(law.power):g}": power,
     }
-    return _with_truncated(found, query, privacy, utility)
 
 
-def integer_families(query: Scalar, privacy: Target, utility: Utility) -> dict[str, Additive]:
-    """Every family born on the integers, by name."""
+def _whole(query: Scalar, privacy: Target, utility: Utility) -> dict[str, Additive]:
+    """Every closed form born on the integers, by name."""
     scale = query.sensitivity / privacy.epsilon
     found = {
         "discrete Laplace": Additive(query, DiscreteLaplace(scale), Lattice.integers()),
         "staircase": tuned_staircase(query, privacy.epsilon, utility),
     }
     normal = discrete_gaussian(query, privacy, float(calibrated(GAUSSIAN, query.sensitivity, privacy).std))
-    if normal is not None:
-        found["discrete Gaussian"] = normal
-    return _with_truncated(found, query, privacy, utility)
+    return found if normal is None else {**found, "discrete Gaussian": normal}
 
 
 def discrete_gaussian(query: Scalar, privacy: Any, guess: float) -> Additive | None:
@@ -96,25 +98,12 @@ def discrete_gaussian(query: Scalar, privacy: Any, guess: float) -> Additive | N
     return make(smallest_scale(certifies(make, privacy), guess, _STD_TOLERANCE))
 
 
-def on_table(query: Scalar, law: Tabulated, epsilon: Fraction) -> Additive:
+def _on_table(query: Scalar, law: Tabulated, epsilon: Fraction) -> Additive:
     """A tabulated law on a lattice that divides its cells finely enough to hide them."""
     if query.integer:
         return Additive(query, law, Lattice.integers())
     parts = max(1, math.ceil(STEPS_PER_SCALE * epsilon * law.width / query.sensitivity))
     return Additive(query, law, Lattice.cells(law.width / parts))
-
-
-def _with_truncated(
-    found: dict[str, Additive], query: Scalar, privacy: Target, utility: Utility
-) -> dict[str, Additive]:
-    cut = truncated_staircase(query, privacy, utility)
-    if cut is not None:
-        found["truncated staircase"] = on_table(query, cut, privacy.epsilon)
-    return found
-
-
-def _power_of(mechanism: Additive) -> Fraction:
-    return mechanism.law.power  # type: ignore[union-attr,no-any-return]  # only generalized Gaussians come here
 
 
 def why(report: Report) -> str:
@@ -126,15 +115,10 @@ def why(report: Report) -> str:
         parts.append(f": {gain_text(winner, usual, report.utility)}")
     parts.append(f"; {limit_text(winner.gap, report.query)}.")
     if not report.privacy.pointwise and usual is not winner and not report.query.integer:
-        parts.append(f" {wins_text(gaussian_wins_from(report.query, report.privacy, report.utility))}")
+        count = gaussian_wins_from(report.query, report.privacy, report.utility)
+        when = f"from {count} equal releases on, composed to" if count else "in no plan of up to 4096 equal releases of"
+        parts.append(f" Gaussian noise beats Laplace and staircase noise {when} this total.")
     return "".join(parts)
 
 
-def wins_text(count: int | None) -> str:
-    """From how many releases on Gaussian noise is the better choice, in words."""
-    if count is None:
-        return "Gaussian noise beats Laplace and staircase noise in no plan of up to 4096 equal releases of this total."
-    return f"Gaussian noise beats Laplace and staircase noise from {count} equal releases on, composed to this total."
-
-
-SCALAR_APPROXIMATE = Designer(SCALAR, propose, bound, check, why)
+SCALAR_APPROXIMATE = Designer(SCALAR, propose, bound, check_problem, why)

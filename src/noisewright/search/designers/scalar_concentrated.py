@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from noisewright.laws.gaussian import Gaussian
@@ -19,12 +20,12 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
 from noisewright.search.designers.scalar_approximate import discrete_gaussian
-from noisewright.search.designers.scalar_pure import SCALAR, check
+from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.calibration import rounded_up, smallest_scale
 from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import tuned_staircase
-from noisewright.search.report.designer import Designer, Proposal
-from noisewright.search.report.progress import Advance
+from noisewright.search.report.designer import Designer, Proposal, check_problem
+from noisewright.search.report.shown import Advance
 from noisewright.search.tools.lattices import on_cells
 
 Target = RenyiDP | ZeroConcentratedDP
@@ -56,9 +57,14 @@ def propose(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> 
         yield Proposal(name, mechanism, i)
 
 
+def _rho(privacy: Target) -> Fraction:
+    """The concentration of Gaussian noise that meets the requirement."""
+    return privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon / privacy.alpha
+
+
 def _gaussian_std(reach: Fraction, privacy: Target) -> Fraction:
     """The smallest standard deviation, rounded up: variance = reach^2 / (2 rho)."""
-    rho = privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon / privacy.alpha
+    rho = _rho(privacy)
     scale = rounded_up(math.sqrt(float(1 / (2 * rho))) * (1 + 1e-12))
     while scale**2 * 2 * rho < 1:
         scale = rounded_up(float(scale) * (1 + 1e-12))
@@ -77,8 +83,7 @@ def _pure_epsilon(privacy: Target) -> Fraction | None:
             return epsilon**2 / 2 <= privacy.rho
         return pure_to_renyi(epsilon, privacy.alpha) <= privacy.epsilon
 
-    rho = privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon / privacy.alpha
-    found = 1 / smallest_scale(holds, 1 / math.sqrt(2 * float(rho)), _TOLERANCE)
+    found = 1 / smallest_scale(holds, 1 / math.sqrt(2 * float(_rho(privacy))), _TOLERANCE)
     shortened = Fraction(math.floor(found * 10**9), 10**9)
     return min(shortened, LARGEST_EPSILON) if shortened >= SMALLEST_EPSILON else None
 
@@ -91,16 +96,13 @@ def _smooth(query: Scalar, privacy: Target, utility: Utility, guess: float) -> d
         "logistic": _scaled(reach, privacy, Logistic, guess, _TOLERANCE),
     }
     if isinstance(privacy, RenyiDP):
-        sign = -1 if utility.larger_is_better else 1
-        laws = [_scaled(reach, privacy, _maker(power), guess, _COARSE) for power in _POWERS]
-        best = min((law for law in laws if law is not None), key=lambda law: sign * float_value(law, utility))
+        better = max if utility.larger_is_better else min
+        laws = [_scaled(reach, privacy, partial(GeneralizedGaussian, power), guess, _COARSE) for power in _POWERS]
+        best = better((law for law in laws if law is not None), key=lambda law: float_value(law, utility))
+        make = partial(GeneralizedGaussian, best.power)
         name = f"generalized Gaussian, power {float(best.power):g}"
-        found[name] = _scaled(reach, privacy, _maker(best.power), float(best.scale), _TOLERANCE)
+        found[name] = _scaled(reach, privacy, make, float(best.scale), _TOLERANCE)
     return {name: on_cells(query, law, law.scale, utility) for name, law in found.items() if law is not None}
-
-
-def _maker(power: Fraction) -> Callable[[Fraction], GeneralizedGaussian]:
-    return lambda scale: GeneralizedGaussian(power, scale)
 
 
 def _scaled(reach: Fraction, privacy: Target, make: Callable[[Fraction], Any], guess: float, tolerance: float) -> Any:
@@ -117,4 +119,4 @@ def _scaled(reach: Fraction, privacy: Target, make: Callable[[Fraction], Any], g
         return None
 
 
-SCALAR_CONCENTRATED = Designer(SCALAR, propose, check=check)
+SCALAR_CONCENTRATED = Designer(SCALAR, propose, check=check_problem)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
+from noisewright.laws.folds import Atoms, point_fold
 from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.fields import FLOATS
 from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import PureDP
@@ -16,23 +18,32 @@ from noisewright.problem.utility import Utility
 from noisewright.search.bounds.chain import loss_grid
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.designers.halves import what_half_integers_can_do
-from noisewright.search.designers.scalar_numerical import numerical_bound, numerical_proposals, numerical_remarks
-from noisewright.search.designers.two_fold import covers, optimum_for, what_two_fold_can_do
-from noisewright.search.families.staircase import from_grid, laplace, laplace_name, tuned_staircase
+from noisewright.search.designers.two_fold import covers, optimum_for, two_fold_mechanism, what_two_fold_can_do
+from noisewright.search.families.staircase import (
+    from_grid,
+    integer_staircase,
+    laplace,
+    laplace_name,
+    tuned_staircase,
+    with_split,
+)
 from noisewright.search.families.tailored import tailored
-from noisewright.search.report.designer import Designer, Proposal
-from noisewright.search.report.progress import Advance
+from noisewright.search.families.two_fold import calibrated_atoms, two_fold_optimum
+from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
-from noisewright.search.tools.scaling import check_problem
+from noisewright.search.report.shown import Advance
+from noisewright.search.tools.golden import golden
 
 SCALAR = (SquaredError, AbsoluteError, PowerError, Usefulness, ErrorQuantile)
 """The utilities with closed forms for one number."""
+_ROUNDS = 18
+_TWO_POINT = "two-point fold"
 
 
 def propose(query: Scalar, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """Laplace, the tuned staircase, tailored and two-fold noise."""
     if utility.numerical:
-        yield from numerical_proposals(query, privacy, utility, step)
+        yield from _numerical_proposals(query, privacy, utility, step)
         return
     step("evaluating the loss" if utility.tabulated else "finding the optimum")
     yield Proposal(laplace_name(query), laplace(query, privacy.epsilon, utility), 0)
@@ -54,16 +65,17 @@ def tailored_or(best: Additive, query: Scalar, epsilon: Fraction, utility: Utili
 
 
 def bound(query: Scalar, privacy: PureDP, utility: Utility) -> Fraction | None:
-    """That of the chain theorem; for utilities without a closed form none is known, with one exception."""
-    found = numerical_bound if utility.numerical else best_possible
-    return found(query, privacy.epsilon, utility)
+    """That of the chain theorem; of numerical values only Mallows(1) has one, that of the mean absolute error."""
+    if utility.numerical:
+        return best_possible(query, privacy.epsilon, AbsoluteError()) if utility.power == 1 else None
+    return best_possible(query, privacy.epsilon, utility)
 
 
 def notes(report: Report) -> Iterator[str]:
     """What two-fold noise and half-integers can do."""
     query, epsilon, utility = report.query, report.privacy.epsilon, report.utility
     if utility.numerical:
-        yield from numerical_remarks(report)
+        yield from _numerical_notes(report)
         return
     if covers(query, utility):
         yield what_two_fold_can_do(optimum_for(query, epsilon, utility)[1])
@@ -71,12 +83,76 @@ def notes(report: Report) -> Iterator[str]:
         yield from what_half_integers_can_do(query, epsilon, utility, Fraction(report.bound))
 
 
-def check(query: Scalar, privacy: Any, utility: Utility) -> None:
-    """Refuse what floats cannot hold."""
-    check_problem(query, utility)
+def _numerical_proposals(query: Scalar, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
+    """Laplace, the best staircase and the best two-point fold found."""
+    epsilon = privacy.epsilon
+    step("finding the best staircase")
+    yield Proposal(laplace_name(query), laplace(query, epsilon, SquaredError()), 0)
+    yield Proposal("staircase", _best_staircase(query, epsilon, utility), 1)
+    step("finding the best second fold")
+    if not query.integer:
+        fold = _best_two_point(query, epsilon, utility)
+        yield Proposal(_TWO_POINT, two_fold_mechanism(query, fold, epsilon, utility), 2)
+
+
+def _numerical_notes(report: Report) -> Iterator[str]:
+    """How values were found, and whether a second fold helps."""
+    yield "Values are computed numerically; ± is their numerical error."
+    found = next((c.certified.mechanism.law for c in report.candidates if c.name == _TWO_POINT), None)
+    if found is not None and len(found.fold.rates) == 1:
+        yield "Two-fold noise does not help here, as far as the search finds: its best fold is plain Laplace noise."
+
+
+def _best_staircase(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
+    """The symmetric staircase whose top step is best, by golden section over its logarithm."""
+    if utility.power is not None:
+        return tuned_staircase(query, epsilon, PowerError(utility.power))
+    if query.integer:
+        halves = range(min(int(query.sensitivity), 50))
+        return min((integer_staircase(query, epsilon, h) for h in halves), key=lambda m: _quick(m, utility))
+
+    def cost(log_split: float) -> float:
+        return _quick(with_split(query, epsilon, math.exp(log_split)), utility)
+
+    return with_split(query, epsilon, math.exp(golden(cost, -float(epsilon) - 1, 0.0, _ROUNDS)))
+
+
+def _best_two_point(query: Scalar, epsilon: Fraction, utility: Utility) -> Atoms:
+    """The best two rates found, or the single rate of Laplace noise where none is better.
+
+    The starting points are the optima for the linear utilities; from the best, two rounds of golden
+    section over each rate in turn.
+    """
+    if utility.power is not None:
+        return two_fold_optimum(PowerError(utility.power), epsilon).fold
+    rate = float(epsilon)
+
+    def cost(low: float, high: float) -> float:
+        fold = calibrated_atoms(low, high, epsilon)
+        return _quick(two_fold_mechanism(query, fold, epsilon, utility), utility)
+
+    def improved(low: float, high: float) -> tuple[float, float]:
+        low = math.exp(golden(lambda s: cost(math.exp(s), high), math.log(rate / 30), math.log(rate * 0.999), _ROUNDS))
+        return low, math.exp(
+            golden(lambda s: cost(low, math.exp(s)), math.log(rate * 1.001), math.log(rate * 40), _ROUNDS)
+        )
+
+    starts = [(rate * 0.5, rate * 1.5), (rate * 0.9, rate * 1.1)]
+    for linear in (AbsoluteError(), SquaredError(), Usefulness(Fraction(1, 4))):
+        fold = two_fold_optimum(linear, epsilon).fold
+        if len(fold.rates) == 2:
+            starts.append((float(fold.rates[0]), float(fold.rates[1])))
+    low, high = min(starts, key=lambda pair: cost(*pair))
+    low, high = improved(*improved(low, high))
+    plain = _quick(two_fold_mechanism(query, point_fold(epsilon), epsilon, utility), utility)
+    return calibrated_atoms(low, high, epsilon) if cost(low, high) < plain * (1 - 1e-4) else point_fold(epsilon)
+
+
+def _quick(mechanism: Additive, utility: Utility) -> float:
+    return float(mechanism.expected(utility, FLOATS))
 
 
 SCALAR_PURE = Designer(
     (*SCALAR, Expected, KullbackLeibler, Renyi, HistogramEntropy, Mallows, ErrorEntropy),
-    propose, bound, check, notes=notes,
+    propose, bound, check_problem, notes=notes,
 )  # fmt: skip

@@ -20,7 +20,7 @@ from noisewright.search.bounds.two_fold import proven_cost
 from noisewright.search.families.two_fold import NEGLIGIBLE, TwoFoldOptimum, two_fold_optimum
 from noisewright.search.families.two_fold_laws import FAMILIES, Cost, Family, best_fold, cost_of, ensemble_family
 from noisewright.search.report.designer import Designer, Proposal
-from noisewright.search.report.progress import Advance
+from noisewright.search.report.shown import Advance
 from noisewright.search.tools.lattices import on_cells
 
 _CORES = 5
@@ -62,15 +62,10 @@ def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
         how = "found by search; the certificate could not be checked here"
     if not optimum.helps:
         return f"Two-fold noise cannot help here: no second fold beats plain Laplace noise ({how})."
-    ratio = optimum.laplace / optimum.cost
-    if optimum.utility.edges:
-        gain = f"misses {ratio:.4g} times less often than Laplace noise"
-    else:
-        gain = f"costs {ratio:.4g} times less than Laplace noise"
-    rates = ", ".join(show(r) for r in optimum.fold.rates)
-    return (
-        f"The best of all second folds has two rates ({rates} per sensitivity) and {gain}; no fold does better ({how})."
-    )
+    verb, often = ("misses", " often") if optimum.utility.edges else ("costs", "")
+    gain = f"{verb} {optimum.laplace / optimum.cost:.4g} times less{often} than Laplace noise"
+    rates = f"two rates ({', '.join(show(r) for r in optimum.fold.rates)} per sensitivity)"
+    return f"The best of all second folds has {rates} and {gain}; no fold does better ({how})."
 
 
 def exploring(designer: Designer) -> Designer:
@@ -101,14 +96,16 @@ def _explored(usual: Any, query: Scalar, privacy: Any, utility: Utility, step: A
 
 def _every_fold(query: Scalar, utility: Utility, epsilon: Fraction, step: Advance) -> list[tuple[str, Fold]]:
     cost = _cost_function(query, utility, epsilon)
-    found: list[tuple[str, Fold]] = []
-    for family in FAMILIES:
+
+    def best(family: Family) -> tuple[str, Fold]:
         step(family.name)
-        found.append((family.name, best_fold(_shorter(family, utility), cost, epsilon)))
-    step("ensemble of folds")
-    ensemble = ensemble_family([fold for _, fold in found])
-    found.append((ensemble.name, best_fold(_shorter(ensemble, utility), cost, epsilon)))
-    return found
+        if utility.numerical and utility.power is None:
+            # Each evaluation takes a quadrature.
+            family = replace(family, evaluations=min(family.evaluations, 25))
+        return family.name, best_fold(family, cost, epsilon)
+
+    found = [best(family) for family in FAMILIES]
+    return [*found, best(ensemble_family([fold for _, fold in found]))]
 
 
 def _cost_function(query: Scalar, utility: Utility, epsilon: Fraction) -> Cost:
@@ -121,10 +118,3 @@ def _cost_function(query: Scalar, utility: Utility, epsilon: Fraction) -> Cost:
         return float(mechanism.expected(utility, FLOATS))
 
     return numerical
-
-
-def _shorter(family: Family, utility: Utility) -> Family:
-    """Fewer evaluations where each takes a quadrature."""
-    if utility.numerical and utility.power is None:
-        return replace(family, evaluations=min(family.evaluations, 25))
-    return family

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.laplace import Laplace
-from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.numerics.fields import FLOATS
-from noisewright.numerics.roots import power_from_above
+from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility

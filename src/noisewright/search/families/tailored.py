@@ -245,7 +245,7 @@ def _power_sums(power: float) -> Primitive:
 
 
 def _tabulated(grid: LossGrid) -> Primitive:
-    right, left = grid.cell_losses("middle")
+    right, left = grid.middle
     width, offset = (1.0, 0.5) if grid.query.integer else (float(grid.width), 0.0)
     running = np.concatenate([-np.cumsum(left)[::-1], [0.0], np.cumsum(right)]) * width
     edges = (np.arange(-grid.count, grid.count + 1) - offset) * width

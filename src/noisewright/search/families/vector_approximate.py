@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.laplace import Laplace
-from noisewright.laws.truncated_laplace import TruncatedLaplace
+from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
@@ -25,7 +24,7 @@ from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
 from noisewright.proof.losses import composed_delta
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
-from noisewright.proof.vector_sets import largest_sum, root_above, rows
+from noisewright.proof.vector_sets import largest_sum, root_above
 from noisewright.search.families.calibration import GAUSSIAN, calibrated_many
 from noisewright.search.families.vector_parts import (
     Shares,
@@ -155,7 +154,8 @@ def _for_ball(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
 
 
 def _for_points(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
-    places, given = active(query), rows(query.sensitivity)
+    places, chosen = active(query), query.sensitivity
+    given: Any = getattr(chosen, "rows", ())
     extents, weights = sizes(query, utility)
     scaled = np.array([[float(row[i] / query.extents[i]) for i in places] for row in given])
     std = root_above(max(sum((v * v for v in row), Fraction(0)) for row in given)) / length

@@ -15,7 +15,7 @@ from noisewright.numerics.arrays import Floats
 from noisewright.problem.sensitivity import Box, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.problem.vector import Vector
-from noisewright.proof.vector_sets import largest_sum, rows
+from noisewright.proof.vector_sets import largest_sum
 from noisewright.proof.vectors import per_coordinate_bound
 from noisewright.search.families.vector_parts import (
     Shares,
@@ -61,7 +61,8 @@ def _for_l2_ball(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
 
 
 def _for_points(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
-    places, given = active(query), rows(query.sensitivity)
+    places, chosen = active(query), query.sensitivity
+    given: Any = getattr(chosen, "rows", ())
     extents, weights = sizes(query, utility)
     pairs = np.array([[float(abs(row[i]) / query.extents[i]) for i in places] for row in given])
     power = int(utility.power or 2)

@@ -1,6 +1,6 @@
 """Linear and convex programmes: modelled, solved, and repaired to exact weights.
 
 - approximate: one number with a delta
-- bounded, layout, charges, feasible, repair: answers in bounds
-- linear, pairs, block_descent: linear questions
+- bounded, layout, feasible, repair: answers in bounds
+- linear, pairs: linear questions
 """

@@ -10,6 +10,7 @@ rounded to whole numbers and every shift is summed exactly before it is used.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -31,9 +32,7 @@ Row = tuple[NDArray[np.int32], Floats, float, float]
 MOST_CELLS = 8_000
 _WEIGHT_BITS = 96
 _TIGHTENINGS = (2e-9, 1e-7, 1e-5, 1e-3, 1e-2)
-_CELLS_PER_EPSILON = 80
-_MOST_PER_SENSITIVITY = 200
-_LEAST_PER_SENSITIVITY = 4
+_LEAST_ALIGNED = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +42,6 @@ class Grid:
     per: int
     count: int
     edge: Fraction
-
-    @property
-    def first(self) -> int:
-        """1 where cell 0 is its own mirror image, else 0."""
-        return 1 if self.edge else 0
 
     def side(self, k: int) -> int:
         """The outward index of cell k of the whole line."""
@@ -68,13 +62,15 @@ class Grid:
         return [(a, b) for a, b in pairs if b > a]
 
 
-def cells_per_sensitivity(query: Scalar, epsilon: Fraction, utility: Utility) -> int:
+def cells_per_sensitivity(
+    query: Scalar, epsilon: Fraction, utility: Utility, per: int = 80, fewest: int = 4, most: int = 200
+) -> int:
     """How fine the cells are: a fixed share of the noise scale, aligned with the utility's edges where it can be."""
     if query.integer:
         return int(query.sensitivity)
-    wanted = min(max(math.ceil(_CELLS_PER_EPSILON * epsilon), _LEAST_PER_SENSITIVITY), _MOST_PER_SENSITIVITY)
+    wanted = min(max(math.ceil(per * epsilon), fewest), most)
     for edge in utility.edges:
-        wanted = aligned(wanted, edge / query.sensitivity, _MOST_PER_SENSITIVITY)
+        wanted = aligned(wanted, edge / query.sensitivity, max(most, _LEAST_ALIGNED))
     return wanted
 
 
@@ -109,9 +105,7 @@ def cell_costs(grid: Grid, query: Scalar, utility: Utility) -> Floats:
     width = 1.0 / grid.per
     if utility.edges:
         within = float(utility.edges[0] / query.sensitivity) * grid.per
-        if grid.edge:
-            return np.asarray((i > within + 1e-9).astype(np.float64))
-        return np.asarray(np.clip(i + 1 - within, 0.0, 1.0))
+        return np.asarray(i > within + 1e-9, dtype=np.float64) if grid.edge else np.clip(i + 1 - within, 0.0, 1.0)
     power = float(utility.power)
     if grid.edge:
         return np.asarray((i * width) ** power)
@@ -119,28 +113,40 @@ def cell_costs(grid: Grid, query: Scalar, utility: Utility) -> Floats:
 
 
 def _solve(grid: Grid, privacy: ApproxDP, cost: Floats, delta: float) -> Floats:
-    epsilon = float(privacy.epsilon)
-    factor = math.exp(epsilon)
-    copies = grid.multiplicity()
-    fade = np.exp(-epsilon * np.arange(grid.count) / grid.per)
-    rows: list[Row] = [row(range(grid.count), copies * fade, 1.0, 1.0)]
-    column = grid.count
-    for k in range(-grid.per, grid.count):
-        a, b = grid.side(k), grid.side(k + grid.per)
-        if b <= a:
-            continue
-        inside = [b] if b < grid.count else []
-        values = [1.0, *(-factor * fade[j] / fade[a] for j in inside), -delta / fade[a]]
-        rows.append(row([a, *inside, column], values, -math.inf, 0.0))
-        column += 1
-    rows.append(row(range(grid.count, column), np.ones(column - grid.count), -math.inf, 1.0))
+    rows, names, fade = private_rows(grid, float(privacy.epsilon), delta, [grid.per], ends=True)
     for i in range(grid.count - 1):
-        rows.append(row([i, i + 1], [1.0, -fade[i + 1] / fade[i]], 0.0, math.inf))
-    objective = np.concatenate([cost * copies * fade, np.zeros(column - grid.count)])
+        rows.append(_row([i, i + 1], [1.0, -fade[i + 1] / fade[i]], 0.0, math.inf))
+    objective = np.concatenate([cost * grid.multiplicity() * fade, np.zeros(len(names))])
     return np.asarray(np.maximum(minimise(objective, rows).x[: grid.count], 0.0) * fade)
 
 
-def row(indices: range | list[int], values: list[float] | Floats, low: float, high: float) -> Row:
+def private_rows(
+    grid: Grid, epsilon: float, delta: float, shifts: Sequence[int], *, ends: bool
+) -> tuple[list[Row], dict[int, tuple[int, int, int]], Floats]:
+    """Rows that make heights a law of mass one whose slacks at each shift sum to at most delta.
+
+    Also the rows of single pairs (shift, side of k, side of k + shift), each with a slack of its own after the heights,
+    and e^(-epsilon x_i / sensitivity). With `ends` there are rows for what is shifted off the grid.
+    """
+    factor = math.exp(epsilon)
+    fade = np.exp(-epsilon * np.arange(grid.count) / grid.per)
+    rows = [_row(range(grid.count), grid.multiplicity() * fade, 1.0, 1.0)]
+    names: dict[int, tuple[int, int, int]] = {}
+    for shift in shifts:
+        start = grid.count + len(names)
+        for a, b in grid.outward(shift):
+            inside = [b] if b < grid.count else []
+            if inside or ends:
+                columns = [a, *inside, grid.count + len(names)]
+                values = [1.0, *(-factor * fade[j] / fade[a] for j in inside), -delta / fade[a]]
+                names[len(rows)] = shift, a, b
+                rows.append(_row(columns, values, -math.inf, 0.0))
+        slacks = range(start, grid.count + len(names))
+        rows.append(_row(slacks, np.ones(len(slacks)), -math.inf, 1.0))
+    return rows, names, fade
+
+
+def _row(indices: range | list[int], values: list[float] | Floats, low: float, high: float) -> Row:
     """One row of the programme: low <= values . x[indices] <= high."""
     return np.array(indices, dtype=np.int32), np.asarray(values, dtype=np.float64), low, high
 

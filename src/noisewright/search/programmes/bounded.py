@@ -20,6 +20,8 @@ from noisewright.problem.queries import Bounded
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
+Block = tuple[Places, Floats, float, float]
+"""Rows of equal length, one for each line of columns: their columns, values, lower and upper ends."""
 
 _SMALL = 40_000
 _STEEP = 30.0
@@ -46,13 +48,10 @@ class Programme:
     @property
     def mirrored(self) -> bool:
         """Whether the problem is its own mirror image."""
-        for points in (self.grid.points, self.values):
-            ends = points[0] + points[-1]
-            if ends != self.query.inputs[0] + self.query.inputs[1] or any(
-                a + b != ends for a, b in zip(points, reversed(points), strict=True)
-            ):
+        ends, last = sum(self.query.inputs), self.grid.last
+        for line in (self.grid.points, self.values):
+            if any(a + b != ends for a, b in zip(line, line[::-1], strict=True)):
                 return False
-        last = self.grid.last
         same = all(
             (i <= self.reach[j]) == (last - j <= self.reach[last - i])
             for j in range(last + 1)
@@ -98,92 +97,64 @@ class Found:
     multipliers: Multipliers
 
 
-class _Builder:
-    """Collects rows of a sparse matrix block by block."""
-
-    def __init__(self) -> None:
-        self._columns: list[Places] = []
-        self._values: list[Floats] = []
-        self._lengths: list[Places] = []
-        self._low: list[Floats] = []
-        self._high: list[Floats] = []
-
-    def add(self, columns: Places, values: Floats, low: float, high: float) -> None:
-        """A block of rows of equal length, one for each line of `columns`."""
-        count, length = columns.shape
-        self._columns.append(columns.ravel())
-        self._values.append(np.broadcast_to(values, columns.shape).ravel())
-        self._lengths.append(np.full(count, length, dtype=np.int64))
-        self._low.append(np.full(count, low))
-        self._high.append(np.full(count, high))
-
-    def matrix(self) -> SparseRows:
-        starts = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths))])
-        return SparseRows(
-            starts.astype(np.int32),
-            np.concatenate(self._columns).astype(np.int32),
-            np.concatenate(self._values),
-            np.concatenate(self._low),
-            np.concatenate(self._high),
-        )
-
-
 def solve(programme: Programme, losses: Floats) -> Found:
     """Minimise the worst or the weighted loss; `losses[i, k]` is what output k costs at input i.
 
     Raises SolverError where the solver finds no optimum.
     """
-    folded = programme.mirrored
+    folded, full = programme.mirrored, programme.full
     last, top = programme.grid.last, len(programme.values) - 1
     rows = (last + 2) // 2 if folded else last + 1
     place = _places(last, top, rows, folded)
-    own = rows * (top + 1)
-    counts = None if programme.weights is None else _counts(programme, folded, rows)
-    builder = _Builder()
-    floor = _floor_columns(programme, folded, own) if programme.full else None
-    extra = own if floor is None else int(floor.max()) + 1
-    worst = extra if counts is None else None
-    cost = np.zeros(extra + (1 if worst is not None else 0))
-    if worst is not None:
-        cost[worst] = 1.0
+    outputs = np.arange(top + 1)
+    # One variable for the smallest mass of each output, shared by an output and its mirror image.
+    floor = rows * (top + 1) + (np.minimum(outputs, top - outputs) if folded else outputs)
+    worst = int(floor.max()) + 1 if full else rows * (top + 1)
+    counts = _counts(programme, folded, rows)
+    cost = np.zeros(worst + (counts is None))
+    cost[worst:] = 1.0
     bias = programme.query.bias
     limit = math.inf if bias is None else float(bias / programme.query.sensitivity)
     distances = programme.distances
-    scales, row_scales = _scales(programme, place[:rows], distances, extra), []
+    scales = _scales(programme, place[:rows], distances, worst)
+    blocks: list[Block] = []
     for i in range(rows):
-        columns, repeat = (place[i], 1) if floor is None else (np.concatenate([place[i], floor]), 2)
+        columns, repeat = (np.concatenate([place[i], floor]), 2) if full else (place[i], 1)
         columns, far, loss, ones = _merged(columns, np.tile(distances[i], repeat), np.tile(losses[i], repeat))
         shrunk = scales[columns]
-        builder.add(columns[None, :], shrunk * ones, 1.0, 1.0)
-        builder.add(columns[None, :], shrunk * far, -limit, limit)
-        loss = shrunk * loss
-        if worst is None:
-            assert counts is not None
-            np.add.at(cost, columns, counts[i] * loss)
+        blocks.append((columns[None, :], shrunk * ones, 1.0, 1.0))
+        blocks.append((columns[None, :], shrunk * far, -limit, limit))
+        if counts is None:
+            blocks.append((np.append(columns, worst)[None, :], np.append(shrunk * loss, -1.0), -math.inf, 0.0))
         else:
-            builder.add(np.append(columns, worst)[None, :], np.append(loss, -1.0), -math.inf, 0.0)
-    if floor is None:
-        pairs = _pair_rows(programme, folded)
-        for i, k in zip(*pairs, strict=True):
-            both, factors = _apart(np.stack([place[i], place[k]], axis=1), math.exp(-float(programme.epsilon)))
-            factors *= scales[both]
-            sizes = np.abs(factors).max(axis=1)
-            row_scales.append(sizes)
-            builder.add(both, factors / sizes[:, None], -math.inf, 0.0)
-    else:
-        pairs = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-        for i in range(rows):
-            both = np.stack([place[i], floor], axis=1)
-            builder.add(both, np.array([1.0, -math.expm1(float(programme.epsilon))]), -math.inf, 0.0)
-    matrix = builder.matrix()
+            cost[columns] += counts[i] * (shrunk * loss)
+    row_scales = [np.ones(len(blocks))]
+    if full:
+        growth = np.array([1.0, -math.expm1(float(programme.epsilon))])
+        blocks += [(np.stack([place[i], floor], axis=1), growth, -math.inf, 0.0) for i in range(rows)]
+    pairs = _pair_rows(programme, folded)
+    for i, k in zip(*pairs, strict=True):
+        both, factors = _apart(np.stack([place[i], place[k]], axis=1), math.exp(-float(programme.epsilon)))
+        factors *= scales[both]
+        row_scales.append(np.abs(factors).max(axis=1))
+        blocks.append((both, factors / row_scales[-1][:, None], -math.inf, 0.0))
+    matrix = _stacked(blocks)
     crossover = len(matrix.low) < _SMALL
     solution = minimise_sparse(cost, matrix, solver="ipm", crossover=crossover, tolerance=programme.tolerance)
-    masses = (solution.x * scales[: len(cost)])[place] if floor is None else solution.x[place] + solution.x[floor]
-    duals = solution.duals
-    if floor is None:
-        head = len(duals) - sum(len(r) for r in row_scales)
-        duals = np.concatenate([duals[:head], duals[head:] / np.concatenate(row_scales)])
+    masses = (solution.x * scales[: len(cost)])[place] + (solution.x[floor] if full else 0.0)
+    duals = solution.duals if full else solution.duals / np.concatenate(row_scales)
     return Found(masses, _unfolded(programme, folded, rows, duals, pairs, counts))
+
+
+def _stacked(blocks: list[Block]) -> SparseRows:
+    lengths = np.concatenate([np.full(len(columns), columns.shape[1]) for columns, *_ in blocks])
+    return SparseRows(
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
+        np.concatenate([columns.ravel() for columns, *_ in blocks]).astype(np.int32),
+        np.concatenate([np.broadcast_to(values, columns.shape).ravel() for columns, values, *_ in blocks]),
+        np.concatenate([np.full(len(columns), low) for columns, _, low, _ in blocks]),
+        np.concatenate([np.full(len(columns), high) for columns, _, _, high in blocks]),
+    )
 
 
 def _places(last: int, top: int, rows: int, folded: bool) -> Places:
@@ -226,57 +197,42 @@ def _merged(columns: Places, distances: Floats, losses: Floats) -> tuple[Places,
     return unique, sums[0], sums[1], sums[2]
 
 
-def _floor_columns(programme: Programme, folded: bool, own: int) -> Places:
-    """One variable for the smallest mass of each output, shared by an output and its mirror image."""
-    top = len(programme.values) - 1
-    k = np.arange(top + 1)
-    return own + (np.minimum(k, top - k) if folded else k)
-
-
-def _counts(programme: Programme, folded: bool, rows: int) -> Floats:
-    assert programme.weights is not None
+def _counts(programme: Programme, folded: bool, rows: int) -> Floats | None:
+    """What each row counts, together with its mirror image; None where only the worst row does."""
+    if programme.weights is None:
+        return None
     counts = np.array([float(w) for w in programme.weights])
-    if not folded:
-        return counts
-    last = programme.grid.last
-    return np.array([counts[i] + (counts[last - i] if last - i != i else 0.0) for i in range(rows)])
+    if folded:
+        mirrored = np.arange(rows) != programme.grid.last - np.arange(rows)
+        return np.asarray(counts[:rows] + counts[::-1][:rows] * mirrored)
+    return counts
 
 
 def _pair_rows(programme: Programme, folded: bool) -> tuple[Places, Places]:
-    """Ordered pairs of rows within reach; of a pair and its mirror image only one."""
+    """Ordered pairs of rows within reach, of a pair and its mirror image only one; none where a floor does."""
     last = programme.grid.last
     found = set()
-    for i, end in enumerate(programme.reach):
+    for i, end in enumerate(() if programme.full else programme.reach):
         for j in range(i + 1, end + 1):
             for pair in ((i, j), (j, i)):
                 found.add(min(pair, (last - pair[0], last - pair[1])) if folded else pair)
-    ordered = np.array(sorted(found), dtype=np.int64)
+    ordered = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
     return ordered[:, 0], ordered[:, 1]
 
 
 def _unfolded(
     programme: Programme, folded: bool, rows: int, duals: Floats, pairs: tuple[Places, Places], counts: Floats | None
 ) -> Multipliers:
-    """Duals of the folded rows, shared out between a row and its mirror image."""
+    """Duals of the folded rows, shared out between a row and its mirror image, whose mean moves the other way."""
     last, top = programme.grid.last, len(programme.values) - 1
-    each = 3 if counts is None else 2
-    head = duals[: each * rows].reshape(rows, each)
-    weight = -head[:, 2] if counts is None else counts
-    unfolded = np.zeros((3, last + 1))
-    for i in range(rows):
-        mirror = last - i if folded else i
-        part = 1.0 if mirror == i else 0.5
-        for row, sign in {i: 1.0, mirror: -1.0 if folded else 1.0}.items():
-            unfolded[:, row] = part * weight[i], part * head[i, 0], part * sign * head[i, 1]
-        if folded and mirror == i:
-            unfolded[2, i] = 0.0
-    if programme.full:
-        return Multipliers(unfolded[0], unfolded[1], unfolded[2], (*pairs, np.zeros((0, top + 1))))
-    values = -math.exp(-float(programme.epsilon)) * duals[each * rows :].reshape(len(pairs[0]), top + 1)
-    if not folded:
-        return Multipliers(unfolded[0], unfolded[1], unfolded[2], (*pairs, values))
-    first = np.concatenate([pairs[0], last - pairs[0]])
-    second = np.concatenate([pairs[1], last - pairs[1]])
-    return Multipliers(
-        unfolded[0], unfolded[1], unfolded[2], (first, second, np.concatenate([values, values[:, ::-1]]) / 2)
-    )
+    each, (first, second) = 3 if counts is None else 2, pairs
+    head, tail = duals[: each * rows].reshape(rows, each), duals[each * rows :][: len(first) * (top + 1)]
+    own = np.stack([-head[:, 2] if counts is None else counts, head[:, 0], head[:, 1]])
+    values = -math.exp(-float(programme.epsilon)) * tail.reshape(len(first), top + 1)
+    if folded:
+        half, own = own / 2, np.zeros((3, last + 1))
+        own[:, :rows] += half
+        own[:, last - np.arange(rows)] += half * np.array([[1.0], [1.0], [-1.0]])
+        first, second = (np.concatenate([side, last - side]) for side in pairs)
+        values = np.concatenate([values, values[:, ::-1]]) / 2
+    return Multipliers(own[0], own[1], own[2], (first, second, values))

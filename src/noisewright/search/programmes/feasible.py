@@ -19,15 +19,13 @@ _DIGITS = 12
 def ratio_below(epsilon: Fraction, bits: int = 64) -> Fraction:
     """A rational at or just below e^epsilon."""
     with precision(_BITS):
-        value = lower(ball(epsilon).exp())
-    return Fraction(math.floor(value * 2**bits), 2**bits)
+        return Fraction(math.floor(lower(ball(epsilon).exp()) * 2**bits), 2**bits)
 
 
 def ratio_above(epsilon: Fraction, bits: int = 64) -> Fraction:
     """A rational at or just above e^epsilon."""
     with precision(_BITS):
-        value = upper(ball(epsilon).exp())
-    return Fraction(math.ceil(value * 2**bits), 2**bits)
+        return Fraction(math.ceil(upper(ball(epsilon).exp()) * 2**bits), 2**bits)
 
 
 def smallest_margin(query: Bounded, epsilon: Fraction) -> Fraction:
@@ -69,22 +67,19 @@ def check_feasible(query: Bounded, epsilon: Fraction) -> Fraction:
     least = smallest_epsilon(query)
     bounds = f"output bounds of at least [{_text(low)}, {_text(high)}]"
     way_out = (
-        f"no epsilon up to 32 is enough for these bounds: it takes {bounds}"
+        f"no epsilon up to {show(LARGEST_EPSILON)} is enough for these bounds: it takes {bounds}"
         if least is None
         else f"it takes epsilon >= {_text(least)} or {bounds}"
     )
+    promise = f"with a bias of at most {show(query.bias)}" if query.bias else "without bias"
     raise InfeasibleError(
         f"inputs in [{show(query.inputs[0])}, {show(query.inputs[1])}] with sensitivity {show(query.sensitivity)}"
-        f" cannot be answered {_promise(query)} inside [{show(query.outputs[0])}, {show(query.outputs[1])}] at"
+        f" cannot be answered {promise} inside [{show(query.outputs[0])}, {show(query.outputs[1])}] at"
         f" epsilon = {show(epsilon)}; {way_out}.",
         outputs=(low, high),
         margin=smallest_margin(replace(query, exact=True), epsilon),
         epsilon=least,
     )
-
-
-def _promise(query: Bounded) -> str:
-    return f"with a bias of at most {show(query.bias)}" if query.bias else "without bias"
 
 
 def _up(value: Fraction) -> Fraction:

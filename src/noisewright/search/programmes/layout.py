@@ -1,4 +1,4 @@
-"""Which inputs and outputs a linear programme for a bounded question works on."""
+"""Which inputs and outputs a linear programme for a bounded question works on, and what it charges for each."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import AverageVariance
-from noisewright.search.programmes.bounded import Programme
+from noisewright.search.programmes.bounded import Floats, Programme
 from noisewright.search.programmes.feasible import smallest_margin
 
+BITS = 60
+"""Certified charges are whole numbers of 2^-60."""
 _GROWTH = 1.3
 _MOST_MULTIPLE = 4
+_ROUNDING = 2.0**-44
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ def default_size(query: Bounded, epsilon: Fraction) -> Size:
     return Size(40, 300) if epsilon * query.width < 20 * query.sensitivity else Size(40, 160)
 
 
-def input_grid(query: Bounded, cells: int) -> Grid:
+def _input_grid(query: Bounded, cells: int) -> Grid:
     """Equal cells of which what one person can reach is a whole number, the last one shorter if it must be.
 
     A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best.
@@ -75,13 +80,17 @@ def _outward(places: int) -> list[int]:
 
 def design_programme(query: Bounded, epsilon: Fraction, utility: Any, size: Size) -> Programme:
     """The programme whose rows become the mechanism."""
-    grid = input_grid(query, size.inputs)
+    grid = _input_grid(query, size.inputs)
     values = output_values(query, epsilon, size.outputs)
     weights = None
-    if utility.averaged:
-        if utility.prior is not None:
-            grid = Grid(tuple(sorted({*grid.points, *_atoms(query, utility)})))
-        weights = _row_weights(grid, utility)
+    if utility.averaged and utility.prior is not None:
+        grid = Grid(tuple(sorted({*grid.points, *_atoms(query, utility)})))
+        weights = _prior_weights(grid.points, utility)
+    elif utility.averaged:
+        # Half of each cell beside a row.
+        x = grid.points
+        ends = zip((*x[1:], x[-1]), (x[0], *x[:-1]), strict=True)
+        weights = tuple((after - before) / (2 * (x[-1] - x[0])) for after, before in ends)
     return Programme(query, epsilon, grid, values, tuple(grid.reach(query.reach)), weights)
 
 
@@ -100,8 +109,7 @@ def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fractio
     if utility.prior is None:
         return _averaged(design)
     points = tuple(sorted({*query.inputs, *_atoms(query, utility)}))
-    prior = dict(utility.prior)
-    return _relaxed(design, points, tuple(prior.get(p, Fraction(0)) for p in points)), Fraction(0)
+    return _relaxed(design, points, _prior_weights(points, utility)), Fraction(0)
 
 
 def _relaxed(design: Programme, points: tuple[Fraction, ...], weights: tuple[Fraction, ...] | None) -> Programme:
@@ -125,13 +133,8 @@ def _averaged(design: Programme) -> tuple[Programme, Fraction]:
     half = width / 2
 
     def near(i: int, j: int) -> bool:
-        apart = (
-            points[j]
-            - points[i]
-            + (half if i == 0 and 0 < j <= cells else 0)
-            + (half if j == cells + 1 and i > 0 else 0)
-        )
-        return apart <= query.sensitivity
+        beyond = half if (i == 0) != (j == cells + 1) else 0
+        return points[j] - points[i] + beyond <= query.sensitivity
 
     reach = tuple(max(j for j in range(i, cells + 2) if i == j or near(i, j)) for i in range(cells + 2))
     spare = width**2 / 12 + half * (query.bias or Fraction(0))
@@ -145,11 +148,84 @@ def _atoms(query: Bounded, utility: AverageVariance) -> list[Fraction]:
     return atoms
 
 
-def _row_weights(grid: Grid, utility: AverageVariance) -> tuple[Fraction, ...]:
-    """What each row counts: its part of the prior, or half of each cell beside it."""
-    if utility.prior is not None:
-        prior = dict(utility.prior)
-        return tuple(prior.get(p, Fraction(0)) for p in grid.points)
-    x, last = grid.points, grid.last
-    width = x[-1] - x[0]
-    return tuple((x[min(i + 1, last)] - x[max(i - 1, 0)]) / (2 * width) for i in range(last + 1))
+def _prior_weights(points: tuple[Fraction, ...], utility: AverageVariance) -> tuple[Fraction, ...]:
+    prior = dict(utility.prior or ())
+    return tuple(prior.get(p, Fraction(0)) for p in points)
+
+
+@dataclass(frozen=True, slots=True)
+class Charges:
+    """Whole numbers whose line from output to output stays at or below the loss at every input.
+
+    Each cost is at most the loss minus `spare`; the least spare of a row is what its price must allow for.
+    """
+
+    costs: list[list[int]]
+    spare: list[int]
+
+
+def exponent(utility: Any) -> Fraction | None:
+    """The power of |error| that is charged; None where missing a limit is."""
+    if utility.edges:
+        return None
+    return Fraction(2) if utility.averaged else Fraction(utility.power)
+
+
+def charges(programme: Programme, utility: Any) -> Floats:
+    """What a design pays for each output: |error|^power, or one for a miss."""
+    distances, power = programme.distances, exponent(utility)
+    if power is not None:
+        return np.asarray(distances**2 if power == 2 else np.abs(distances) ** float(power))
+    limit = float(utility.edges[0] / programme.query.sensitivity)
+    return np.asarray(np.abs(distances) > limit, dtype=np.float64)
+
+
+def charges_below(programme: Programme, utility: Any) -> Charges:
+    """What every mechanism pays for sure, wherever its outputs are: costs from below, in whole numbers.
+
+    Rule: a release is rounded at random to the outputs of the programme, which keeps its mean and its privacy.
+    That may add to the loss no more than a chord lies above it in the cells beside an output. Missing is
+    charged only where the next output towards the input has missed as well.
+    """
+    distances, power = programme.distances, exponent(utility)
+    doubt = _doubt(distances)
+    if power is None:
+        costs = [[int(c) << BITS for c in row] for row in missed(programme, utility).tolist()]
+        return Charges(costs, [0] * len(costs))
+    gaps = np.pad(_chord_gaps(distances, float(power), doubt), ((0, 0), (1, 1)))
+    spare = np.maximum(gaps[:, :-1], gaps[:, 1:]) * (1 + _ROUNDING)
+    paid = np.maximum(np.abs(distances) - doubt, 0.0) ** float(power) * (1 - _ROUNDING)
+    costs = [[math.floor(c * 2.0**BITS) for c in row] for row in (paid - spare).tolist()]
+    return Charges(costs, [math.ceil(s * 2.0**BITS) for s in spare.min(axis=1).tolist()])
+
+
+def missed(programme: Programme, utility: Any) -> Floats:
+    """One where an output misses the limit for sure, and those beside it as well; else zero."""
+    distances = programme.distances
+    limit = float(utility.edges[0] / programme.query.sensitivity) + _doubt(distances)
+    sides = np.where(distances >= limit, 1.0, np.where(distances <= -limit, -1.0, 0.0))
+    padded = np.pad(sides, ((0, 0), (1, 1)), mode="edge")
+    return np.asarray(np.abs(np.where((padded[:, :-2] == sides) & (padded[:, 2:] == sides), sides, 0.0)))
+
+
+def _doubt(distances: Floats) -> float:
+    """How far a distance in floats may be from the truth, and more."""
+    return _ROUNDING * (1 + float(np.abs(distances).max()))
+
+
+def _chord_gaps(distances: Floats, power: float, doubt: float) -> Floats:
+    """How far a chord of |distance|^power may lie above it, in every cell of outputs and at every input.
+
+    Rule: below power 1 only where the cell holds the input. From 1 to 2 a quarter of the width times what the slope
+    gains, from 2 on an eighth of the squared width times the largest second derivative.
+    """
+    start, end = distances[:, :-1], distances[:, 1:]
+    width, holds = end - start + doubt, (start < -doubt) & (end > doubt)
+    far = np.maximum(np.abs(start), np.abs(end)) + doubt
+    if power >= 2:
+        return np.asarray(width**2 / 8 * power * (power - 1) * far ** (power - 2))
+    if power < 1:
+        return np.asarray(np.where(holds, far**power, doubt**power))
+    near = np.minimum(np.abs(start), np.abs(end))
+    inner = np.where(holds, (near + doubt) ** (power - 1), -(np.maximum(near - doubt, 0.0) ** (power - 1)))
+    return np.asarray(width / 4 * power * (far ** (power - 1) + inner) + 2 * doubt**power)

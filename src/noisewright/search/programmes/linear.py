@@ -36,6 +36,16 @@ class Solved:
     gap: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Convex:
+    """A value with its gradient and curvature, where it is defined, and the dual bound of multipliers of some rows."""
+
+    value: Callable[[Floats], float]
+    derivatives: Callable[[Floats], tuple[Floats, Floats]]
+    inside: Callable[[Floats], bool]
+    bound: Callable[..., float]
+
+
 def best_rates(pairs: Floats, weights: Floats, power: float = 2) -> Solved:
     """Rates r > 0 that minimise sum of weights r^-power subject to pairs @ r <= 1.
 
@@ -60,7 +70,8 @@ def best_rates(pairs: Floats, weights: Floats, power: float = 2) -> Solved:
         return -power * costs / r ** (power + 1), np.diag(power * (power + 1) * costs / r ** (power + 2))
 
     start = np.full(matrix.shape[1], 0.5) / matrix.sum(axis=1).max()
-    point, gap = _interior(matrix, start, value, derivatives, bound, lambda r: bool((r > 0).all()))
+    goal = _Convex(value, derivatives, lambda r: bool((r > 0).all()), bound)
+    point, gap = _interior(matrix, start, goal, bound)
     point = point / (matrix @ point).max() / unit
     return Solved(point, float((weights / point**power).sum()), gap)
 
@@ -102,30 +113,20 @@ def best_ellipse(differences: Floats, weights: Floats) -> Solved | None:
         curve = np.kron(inverse, middle) + np.kron(middle, inverse)
         return -_folded(middle.reshape(-1, 1), size)[:, 0], _folded(_folded(curve, size).T, size)
 
-    def inside(x: Floats) -> bool:
-        return bool(np.linalg.eigvalsh(matrix(x))[0] > 0)
-
     start = (np.eye(size) / (2 * (rows**2).sum(axis=1).max()))[upper]
-    x, gap = _by_active_rows(features, (rows**2).sum(axis=1), start, value, derivatives, bound, inside)
+    goal = _Convex(value, derivatives, lambda x: bool(np.linalg.eigvalsh(matrix(x))[0] > 0), bound)
+    x, gap = _by_active_rows(features, (rows**2).sum(axis=1), start, goal)
     found = half @ matrix(x / (features @ x).max()) @ half.T
     found = (found + found.T) / 2
     return Solved(found, float((weights * np.diag(np.linalg.inv(found))).sum()), gap)
 
 
-def _by_active_rows(
-    features: Floats,
-    sizes: Floats,
-    start: Floats,
-    value: Callable[[Floats], float],
-    derivatives: Callable[[Floats], tuple[Floats, Floats]],
-    bound: Callable[..., float],
-    inside: Callable[[Floats], bool],
-) -> tuple[Floats, float]:
+def _by_active_rows(features: Floats, sizes: Floats, start: Floats, goal: _Convex) -> tuple[Floats, float]:
     """Solve with the longest rows first and add the ones that turn out to matter; the gap counts all of them."""
     active = sizes >= _LONG * sizes.max()
     while True:
         chosen = active
-        x, gap = _interior(features[chosen], start, value, derivatives, partial(bound, chosen=chosen), inside)
+        x, gap = _interior(features[chosen], start, goal, partial(goal.bound, chosen=chosen))
         use = features @ x / (features[chosen] @ x).max()
         if use.max() <= 1 + _FITS:
             # Scaling to fit every row raises a value that falls with 1 / scale by that factor at most.
@@ -133,21 +134,14 @@ def _by_active_rows(
         active = chosen | (use > _NEAR)
 
 
-def _interior(
-    rows: Floats,
-    x: Floats,
-    value: Callable[[Floats], float],
-    derivatives: Callable[[Floats], tuple[Floats, Floats]],
-    bound: Callable[[Floats], float],
-    inside: Callable[[Floats], bool],
-) -> tuple[Floats, float]:
+def _interior(rows: Floats, x: Floats, goal: _Convex, bound: Callable[[Floats], float]) -> tuple[Floats, float]:
     """Minimise a convex value subject to rows @ x <= 1 by Newton steps along the central path."""
-    sharpness = len(rows) / max(value(x), 1e-300)
+    sharpness = len(rows) / max(goal.value(x), 1e-300)
     best, gap = x, np.inf
     for _ in range(_MOST_STAGES):
-        x = _centre(rows, x, sharpness, value, derivatives, inside)
+        x = _centre(rows, x, sharpness, goal)
         slack = 1 - rows @ x
-        reached = value(x / (rows @ x).max())
+        reached = goal.value(x / (rows @ x).max())
         limit = bound(1 / (sharpness * slack))
         now = (reached - limit) / abs(limit) if limit else np.inf
         if now < gap:
@@ -160,27 +154,23 @@ def _interior(
     return best, max(float(gap), 0.0)
 
 
-def _centre(
-    rows: Floats,
-    x: Floats,
-    sharpness: float,
-    value: Callable[[Floats], float],
-    derivatives: Callable[[Floats], tuple[Floats, Floats]],
-    inside: Callable[[Floats], bool],
-) -> Floats:
+def _centre(rows: Floats, x: Floats, sharpness: float, goal: _Convex) -> Floats:
     def total(point: Floats) -> float:
         slack = 1 - rows @ point
-        if slack.min() <= 0 or not inside(point):
+        if slack.min() <= 0 or not goal.inside(point):
             return np.inf
-        return float(sharpness * value(point) - np.log(slack).sum())
+        return float(sharpness * goal.value(point) - np.log(slack).sum())
 
     level = total(x)
     for _ in range(_MOST_STEPS):
         slack = 1 - rows @ x
-        gradient, curve = derivatives(x)
+        gradient, curve = goal.derivatives(x)
         gradient = sharpness * gradient + rows.T @ (1 / slack)
         scaled = rows / slack[:, None]
-        direction = _newton(sharpness * curve + scaled.T @ scaled, gradient)
+        curve = sharpness * curve + scaled.T @ scaled
+        # Rows and columns are scaled alike before Newton's direction is solved for.
+        unit = 1 / np.sqrt(np.diag(curve))
+        direction = -unit * np.linalg.solve(curve * unit[:, None] * unit, unit * gradient)
         decrement = float(-gradient @ direction)
         if decrement < 1e-9:
             break
@@ -191,13 +181,6 @@ def _centre(
             break
         x, level = x + length * direction, there
     return x
-
-
-def _newton(curve: Floats, gradient: Floats) -> Floats:
-    """The Newton direction, with rows and columns scaled alike first."""
-    scale = 1 / np.sqrt(np.diag(curve))
-    scaled = curve * scale[:, None] * scale[None, :]
-    return np.asarray(-scale * np.linalg.solve(scaled, scale * gradient))
 
 
 def _whitener(differences: Floats) -> Floats | None:

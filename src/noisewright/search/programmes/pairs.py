@@ -56,10 +56,10 @@ class PairTable:
         """Whether every pair is there."""
         return self._query.size <= ALL_PAIRS
 
-    def solve(self, programme: Callable[[Floats], Any], shape: Callable[[Any], tuple[Floats, bool]]) -> Any:
+    def solve(self, programme: Callable[[Floats], Solved | None], *, euclidean: bool) -> Solved | None:
         """Solve with the pairs at hand, add what is violated, and again until nothing is.
 
-        `shape` gives the rows by which the solution measures columns, and whether in Euclidean length.
+        A solution measures columns by an ellipse, or by a rate for each of their numbers.
         """
         if self.complete:
             return programme(self.rows)
@@ -69,8 +69,11 @@ class PairTable:
             self._add(self.matrix, False)
         for _ in range(_MOST_ROUNDS):
             found = programme(self.rows)
-            if found is None or not self._add(*shape(found)):
-                return found
+            if found is None:
+                return None
+            root = np.linalg.cholesky(found.point).T if euclidean else np.diag(found.point)
+            if not self._add(root @ self.matrix, euclidean):
+                break
         return found
 
     def _add(self, measure: Floats, euclidean: bool) -> bool:
@@ -80,18 +83,15 @@ class PairTable:
             ratios = self._ratios(start, costs, distances)
             count = min(_ADDED, ratios.size)
             places = np.argpartition(ratios, -count, axis=None)[-count:]
-            values = ratios.ravel()[places]
-            width = ratios.shape[1]
-            best += [
-                (float(v), start + int(p) // width, start + int(p) % width) for v, p in zip(values, places, strict=True)
-            ]
-            best = sorted(best, reverse=True)[:_ADDED]
+            first, second = np.unravel_index(places, ratios.shape)
+            sides = (start + first).tolist(), (start + second).tolist()
+            best = sorted([*best, *zip(ratios[first, second].tolist(), *sides, strict=True)], reverse=True)[:_ADDED]
         new = [(i, j) for v, i, j in best if v > 0 and (i, j) not in self._seen]
         self._seen.update(new)
         if new:
-            first, second = (np.array(side) for side in zip(*new, strict=True))
+            ours, theirs = (np.array(side) for side in zip(*new, strict=True))
             distances = np.array([self.view.rows(i, i + 1)[0, j - i] for i, j in new])
-            self._rows.append(((self.matrix[:, first] - self.matrix[:, second]) / distances).T)
+            self._rows.append(((self.matrix[:, ours] - self.matrix[:, theirs]) / distances).T)
         return bool(new) and best[0][0] > 1 + _VIOLATED
 
     def _all(self) -> None:
@@ -109,8 +109,7 @@ class PairTable:
         costs = np.triu(costs, 1)
         impossible = (distances <= 0) & (costs > 0)
         if impossible.any():
-            i, j = (start + int(v) for v in np.argwhere(impossible)[0])
-            raise at_distance_zero(i, j)
+            raise at_distance_zero(*(start + int(v) for v in np.argwhere(impossible)[0]))
         return np.asarray(np.divide(costs, distances, out=np.zeros_like(costs), where=distances > 0))
 
 
@@ -121,16 +120,6 @@ def at_distance_zero(i: int, j: int) -> InvalidQueryError:
         " equal columns, merge them, or give the pair a positive budget.",
         pair=(i, j),
     )
-
-
-def measured_by_rates(found: Solved, matrix: Floats) -> tuple[Floats, bool]:
-    """How a vector of rates measures columns."""
-    return found.point[:, None] * matrix, False
-
-
-def measured_by_ellipse(found: Solved, matrix: Floats) -> tuple[Floats, bool]:
-    """How an ellipse measures columns."""
-    return np.linalg.cholesky(found.point).T @ matrix, True
 
 
 def _blocks(view: FloatView, measure: Floats, euclidean: bool) -> Any:

@@ -8,6 +8,7 @@ mean with what that room allows, and read as integers. The verifier has the last
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 
@@ -29,15 +30,11 @@ def repaired(programme: Programme, masses: Floats) -> Rows:
     lifted = _lifted(programme, np.maximum(masses, 0.0))
     roomy = _roomy(programme)
     for trace in _TRACES:
-        mixed = _corrected(programme, (1 - trace) * lifted + trace * roomy)
-        rows = _integers(programme, mixed)
-        if rows is None:
-            continue
-        try:
-            certify(rows, PureDP(programme.epsilon))
-        except UncertifiedError:
-            continue
-        return rows
+        rows = _integers(programme, _corrected(programme, (1 - trace) * lifted + trace * roomy))
+        with suppress(UncertifiedError):
+            if rows is not None:
+                certify(rows, PureDP(programme.epsilon))
+                return rows
     raise SolverError("the programme's answer could not be repaired: these bounds leave no room beside the optimum.")
 
 
@@ -46,8 +43,7 @@ def _lifted(programme: Programme, masses: Floats) -> Floats:
     fade = math.exp(-float(programme.epsilon))
     result = masses.copy()
     for _ in range(50):
-        highest = _window_maximum(result, programme.reach)
-        raised = np.maximum(result, fade * highest)
+        raised = np.maximum(result, fade * _window_maximum(result, programme.reach))
         if np.max(raised - result) <= 1e-18:
             return np.asarray(raised)
         result = raised
@@ -72,7 +68,10 @@ def _roomy(programme: Programme) -> Floats:
     low, high = float(query.outputs[0]), float(query.outputs[1])
     x = np.array([float(p) for p in programme.grid.points])
     y = np.array([float(v) for v in programme.values])
-    targets = _target_means(programme, x)
+    # Means with the most room: the answers, drawn together where a bias is allowed.
+    middle = float(query.inputs[0] + query.inputs[1]) / 2
+    drawn = 0.0 if query.bias is None else max(0.0, 1 - 2 * float(query.bias / query.width))
+    targets = middle + (x - middle) * drawn
     best: tuple[float, Floats] | None = None
     for share in _SHARES:
         even = np.full(len(y), share / len(y))
@@ -91,38 +90,25 @@ def _roomy(programme: Programme) -> Floats:
     return best[1]
 
 
-def _target_means(programme: Programme, x: Floats) -> Floats:
-    """Means with the most room: the answers, drawn together where a bias is allowed."""
-    query = programme.query
-    middle = float(query.inputs[0] + query.inputs[1]) / 2
-    if query.bias is None:
-        return np.full(len(x), middle)
-    return np.asarray(middle + (x - middle) * max(0.0, 1 - 2 * float(query.bias / query.width)))
-
-
 def _corrected(programme: Programme, masses: Floats) -> Floats:
     """Masses with the right sum and mean: a line over the outputs is added to each row."""
     y = np.array([float(v - programme.query.inputs[0]) for v in programme.values])
     x = np.array([float(p - programme.query.inputs[0]) for p in programme.grid.points])
-    wanted = _allowed_means(programme, masses @ y / masses.sum(axis=1), x)
+    wanted = masses @ y / masses.sum(axis=1)
+    if programme.query.bias is not None:
+        limit = float(programme.query.bias) * (1 - 1e-9)
+        wanted = np.clip(wanted, x - limit, x + limit)
     centred = y - y.mean()
     sums = 1.0 - masses.sum(axis=1)
     tilt = (wanted - masses @ y - sums * y.mean()) / (centred @ centred)
     return np.asarray(masses + sums[:, None] / len(y) + tilt[:, None] * centred[None, :])
 
 
-def _allowed_means(programme: Programme, means: Floats, x: Floats) -> Floats:
-    bias = programme.query.bias
-    if bias is None:
-        return means
-    limit = float(bias) * (1 - 1e-9)
-    return np.asarray(np.clip(means, x - limit, x + limit))
-
-
 def _integers(programme: Programme, masses: Floats) -> Rows | None:
     """Weights with one total for all rows and the exact mean where it is promised; None if one is negative."""
     query = programme.query
-    step = _lattice_step(programme.values)
+    # The smallest distance of neighbouring outputs divides the others.
+    step = min(b - a for a, b in pairwise(programme.values))
     places = [int((v - programme.values[0]) / step) for v in programme.values]
     goals = [(p - programme.values[0]) / step for p in programme.grid.points]
     total = math.lcm(*(g.denominator for g in goals)) << _WEIGHT_BITS
@@ -140,8 +126,3 @@ def _integers(programme: Programme, masses: Floats) -> Rows | None:
             return None
         rows.append(tuple(weights))
     return Rows(query, programme.grid, programme.values, tuple(rows))
-
-
-def _lattice_step(values: tuple[Fraction, ...]) -> Fraction:
-    """The smallest distance of neighbouring outputs, which divides the others."""
-    return min(b - a for a, b in pairwise(values))

@@ -2,6 +2,6 @@
 
 - designer: proposals measured, certified, compared with the bound, ranked
 - report: ranked candidates, the bound, and why the winner won
-- tables, progress: text and HTML, the progress bar
+- shown: tables in text and HTML, the progress bar
 - plots: pictures
 """

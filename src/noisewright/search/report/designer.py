@@ -1,4 +1,4 @@
-"""What a designer is, and what becomes of its proposals: measured, certified, compared with the bound, ranked."""
+"""What a designer is, what it refuses, and what becomes of its proposals: measured, certified, ranked by the bound."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from typing import Any
 
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
+from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
+from noisewright.problem.numbers import show
+from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Candidate, Report
+from noisewright.search.report.shown import Advance
 
+_LARGEST_SCALE = 150.0
 TIE = 1e-6
 """Values this near are equals: the room for rounding errors of real answers makes differences of about 1e-7."""
 
@@ -65,25 +69,24 @@ def designed(designer: Designer, query: Any, privacy: Any, utility: Any, step: A
     step("proving the bound")
     bound = designer.bound(query, privacy, utility)
     step("certifying")
-    return measured_report(designer, query, privacy, utility, proposals, bound)
+    return _measured(designer, query, privacy, utility, proposals, bound)
 
 
-def measured_report(
+def restored(designer: Designer, query: Any, privacy: Any, utility: Any, proposals: tuple[Proposal, ...]) -> Report:
+    """A report made again from what it holds: everything is measured and proven anew."""
+    return _measured(designer, query, privacy, utility, proposals, designer.bound(query, privacy, utility))
+
+
+def _measured(
     designer: Designer, query: Any, privacy: Any, utility: Any, proposals: Iterable[Proposal], bound: Fraction | None
 ) -> Report:
     """Every proposal certified and measured against the bound, in order."""
     found = [(p.simplicity, _candidate(p, query, privacy, utility, bound)) for p in proposals]
     # What answers another question than the one that was asked is shown for comparison, below the rest.
-    kept = [(s, c) for s, c in found if c.certified.mechanism.query == query]
-    others = [(s, c) for s, c in found if (s, c) not in kept]
+    kept = [pair for pair in found if pair[1].certified.mechanism.query == query]
+    others = [pair for pair in found if pair not in kept]
     shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
-    order = (*_ranked(kept, utility), *_ranked(others, utility))
-    return Report(query, privacy, utility, order, shown, designer)
-
-
-def restored(designer: Designer, query: Any, privacy: Any, utility: Any, proposals: tuple[Proposal, ...]) -> Report:
-    """A report made again from what it holds: everything is measured and proven anew."""
-    return measured_report(designer, query, privacy, utility, proposals, designer.bound(query, privacy, utility))
+    return Report(query, privacy, utility, (*_ranked(kept, utility), *_ranked(others, utility)), shown, designer)
 
 
 def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound: Fraction | None) -> Candidate:
@@ -126,13 +129,41 @@ def _ranked(found: list[tuple[int, Candidate]], utility: Any) -> list[Candidate]
     sign = -1 if utility.larger_is_better else 1
     ordered = sorted(found, key=lambda pair: sign * pair[1].value)
     ties = [pair for pair in ordered if abs(pair[1].value - ordered[0][1].value) <= TIE * abs(ordered[0][1].value)]
-    rest = ordered[len(ties) :]
-    return [c for _, c in (*sorted(ties, key=lambda pair: pair[0]), *rest)]
+    return [c for _, c in (*sorted(ties, key=lambda pair: pair[0]), *ordered[len(ties) :])]
 
 
 def outward(bound: Fraction, *, larger: bool) -> float:
     """The bound as a float that still is one."""
     shown = float(bound)
-    if larger:
-        return shown if shown >= bound else math.nextafter(shown, math.inf)
-    return shown if shown <= bound else math.nextafter(shown, -math.inf)
+    if shown >= bound if larger else shown <= bound:
+        return shown
+    return math.nextafter(shown, math.inf if larger else -math.inf)
+
+
+def check_size(query: Scalar | Choice, utility: Utility) -> None:
+    """Refuse values that floats cannot hold."""
+    if float(utility.degree) * abs(math.log10(query.sensitivity)) > _LARGEST_SCALE:
+        raise InvalidQueryError(
+            f"{utility} is beyond what floats can hold for a sensitivity of {show(query.sensitivity)}; measure the"
+            " answer in another unit.",
+            sensitivity=query.sensitivity,
+        )
+
+
+def check_problem(query: Scalar, privacy: Any, utility: Utility) -> None:
+    """Refuse combinations that cannot be meant, before any work, whatever the requirement is."""
+    check_size(query, utility)
+    if utility.edges and not query.integer and min(utility.edges) < query.sensitivity / 10**9:
+        raise InvalidUtilityError(
+            "within is less than a billionth of the sensitivity: no real-valued answer comes that close with a"
+            " probability worth stating. Give a larger within, or integer=True for whole numbers.",
+            within=min(utility.edges),
+        )
+
+
+def for_one(utility: Utility) -> Utility:
+    """What counts as good for a single number; weights and limits of several are refused."""
+    if utility.weights is not None:
+        raise InvalidUtilityError("weights are for several numbers; leave them out for one.", weights=utility.weights)
+    utility.check_count(1)
+    return utility.alone(0)

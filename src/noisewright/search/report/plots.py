@@ -7,6 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.expected import ErrorDensity
@@ -33,12 +35,13 @@ def plot_report(report: Report, path: str | Path | None) -> Figure:
         figure = _bounded(report)
     else:
         figure = new_figure(11, 4.2)
-        left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
-        if any(report.parts):
-            _numbers(report, left)
+        if hasattr(report.query, "candidates"):
+            _ranking(report, figure.subplots())
         else:
-            _densities(report, left)
-        _ranking(report, right)
+            left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
+            draw = _numbers if any(report.parts) else _densities
+            draw(report, left)
+            _ranking(report, right)
     save(figure, path)
     return figure
 
@@ -66,8 +69,8 @@ def _densities(report: Report, axes: Any) -> None:
     """Density of the error of each candidate."""
     half = _half_range(report)
     for i, candidate in enumerate(report.candidates):
-        xs, ys = density_points(candidate.certified.mechanism.error_density, half)
-        axes.plot(xs, ys, label=candidate.name, linewidth=1.8, **_look(i))
+        points = _density_points(candidate.certified.mechanism.error_density, half)
+        axes.plot(*points, label=candidate.name, linewidth=1.8, **_look(i))
     axes.set(xlabel="error of the released answer", ylabel="density", xlim=(-half, half))
     axes.set_ylim(bottom=0)
     epsilon = getattr(report.privacy, "epsilon", None)
@@ -105,14 +108,13 @@ def _bounded(report: Report) -> Figure:
     winner = report.candidates[0]
     for i, share in enumerate((Fraction(0), Fraction(1, 2), Fraction(1))):
         answer = low + share * (high - low)
-        edges, heights = binned_density(winner.certified.mechanism, answer)
-        left.stairs(heights, edges, color=_COLOURS[i], label=f"answer {float(answer):.4g}", linewidth=1.6)
+        bins = _binned_density(winner.certified.mechanism, answer)
+        left.stairs(*bins, color=_COLOURS[i], label=f"answer {float(answer):.4g}", linewidth=1.6)
     left.set(xlabel="released answer", ylabel="density", title=f"{winner.name}")
     left.legend(frameon=False)
     for i, candidate in enumerate(report.candidates[:_SHOWN]):
         profile = candidate.certified.mechanism.profile
-        stride = max(1, (len(profile.inputs) - 1) // _PLACES)
-        picks = range(0, len(profile.inputs), stride)
+        picks = range(0, len(profile.inputs), max(1, (len(profile.inputs) - 1) // _PLACES))
         xs = [float(profile.inputs[k]) for k in picks]
         middle.plot(xs, [float(sum(profile.bias[k])) / 2 for k in picks], label=candidate.name, **_look(i))
         right.plot(xs, [math.sqrt(float(profile.error[k][1])) for k in picks], label=candidate.name, **_look(i))
@@ -123,38 +125,28 @@ def _bounded(report: Report) -> Figure:
     return figure
 
 
-def binned_density(mechanism: Conditional, answer: Fraction) -> tuple[list[float], list[float]]:
-    """Edges and heights of the law of the release at an answer, in bins of equal width."""
+def _binned_density(mechanism: Conditional, answer: Fraction) -> tuple[Any, Any]:
+    """Heights and edges of the law of the release at an answer, in bins of equal width."""
     i, share = mechanism.grid.locate(answer)
-    rows = [(mechanism.row(i), 1 - share)] + ([(mechanism.row(i + 1), share)] if share else [])
-    values = sorted((float(mechanism.value(k)), k) for k in range(mechanism.last + 1))
-    low, high = values[0][0], values[-1][0]
-    bins = min(_BINS, len(values))
-    edges = [low + (high - low) * b / bins for b in range(bins + 1)]
-    masses = [0.0] * bins
-    for law, weight in rows:
-        before = {k: law.cdf(k - 1, FLOATS) for _, k in values}
-        for value, k in values:
-            place = min(int((value - low) / (high - low) * bins), bins - 1)
-            masses[place] += float(weight) * (law.cdf(k, FLOATS) - before[k])
-    return edges, [mass * bins / (high - low) for mass in masses]
+    laws = [(mechanism.row(i), 1 - share)] + ([(mechanism.row(i + 1), share)] if share else [])
+    values = [float(mechanism.value(k)) for k in range(mechanism.last + 1)]
+    masses = np.zeros(len(values))
+    for law, weight in laws:
+        sums = [law.cdf(k, FLOATS) for k in range(-1, len(values))]
+        masses += float(weight) * np.diff(np.array(sums, dtype=np.float64))
+    return np.histogram(values, min(_BINS, len(values)), weights=masses, density=True)
 
 
-def density_points(density: ErrorDensity, half: float) -> tuple[list[float], list[float]]:
+def _density_points(density: ErrorDensity, half: float) -> tuple[list[float], list[float]]:
     """Points of a step curve between -half and half: the jumps where they are few, a fine grid else."""
     jumps: set[float] = set()
     if isinstance(density, Piecewise) and float(density.period) * _POINTS > half:
         cells = density.unrolled(Fraction(half))
         jumps = {float(x) for a, b, _ in cells for x in (a, b) if abs(x) < half}
     grid = {-half + 2 * half * i / _POINTS for i in range(_POINTS + 1)}
-    xs: list[float] = []
-    ys: list[float] = []
     tiny = half * 1e-9
-    for x in sorted(grid | jumps):
-        for at in (x - tiny, x + tiny) if x in jumps else (x,):
-            xs.append(at)
-            ys.append(float(density.density(at, FLOATS)))
-    return xs, ys
+    xs = sorted((grid - jumps).union(*({x - tiny, x + tiny} for x in jumps)))
+    return xs, [float(density.density(x, FLOATS)) for x in xs]
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -182,8 +174,6 @@ def save(figure: Any, path: str | Path | None) -> None:
 def _half_range(report: Report) -> float:
     density = report.candidates[-1].certified.mechanism.error_density
     width = 4 * float(report.query.sensitivity)
-    outside = density.sf(width, FLOATS) + density.cdf(-width, FLOATS)
-    while outside > 0.04:
+    while density.sf(width, FLOATS) + density.cdf(-width, FLOATS) > 0.04:
         width *= 1.5
-        outside = density.sf(width, FLOATS) + density.cdf(-width, FLOATS)
     return width

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import show
 from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import Certified, read_file
-from noisewright.search.report.tables import html_table, number, percent, text_table
+from noisewright.search.report.shown import html_table, number, percent, text_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +27,8 @@ _NOTHING = 1e-9
 _SHOWN = 12
 READERS: list[Callable[[Mapping[str, Any]], Report]] = []
 """Who reads a report back: `search.saved`, which knows the designers, puts itself here when it is loaded."""
-_READ: Remembered[Any] = Remembered()
+_WHY: Remembered[str] = Remembered()
+_NOTES: Remembered[tuple[str, ...]] = Remembered()
 """What was read of a report before: its reason and its remarks may take as long as the design."""
 
 
@@ -61,7 +63,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
-class Report:
+class Report(Unchanging):
     """Candidates best first, and `bound`: what no mechanism can beat (None where none is known).
 
     For whole-number answers the bound is over mechanisms that release whole numbers (`bound_over`). For several
@@ -101,18 +103,12 @@ class Report:
     @property
     def why(self) -> str:
         """One line that says why the winner won."""
-        kept = _READ.of(self)
-        if "why" not in kept:
-            kept["why"] = self.designer.why(self) or _usual_reason(self)
-        return str(kept["why"])
+        return _WHY.latest(self, "why", lambda: self.designer.why(self) or _usual_reason(self))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the candidates, such as what a whole family can reach."""
-        kept = _READ.of(self)
-        if "notes" not in kept:
-            kept["notes"] = tuple(self.designer.notes(self) or ())
-        return tuple(kept["notes"])
+        return _NOTES.latest(self, "notes", lambda: tuple(self.designer.notes(self) or ()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         from noisewright.search.report.designer import Proposal, restored
@@ -123,19 +119,13 @@ class Report:
         )
         return restored, (self.designer, self.query, self.privacy, self.utility, held)
 
-    def __copy__(self) -> Report:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Report:
-        return self
-
     def __str__(self) -> str:
         lines = [
             f"Question: {self.query}",
             f"Privacy:  {self.privacy}",
             f"Utility:  {self._goal()}",
             "",
-            text_table(self._header(), self._rows()),
+            text_table(*self._table()),
             "",
             self.why,
             *self._remarks(),
@@ -148,7 +138,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         caption = f"{self.query}; {self.privacy}; {self._goal()}"
-        table = html_table(caption, self._header(), self._rows(), " ".join([self.why, *self._remarks()]))
+        table = html_table(caption, *self._table(), " ".join([self.why, *self._remarks()]))
         if not any(self.parts):
             return table
         return table + html_table(f"Each number ({self.utility.measure})", *self._part_table(), "")
@@ -209,41 +199,33 @@ class Report:
         return f"{self.title} ({'larger' if self.utility.larger_is_better else 'smaller'} is better)"
 
     def _remarks(self) -> list[str]:
+        own = []
         if len(self.kept) < len(self.candidates):
-            own = "Candidates with a bias, below the others, do not keep the promise: they are for comparison."
+            own = ["Candidates with a bias, below the others, do not keep the promise: they are for comparison."]
         elif any(c.bias for c in self.candidates) and self.utility.tabulated:
-            own = (
-                "The loss is not symmetric, so the best answers lean to the cheaper side; the bias column says how far."
-            )
-        else:
-            return list(self.notes)
-        return [own, *self.notes]
+            leans = "The loss is not symmetric, so the best answers lean to the cheaper side"
+            own = [f"{leans}; the bias column says how far."]
+        return [*own, *self.notes]
 
-    def _header(self) -> list[str]:
-        columns = ["mechanism", self.title, "gap to best possible"]
-        return [*columns, "bias"] if any(c.bias for c in self.candidates) else columns
-
-    def _rows(self) -> list[list[str]]:
-        biased = any(c.bias for c in self.candidates)
-        rows = []
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [["mechanism", self.title, "gap to best possible", "bias"]]
         for c in self.candidates:
-            value = number(c.value)
-            if self.utility.numerical and math.isfinite(c.value):
-                value = f"{value} ± {c.error:.1g}"
-            row = [c.name, value, "unbounded" if math.isinf(c.value) else gap_text(c.gap)]
-            rows.append([*row, f"{c.bias:+.4g}" if c.bias else "0"] if biased else row)
-        limit = ["best possible", "none known" if self.bound is None else number(self.bound), ""]
-        rows.append([*limit, ""] if biased else limit)
-        return rows
+            doubt = f" ± {c.error:.1g}" if self.utility.numerical and math.isfinite(c.value) else ""
+            gap = "unbounded" if math.isinf(c.value) else gap_text(c.gap)
+            rows.append([c.name, number(c.value) + doubt, gap, f"{c.bias:+.4g}" if c.bias else "0"])
+        rows.append(["best possible", "none known" if self.bound is None else number(self.bound), "", ""])
+        if not any(c.bias for c in self.candidates):
+            rows = [row[:-1] for row in rows]
+        return rows[0], rows[1:]
 
     def _part_table(self) -> tuple[list[str], list[list[str]]]:
         names = getattr(self.query, "names", None) or [str(i + 1) for i in range(len(self.parts[0]))]
         extents = getattr(self.query, "extents", None)
         header = ["number", *(["can move by"] if extents else []), *(c.name for c in self.candidates)]
-        rows = []
-        for i in range(min(_SHOWN, len(self.parts[0]))):
-            moved = [show(extents[i])] if extents else []
-            rows.append([names[i], *moved, *(number(parts[i]) if parts else "" for parts in self.parts)])
+        rows = [
+            [names[i], *([show(extents[i])] if extents else []), *(number(p[i]) if p else "" for p in self.parts)]
+            for i in range(min(_SHOWN, len(self.parts[0])))
+        ]
         return header, rows
 
 
@@ -288,6 +270,8 @@ def limit_text(gap: float | None, query: Any) -> str:
     """How much better a mechanism could be, in words."""
     if gap is None:
         return f"how much better a mechanism{over(query)} could be is not known"
+    if math.isinf(gap):
+        return f"whether a mechanism{over(query)} could come closer to 0 is not known"
     if gap < _NOTHING:
         return f"no mechanism{over(query)} can do better"
     return f"no mechanism{over(query)} is more than {percent(gap)} better"

@@ -1,6 +1,6 @@
 """Numerical tools of the search, without a word about privacy.
 
 - shares, partition: splitting a budget, and numbers into blocks
-- scaling, lattices: problems floats cannot hold; how fine a lattice is
+- lattices: how fine a lattice is
 - golden, cache: golden section; where solved programmes are kept
 """

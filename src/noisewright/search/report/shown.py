@@ -1,15 +1,17 @@
-"""Small tables for people: plain text and HTML."""
+"""What people see of long work: a progress bar while it lasts, small tables of text and HTML after."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from html import escape
+
+Advance = Callable[[str], None]
 
 
 def number(value: float) -> str:
     """Six significant digits, or a plain word if it is not finite."""
-    if value == float("inf"):
-        return "infinite"
-    return f"{value:.6g}"
+    return "infinite" if value == float("inf") else f"{value:.6g}"
 
 
 def percent(value: float) -> str:
@@ -39,3 +41,29 @@ def html_table(caption: str, header: list[str], rows: list[list[str]], footer: s
         f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table><p>{escape(footer)}</p>"
     )
+
+
+def quiet(step: str) -> None:
+    """No progress is shown."""
+
+
+@contextmanager
+def progress_bar(title: str, steps: int, *, shown: bool) -> Iterator[Advance]:
+    """Yields a function to call with the name of each step as it starts."""
+    if not shown:
+        yield quiet
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=steps)
+        started = False
+
+        def advance(step: str) -> None:
+            nonlocal started
+            bar.update(task, description=f"{title}: {step}", advance=1 if started else 0)
+            started = True
+
+        yield advance
