@@ -124,6 +124,7 @@ class Sparse(_Each):
 
     @property
     def moves(self) -> str:  # type: ignore[override]  # a class variable elsewhere
+        """How the numbers move, in words."""
         return f"at most {self.changes} move"
 
     @property
