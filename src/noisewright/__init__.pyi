@@ -16,15 +16,15 @@ from noisewright.problem.divergences import (
 )
 from noisewright.problem.errors import NoisewrightError as NoisewrightError
 from noisewright.problem.linear import Linear as Linear, Universe as Universe
-from noisewright.problem.metric_privacy import MetricPrivacy as MetricPrivacy
 from noisewright.problem.privacy import (
     ApproxDP as ApproxDP,
+    MetricPrivacy as MetricPrivacy,
     ProbabilisticDP as ProbabilisticDP,
     PureDP as PureDP,
     RenyiDP as RenyiDP,
     ZeroConcentratedDP as ZeroConcentratedDP,
 )
-from noisewright.problem.queries import Choice as Choice, Scalar as Scalar
+from noisewright.problem.queries import Choice as Choice, Scalar as Scalar, Vector as Vector
 from noisewright.problem.sensitivity import (
     Box as Box,
     Disjoint as Disjoint,
@@ -46,7 +46,6 @@ from noisewright.problem.utilities import (
     Usefulness as Usefulness,
     WorstVariance as WorstVariance,
 )
-from noisewright.problem.vector import Vector as Vector
 from noisewright.proof.certify import Certificate as Certificate, certify as certify
 from noisewright.sample.certified import Certified as Certified
 from noisewright.search.budget import Budget as Budget, BudgetRow as BudgetRow, budget_for as budget_for

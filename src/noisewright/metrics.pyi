@@ -2,12 +2,12 @@ from noisewright.numerics.distances import group_budget as group_budget
 from noisewright.problem.geometry import (
     Dates as Dates,
     Euclidean as Euclidean,
+    Graph as Graph,
     GreatCircle as GreatCircle,
     SmoothThreshold as SmoothThreshold,
     Threshold as Threshold,
     TimeSeries as TimeSeries,
 )
-from noisewright.problem.graphs import Graph as Graph
 from noisewright.problem.metrics import (
     Hamming as Hamming,
     Matrix as Matrix,

@@ -9,7 +9,7 @@ import pytest
 import noisewright as nw
 from noisewright.lab.composite_paper import Setting, default_core
 from noisewright.laws.bumps import FLAT, Plateau
-from noisewright.mechanisms.bounded_values import Profile, profile_of
+from noisewright.mechanisms.conditional import Profile, profile_of
 from noisewright.search.families.central import central, closed_variance, tuned_core
 from noisewright.search.families.shapes import composite, hybrid, piecewise_half, tuned_half, two_point
 from tests.bounded import question

@@ -20,7 +20,7 @@ from noisewright.lab.non_identical_noise import (
 )
 from noisewright.proof.losses import composed_delta
 from noisewright.search.families.vector_approximate import largest_length
-from noisewright.search.tools.partition import best_partition
+from noisewright.search.tools.shares import best_partition
 
 HALF, MILLIONTH = Fraction(1, 2), Fraction(1, 10**6)
 

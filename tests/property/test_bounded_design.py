@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
-from noisewright.mechanisms.bounded_values import profile_of
-from noisewright.mechanisms.conditional import uniform_grid
+from noisewright.mechanisms.conditional import profile_of, uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.proof.bounded import largest_bias
 from noisewright.search.families.bounded_optimum import solved

@@ -10,8 +10,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from noisewright.lab.non_identical_noise import gaussian_errors
-from noisewright.search.tools.partition import best_partition, measured_partition
-from noisewright.search.tools.shares import curve_shares, exact_shares, grid_shares, power_shares
+from noisewright.search.tools.shares import (
+    best_partition,
+    curve_shares,
+    exact_shares,
+    grid_shares,
+    measured_partition,
+    power_shares,
+)
 
 sizes = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=12)
 

@@ -9,7 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.laws.bumps import Plateau
-from noisewright.mechanisms.bounded_values import profile_of
+from noisewright.mechanisms.conditional import profile_of
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.certified import make_certified
 from noisewright.search.families.central import central

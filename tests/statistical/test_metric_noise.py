@@ -11,8 +11,8 @@ from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import ball, lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.sample.certified import make_certified
 from noisewright.sample.entropy import SystemEntropy
 from noisewright.sample.linear import RoundNoise

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 import noisewright
-from noisewright.app import budgeting, designing, linear, reproducing, saved, sweeping
-from noisewright.app.outcome import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
+from noisewright.app import designing, linear, reproducing, saved, sweep
+from noisewright.app.output import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
 
 app = typer.Typer(
     name="noisewright",
@@ -45,9 +45,9 @@ for command, function, example in (
     ("verify", saved.verify, "noisewright verify mechanism.json"),
     ("describe", saved.describe, "noisewright describe mechanism.json"),
     ("answer", saved.answer, "noisewright answer mechanism.json --value 42"),
-    ("budget", budgeting.budget, "noisewright budget --sensitivity 1 --half-width 10 --confidence 0.95"),
+    ("budget", designing.budget, "noisewright budget --sensitivity 1 --half-width 10 --confidence 0.95"),
     ("reproduce", reproducing.reproduce, "noisewright reproduce --list"),
-    ("sweep", sweeping.sweep, "noisewright sweep --sensitivity 1 --utility squared-error --epsilons 0.1,1"),
+    ("sweep", sweep.sweep, "noisewright sweep --sensitivity 1 --utility squared-error --epsilons 0.1,1"),
 ):
     app.command(command, epilog=f"Example:\n\n{example}")(function)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from noisewright.app import options
+from noisewright.app.options import UTILITY, Confidence, Integer, Json, Power, Save, Sensitivity, Within, number
 from noisewright.app.output import check_places, draw, keep, on_a_terminal, say_either
-from noisewright.app.queries import make_query
-from noisewright.app.questions import make_privacy, make_utility, typed, whole
+from noisewright.app.questions import make_goal, make_privacy, make_query, make_utility, typed, whole
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.queries import Choice
+from noisewright.problem.queries import Choice, Scalar
 
 
 def design(
@@ -63,3 +65,30 @@ def design(
     keep(report.best, save, f"mechanism ({report.candidates[0].name})")
     keep(report, save_report, "report")
     draw(report.plot, plot)
+
+
+def budget(
+    sensitivity: Sensitivity,
+    half_width: Annotated[str | None, number("The error to stay within; goes with --confidence.")] = None,
+    confidence: Confidence = None,
+    utility: Annotated[str | None, UTILITY] = None,
+    target: Annotated[str | None, number("The value that --utility must reach.")] = None,
+    power: Power = None,
+    within: Within = None,
+    integer: Integer = False,
+    json: Json = False,
+    save: Save = None,
+) -> None:
+    """Find the smallest epsilon that reaches an accuracy.
+
+    Say how accurate with --half-width and --confidence, or with any --utility and its --target.
+    """
+    query = Scalar(sensitivity, integer=integer)
+    given = typed(power=power, within=within, confidence=confidence)
+    wanted, value = make_goal(utility, given, target, half_width)
+    check_places(save=save)
+    from noisewright.search.budget import budget_for
+
+    found = budget_for(query, utility=wanted, target=value, progress=on_a_terminal())
+    say_either(found, json=json)
+    keep(found.best, save, f"mechanism ({found.rows[0].name})")

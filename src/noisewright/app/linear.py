@@ -12,8 +12,8 @@ from noisewright.app.output import check_places, draw, keep, on_a_terminal, read
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming, Matrix
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.problem.utilities import SquaredError
 
 _LARGEST_FILE = 256

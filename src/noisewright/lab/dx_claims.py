@@ -11,8 +11,8 @@ from noisewright.lab.claims import Claim
 from noisewright.lab.dx_data import Floats
 from noisewright.lab.dx_printed import exponential_shortfall, weights_noise_free
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Matrix
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.search.families.linear import mwem_mechanism, smalldb_mechanism
 
 _SEED = 4

@@ -14,7 +14,7 @@ from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, Metr
 from noisewright.numerics.distances import check_metric
 from noisewright.problem.errors import InvalidMechanismError, InvalidPrivacyError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified
 from noisewright.search.designers.linear import best_elliptical, best_laplace, check

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from noisewright.lab.claims import Claim
 from noisewright.problem.privacy import ApproxDP, PureDP
+from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint
 from noisewright.problem.utilities import SquaredError
-from noisewright.problem.vector import Vector
 from noisewright.proof.losses import composed_delta
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.vector_approximate import gaussian_mechanisms, largest_length

@@ -21,7 +21,7 @@ from noisewright.lab.non_identical_claims import claims
 from noisewright.search.families.vector_approximate import largest_length
 from noisewright.search.report.plots import new_figure, save
 from noisewright.search.report.shown import Advance
-from noisewright.search.tools.partition import best_partition
+from noisewright.search.tools.shares import best_partition
 
 Floats = NDArray[np.float64]
 

@@ -15,9 +15,8 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.privacy import PureDP
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Disjoint, L1Ball, Sparse
-from noisewright.problem.vector import Vector
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.design import design
 from noisewright.search.families.vector_parts import ball_laplace

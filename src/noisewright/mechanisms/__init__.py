@@ -1,12 +1,10 @@
 """How laws answer a query: a mechanism maps a true answer to the law of the released one.
 
-- base, registry, answers: what a mechanism is, names in files, true answers
+- base, registry, answers: what a mechanism is and what utilities ask of its errors, names in files, true answers
 - additive, per_coordinate, norm_shaped, linear_gaussian: noise for one number and for several
 - conditional, composite, rows, truncated, blend, worst_cases: answers in bounds, and the worst of their errors
 - linear, selection, choice, exponential: linear questions, synthetic data, choices
-- shortfall: how far a choice lies below the best candidate, in the worst case
-- errors: what is known of released minus true answers, for utilities to ask
-- expected, losses, numerical, smoothed, several, bounded_values, linear_values: how each kind of error is computed
+- expected, losses, numerical, smoothed, linear_values: how each kind of error is computed
 """
 
 from noisewright.door import opened

@@ -15,8 +15,7 @@ from typing import Any
 
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import data_value, precision_bits, show, typed
-from noisewright.problem.queries import ROUNDING
-from noisewright.problem.vector import Vector
+from noisewright.problem.queries import ROUNDING, Vector
 
 STRETCH = 1 + ROUNDING
 _DOUBLE = 53

@@ -1,15 +1,66 @@
-"""What a mechanism is."""
+"""What a mechanism is, and what is known of its errors: each question a utility may ask, answered or refused."""
 
 from __future__ import annotations
 
-from typing import Any
+from fractions import Fraction
+from typing import Any, NoReturn
 
-from noisewright.mechanisms.errors import Errors
 from noisewright.numerics.balls import Ball, precision
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
-from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.records import Family, Record
 from noisewright.problem.utility import Utility
+
+
+class Errors:
+    """The errors of `count` numbers, rounding included; a question that has no rule for them is refused."""
+
+    __slots__ = ()
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are."""
+        return 1
+
+    def power_means(self, power: Fraction, field: Field) -> list[Value]:
+        """Mean of |error|^power of each number."""
+        self._refuse(f"the mean of |error|^{power}")
+
+    def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:
+        """The chance that the error of each number is at most its limit."""
+        self._refuse("the chance of a useful answer")
+
+    def half_width(self, confidence: Fraction, field: Field) -> Value:
+        """The smallest half-width that all errors stay within, with the confidence."""
+        self._refuse("a quantile of the error")
+
+    def largest(self, field: Field) -> Value:
+        """Mean of the largest absolute error."""
+        self._refuse("the largest error")
+
+    def mean_loss(self, utility: Any, field: Field) -> Value:
+        """Mean of a loss that is known by its values."""
+        self._refuse("a loss of your own")
+
+    def average_square(self, prior: Any, field: Field) -> Value:
+        """Mean squared error averaged over true answers in a range."""
+        self._refuse("an average over true answers")
+
+    def histogram(self, utility: Any, field: Field) -> Value:
+        """Mean distance of a noisy histogram from the true one."""
+        self._refuse("the distance of histograms")
+
+    def mallows(self, utility: Any, field: Field) -> Value:
+        """Mean Mallows distance of a noisy sequence from the true one."""
+        self._refuse("the Mallows distance")
+
+    def entropy(self, field: Field) -> Value:
+        """Entropy of the error."""
+        self._refuse("the entropy of the error")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise InvalidUtilityError(f"{what} has no rule for {type(self).__name__}; use another utility.")
+
 
 MECHANISMS: Family[Any] = Family("a mechanism such as Additive(query, law, lattice)", InvalidMechanismError)
 """Every kind of mechanism by the name it has in files."""

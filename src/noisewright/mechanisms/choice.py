@@ -8,18 +8,105 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import Any
 
 from noisewright.laws.base import check_mixture
 from noisewright.mechanisms.answers import read_answer, stretch_of
-from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.shortfall import Choosing
-from noisewright.numerics.balls import Ball, ball, hull
+from noisewright.mechanisms.base import MECHANISMS, Mechanism
+from noisewright.numerics.balls import Ball, ball, hull, precision
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidLawError, InvalidMechanismError
 from noisewright.problem.fields import Rational, Rationals, only, rational, rationals
-from noisewright.problem.numbers import Number
+from noisewright.problem.numbers import Number, show
 from noisewright.problem.queries import Choice
 from noisewright.problem.records import record
+
+_STEPS = 2**24
+
+
+class Choosing(Mechanism):
+    """A choice among candidates; its error is the shortfall of the chosen score, its utilities are worst cases.
+
+    They hold for all scores, as a limit where no scores attain them.
+    """
+
+    __slots__ = ()
+    query: Any
+
+    @property
+    def unit(self) -> Fraction | None:
+        """The gap that makes a candidate e times less likely; None where no single one does."""
+        return None
+
+    def missed(self, gap: Fraction) -> Ball:
+        """The largest chance that the chosen score lies more than `gap` below the best one."""
+        self._refuse("the chance to miss the best candidate")
+
+    def power_means(self, power: Fraction, field: Field) -> list[Value]:
+        if power < 1 or self.unit is None:
+            self._refuse(f"the largest mean of shortfall^{show(power)}")
+        return [_valued(lambda: self._largest_mean(power), field)]
+
+    def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:
+        return [_valued(lambda: 1 - self.missed(limits[0]), field)]
+
+    def half_width(self, confidence: Fraction, field: Field) -> Value:
+        return _valued(lambda: self._quantile(confidence), field)
+
+    def _quantile(self, confidence: Fraction) -> Ball:
+        """The smallest gap beyond which the choice lies with at most the remaining probability."""
+        size = len(self.query.candidates)
+        if Fraction(size - 1, size) <= 1 - confidence:
+            return ball(0)
+        low, high, rest = Fraction(0), self.query.sensitivity, ball(1 - confidence)
+        while not bool(self.missed(high) <= rest):
+            low, high = (high if bool(self.missed(high) > rest) else low), 2 * high
+        for _ in range(64):
+            middle = (low + high) / 2
+            chance = self.missed(middle)
+            if bool(chance <= rest):
+                high = middle
+            elif bool(chance > rest):
+                low = middle
+            else:
+                break
+        return hull(ball(low), ball(high))
+
+    def _largest_mean(self, power: Fraction) -> Ball:
+        """The largest gap^power missed(gap), whose logarithm is concave in the gap.
+
+        A point that is larger than both its neighbours has the maximum between them, and the secants of the
+        logarithm bound it by the point's value times its ratio to the smaller neighbour.
+        """
+        if len(self.query.candidates) == 1:
+            return ball(0)
+        step = (self.unit or Fraction(1)) / _STEPS
+
+        def mean(place: int) -> Ball:
+            return ball(place * step) ** ball(power) * self.missed(place * step)
+
+        top = _peak(mean)
+        at, below, above = mean(top), mean(top - 2), mean(top + 2)
+        if not (bool(below < at) and bool(above < at)):
+            raise ArithmeticError("the largest mean shortfall was not found; the working precision was too small")
+        return hull(hull(at, at * at / below), at * at / above)
+
+
+def _valued(find: Callable[[], Ball], field: Field) -> Value:
+    """What is found in balls, as the field has it."""
+    with precision():
+        value = find()
+    return value if field is BALLS else float(value.mid())
+
+
+def _peak(mean: Callable[[int], Ball]) -> int:
+    """The first place from which a function that rises and then falls does not rise any more."""
+    low, high = 1, _STEPS
+    while bool(mean(high + 1) > mean(high)):
+        low, high = high, 2 * high
+    return first_true(lambda place: not bool(mean(place + 1) > mean(place)), low, high)
+
 
 _TINY = Fraction(1, 2**40)
 

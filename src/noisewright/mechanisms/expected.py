@@ -11,7 +11,7 @@ from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
-from noisewright.mechanisms.errors import Errors
+from noisewright.mechanisms.base import Errors
 from noisewright.mechanisms.losses import expected_loss, off_by
 from noisewright.mechanisms.numerical import entropy_of_error, histogram_value, mallows_value
 from noisewright.mechanisms.smoothed import Smoothed

@@ -14,15 +14,15 @@ from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.several import Several
+from noisewright.mechanisms.per_coordinate import Several
 from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import Ball, ball
 from noisewright.numerics.fields import BALLS, Field
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.numbers import Number, show
+from noisewright.problem.queries import Vector
 from noisewright.problem.records import keep, record
-from noisewright.problem.vector import Vector
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 LARGEST_FRAME = 32

@@ -12,14 +12,14 @@ from noisewright.laws.lattice import HALF
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.answers import read_answers, stretch_of
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.several import Floats, Several
+from noisewright.mechanisms.per_coordinate import Floats, Several
 from noisewright.numerics.balls import Ball, ball, hull, pi
 from noisewright.numerics.fields import BALLS, Field
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.numbers import Number, show
+from noisewright.problem.queries import Vector
 from noisewright.problem.records import Record, record
-from noisewright.problem.vector import Vector
 
 NORMS = ("max", "l2")
 LARGEST_ROUND_BLOCK = 16

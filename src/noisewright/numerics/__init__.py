@@ -4,6 +4,6 @@
 - series, special: sums, special functions, powers
 - bisection: where a property turns, by ends that were checked
 - distances, pairs: metrics and every pair of a universe, floats first, exact where they do not decide
-- lp, weights: linear programmes; multiplicative weights
+- lp: linear programmes; multiplicative weights
 - remembered: what was computed about immutable things
 """

@@ -1,4 +1,4 @@
-"""Linear programmes through HiGHS, with the status checked and the tolerances tightened."""
+"""Linear programmes, and multiplicative weights in whole numbers."""
 
 from __future__ import annotations
 
@@ -99,3 +99,20 @@ def minimise_sparse(
     return Solution(
         np.array(solution.col_value), float(handle.getInfo().objective_function_value), np.array(solution.row_dual)
     )
+
+
+def reweighed(
+    weights: NDArray[np.float64], row: NDArray[np.float64], measured: float, people: float
+) -> NDArray[np.float64]:
+    """Weights moved towards a measurement of row · weights, with the same total.
+
+    Exponent row_i (measured - row · weights) / (2 people), both factors divided by the largest
+    entry of the row: the units of the query do not matter.
+    """
+    size = float(np.abs(row).max())
+    if size == 0 or people == 0:
+        return weights
+    unit = row / size
+    exponent = unit * ((measured - float(row @ weights)) / size / (2 * people))
+    moved = weights * np.exp(exponent - exponent.max())
+    return np.asarray(people * moved / moved.sum())

@@ -1,9 +1,9 @@
 """The vocabulary, exact at birth: what is asked, what must be protected, what counts as good.
 
-- queries, vector, linear: questions: one number, several, linear ones over a universe, choices
+- queries, linear: questions: one number, several, linear ones over a universe, choices
 - sensitivity: every difference that one person can make, as a set
-- privacy, metric_privacy: requirements
-- metrics, geometry, graphs: budgets for pairs of elements
+- privacy: requirements
+- metrics, geometry: budgets for pairs of elements
 - utility, utilities, divergences: what a utility is, and all of them
 - errors: the tree of errors
 - records, fields, numbers, matrices: how data are declared, read, checked and saved

@@ -2,10 +2,10 @@
 
 - certify: the only maker of certificates
 - pure, approximate, probabilistic, renyi: one number, by kind of requirement
-- twofold, integrals, losses: what those rules need of some laws
-- vectors, vector_sets, vector_gaussian: several numbers
+- twofold, losses: what those rules need of some laws
+- vectors, vector_gaussian: several numbers
 - bounded: answers in bounds
-- metric, choice, exponential: metric privacy; choices
+- metric, choice: metric privacy; choices
 - conversions: what one requirement implies about another
 
 In the words of the literature: *reach* is the sensitivity, rounding included; the *profile*, the least delta at each

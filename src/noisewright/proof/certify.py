@@ -22,14 +22,20 @@ from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, Metr
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.matrices import Unchanging
-from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.numbers import above, show
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, Requirement, ZeroConcentratedDP
+from noisewright.problem.privacy import (
+    ApproxDP,
+    MetricPrivacy,
+    ProbabilisticDP,
+    PureDP,
+    RenyiDP,
+    Requirement,
+    ZeroConcentratedDP,
+)
 from noisewright.proof import metric, vector_gaussian
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.bounded import pure_bounded
-from noisewright.proof.choice import pure_choice, pure_permute_and_flip
-from noisewright.proof.exponential import pure_exponential
+from noisewright.proof.choice import pure_choice, pure_exponential, pure_permute_and_flip
 from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence

@@ -10,8 +10,8 @@ from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.pairs import Cost, violation
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Scaled
+from noisewright.problem.privacy import MetricPrivacy
 
 Proven = tuple[Fraction, str]
 

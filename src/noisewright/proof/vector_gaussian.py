@@ -18,13 +18,20 @@ from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
-from noisewright.problem.queries import ROUNDING
+from noisewright.problem.queries import ROUNDING, Vector
 from noisewright.problem.sensitivity import Points
-from noisewright.problem.vector import Vector
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.losses import composed_delta
-from noisewright.proof.vector_sets import counted, largest_sum, root_above, rows, whole_steps
-from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
+from noisewright.proof.vectors import (
+    counted,
+    largest_sum,
+    norm_shaped_bound,
+    per_coordinate_bound,
+    refuse_uncovered,
+    root_above,
+    rows,
+    whole_steps,
+)
 
 _BITS = 192
 

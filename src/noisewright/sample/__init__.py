@@ -3,6 +3,6 @@
 - certified, drawers, everything: a mechanism with its certificate, and how each kind is drawn
 - entropy, uniform, refine: random bits, uniform integers, exact inversion of a distribution function
 - sampler, table, segments, runs, folded, two_sided: noise for one number
-- vectors, shells, round_blocks, linear: noise for several
-- conditional, selection, choice, weighted_choice, synthetic: laws that depend on the answer
+- vectors, shells, linear: noise for several
+- conditional, choice, synthetic: laws that depend on the answer
 """

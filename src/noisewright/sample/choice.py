@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.numerics.balls import ball, precision, upper
+from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision, upper
 from noisewright.problem.numbers import above, show
 from noisewright.problem.utilities import ErrorQuantile
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
@@ -14,6 +18,34 @@ from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.refine import Inverter
 from noisewright.sample.two_sided import flip
 from noisewright.sample.uniform import whole_below
+
+_WORD = 64
+_GUARD = 96
+
+
+def choose(log_weights: Sequence[Fraction], stream: WordStream) -> int:
+    """An index drawn with probability proportional to e^log_weight, exactly."""
+    bits, u = _WORD, int(stream.words(1)[0])
+    while True:
+        lows, highs = _scaled_sums(log_weights, bits)
+        k = bisect_left(lows, u + 1)
+        if k == 0 or highs[k - 1] <= u:
+            return k
+        u = (u << _WORD) | int(stream.words(1)[0])
+        bits += _WORD
+
+
+def _scaled_sums(log_weights: Sequence[Fraction], bits: int) -> tuple[list[int], list[int]]:
+    """Integers below and above 2^bits times the distribution function."""
+    with precision(bits + _GUARD):
+        top = max(log_weights)
+        sums = list(accumulate(ball(value - top).exp() for value in log_weights))
+        shares = [value / sums[-1] for value in sums[:-1]]
+        # Rounding may make lower ends of nearly equal sums decrease by a unit; searching needs them in order.
+        lows = list(accumulate((min(1 << bits, floor_scaled(s, bits)) for s in shares), max))
+        highs = [ceil_scaled(s, bits) for s in shares]
+    return [*lows, 1 << bits], [*highs, 1 << bits]
+
 
 _BITS = 64
 
@@ -58,3 +90,18 @@ def _(mechanism: RandomExponential | PermuteAndFlip) -> list[str]:
         f" {'permute-and-flip' if flips else 'the exponential mechanism'} (epsilon {', '.join(map(show, epsilons))}).",
         f"Error: whatever the scores are, the chosen one is with 95 % confidence at most {above(far)} below the best.",
     ]
+
+
+@drawer_for.register(MinkowskiExponential)
+class AnswerDrawer(Releasing):
+    """Draws the index of what is released from its own law, given the answer."""
+
+    def release(self, answer: Any, entropy: Entropy) -> Any:
+        index = Inverter(self._mechanism.law_given(answer)).draw(entropy.stream())
+        point = tuple(float(x) for x in self._mechanism.candidates[index])
+        return point[0] if len(point) == 1 else point
+
+
+@describe_error.register
+def _(mechanism: MinkowskiExponential) -> list[str]:
+    return [f"Releases {mechanism.query}, with weight e^(-{show(mechanism.rate)} * distance^{show(mechanism.power)})."]

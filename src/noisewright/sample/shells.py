@@ -7,10 +7,15 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.laws.laplace import DiscreteLaplace
+from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.shells import ShellRadius
+from noisewright.numerics.balls import Ball, ball
 from noisewright.sample.entropy import WordStream
 from noisewright.sample.refine import Inverter
+from noisewright.sample.sampler import NoiseSampler
 from noisewright.sample.table import CdfTable
+from noisewright.sample.two_sided import flip
 from noisewright.sample.uniform import uniform_below
 
 _MOST_COORDINATES = 1 << 19
@@ -49,3 +54,67 @@ class ShellSampler:
         limits = np.repeat((2 * radius + 1).astype(np.uint64), self._size)
         drawn = uniform_below(limits, stream).astype(np.int64).reshape(count, self._size)
         return np.asarray(drawn - radius[:, None])
+
+
+_BITS = 64
+_MARGIN = 1e-9
+_BATCH = 1 << 16
+_SMALL_BATCH = 16
+
+
+class RoundBlockSampler:
+    """Integer vectors of mass proportional to e^(-rate |z|), |z| the Euclidean length.
+
+    Coordinates are proposed from mass proportional to e^(-c |z_i|) with a rational c at most
+    rate / sqrt(k), and kept with probability e^(c sum|z_i| - rate |z|), which is at most 1.
+    Guarantees: floats clear the clear cases; whatever lies within 1e-9 is decided in balls, with more bits as needed.
+    """
+
+    def __init__(self, size: int, rate: Fraction) -> None:
+        self._size, self._rate = size, rate
+        # Rounded down to a grid: a proposal that is a little too wide costs attempts, never exactness.
+        self._proposal = Fraction(int(float(rate) / size**0.5 * (1 - 1e-6) * 2**60), 2**60)
+        law = DiscreteLaplace(1 / self._proposal)
+        self._sampler = NoiseSampler(Rounded(law.stepped(), Lattice.integers()))
+
+    def one(self, stream: WordStream) -> list[int]:
+        """A single vector."""
+        while True:
+            vectors = np.array([self._sampler.one(stream) for _ in range(_SMALL_BATCH * self._size)], dtype=np.int64)
+            kept = self._kept(vectors.reshape(_SMALL_BATCH, self._size), stream)
+            if len(kept):
+                return [int(v) for v in kept[0]]
+
+    def many(self, count: int, stream: WordStream) -> NDArray[np.int64]:
+        """`count` vectors, one a row."""
+        parts: list[NDArray[np.int64]] = [np.zeros((0, self._size), dtype=np.int64)]
+        found = 0
+        while found < count:
+            proposals = self._sampler.many(_BATCH * self._size, stream).astype(np.int64)
+            kept = self._kept(proposals.reshape(_BATCH, self._size), stream)
+            parts.append(kept)
+            found += len(kept)
+        return np.concatenate(parts)[:count]
+
+    def _kept(self, vectors: NDArray[np.int64], stream: WordStream) -> NDArray[np.int64]:
+        words = stream.words(len(vectors))
+        values = vectors.astype(np.float64)
+        slack = float(self._proposal) * np.abs(values).sum(axis=1)
+        slack -= float(self._rate) * np.sqrt((values * values).sum(axis=1))
+        chance = np.exp(slack)
+        uniform = words.astype(np.float64) * 2.0**-64
+        margin = _MARGIN * (1 + np.abs(slack))
+        keep = uniform < chance
+        for i in np.flatnonzero(np.abs(uniform - chance) <= margin):
+            keep[i] = self._decide(vectors[i], int(words[i]), stream)
+        return np.asarray(vectors[keep])
+
+    def _decide(self, vector: NDArray[np.int64], u: int, stream: WordStream) -> bool:
+        """Whether U, which begins with the bits u, is below the chance to keep the vector."""
+        entries = [int(v) for v in vector]
+        total, square = sum(map(abs, entries)), sum(v * v for v in entries)
+
+        def chance() -> Ball:
+            return (ball(self._proposal * total) - ball(self._rate) * ball(square).sqrt()).exp()
+
+        return not square or flip(chance, u, _BITS, stream)

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.balls import ball
-from noisewright.numerics.weights import reweighed
+from noisewright.numerics.lp import reweighed
 from noisewright.problem.linear import checked_histogram
+from noisewright.sample.choice import choose
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.entropy import Entropy
 from noisewright.sample.two_sided import TwoSided
-from noisewright.sample.weighted_choice import choose
 
 
 @drawer_for.register(MetricExponential)

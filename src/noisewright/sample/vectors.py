@@ -21,9 +21,8 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.numbers import Number, show
 from noisewright.sample.drawers import describe_error, drawer_for
 from noisewright.sample.entropy import Entropy, WordStream
-from noisewright.sample.round_blocks import RoundBlockSampler
 from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.shells import ShellSampler
+from noisewright.sample.shells import RoundBlockSampler, ShellSampler
 
 Floats = NDArray[np.float64]
 _SHOWN = 6

@@ -6,11 +6,9 @@ from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import Bounded, Choice, Scalar
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
 from noisewright.problem.utility import Utility
-from noisewright.problem.vector import Vector
 from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
 from noisewright.search.designers.linear import LINEAR_METRIC

@@ -10,9 +10,8 @@ import pytest
 
 from noisewright.app.answers import read_truth, shown, truth_of
 from noisewright.problem.errors import InvalidAnswerError, InvalidInputError
-from noisewright.problem.queries import Choice, Scalar
+from noisewright.problem.queries import Choice, Scalar, Vector
 from noisewright.problem.sensitivity import Box
-from noisewright.problem.vector import Vector
 
 NUMBER, PAIR, CHOICE = (
     SimpleNamespace(query=query) for query in (Scalar(1), Vector(Box([1, 2])), Choice(["a", "b, c", "d=e"]))

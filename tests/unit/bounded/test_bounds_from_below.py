@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.bounded_values import profile_of
-from noisewright.mechanisms.conditional import uniform_grid
+from noisewright.mechanisms.conditional import profile_of, uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.families.bounded_optimum import problem_digest, solved, variance_floor

@@ -14,8 +14,8 @@ from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.linear import Linear
+from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box
-from noisewright.problem.vector import Vector
 from tests.mechanisms_by_hand import geometric_masses
 
 ONE, HALF = Fraction(1), Fraction(1, 2)

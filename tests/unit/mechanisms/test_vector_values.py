@@ -21,10 +21,9 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError, InvalidUtilityError
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Box
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError, Usefulness
-from noisewright.problem.vector import Vector
 from tests.mechanisms_by_hand import shaped_masses
 
 ONE, HALF, QUARTER = Fraction(1), Fraction(1, 2), Fraction(1, 4)

@@ -28,8 +28,8 @@ from noisewright.numerics.balls import (
     upper_gamma_share,
 )
 from noisewright.numerics.fields import BALLS, FLOATS
+from noisewright.numerics.lp import reweighed
 from noisewright.numerics.special import gaussian_transform, infinity, kummer, power_from_above
-from noisewright.numerics.weights import reweighed
 
 F = Fraction
 

@@ -10,11 +10,9 @@ import pytest
 
 from noisewright.numerics.distances import check_metric, float_view, group_budget, lower_squared, upper_distance
 from noisewright.problem.errors import InvalidInputError, InvalidNumberError, InvalidPrivacyError
-from noisewright.problem.geometry import Dates, Euclidean, GreatCircle, SmoothThreshold, Threshold, TimeSeries
-from noisewright.problem.graphs import Graph
-from noisewright.problem.metric_privacy import MetricPrivacy
+from noisewright.problem.geometry import Dates, Euclidean, Graph, GreatCircle, SmoothThreshold, Threshold, TimeSeries
 from noisewright.problem.metrics import Hamming, Matrix, PerAttribute, PerValue, Scaled, Sum, WithAbsent
-from noisewright.problem.privacy import REQUIREMENTS
+from noisewright.problem.privacy import REQUIREMENTS, MetricPrivacy
 
 ROWS = [("a", 1), ("b", 1), ("b", 2), ("c", 3)]
 POINTS: list[tuple[Any, Any]] = [(0, 0), ("0.1", "0.2"), (3, 4), (-50.25, 1e-7)]

@@ -11,9 +11,7 @@ import pytest
 
 from noisewright.numerics.distances import lower_squared
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.geometry import Dates, Euclidean, SmoothThreshold, Threshold, TimeSeries
-from noisewright.problem.graphs import Graph
-from noisewright.problem.metric_privacy import MetricPrivacy
+from noisewright.problem.geometry import Dates, Euclidean, Graph, SmoothThreshold, Threshold, TimeSeries
 from noisewright.problem.metrics import (
     Hamming,
     Matrix,
@@ -24,6 +22,7 @@ from noisewright.problem.metrics import (
     common_unit,
     encode,
 )
+from noisewright.problem.privacy import MetricPrivacy
 
 
 def squares(metric) -> dict[tuple[int, int], Fraction]:

@@ -12,6 +12,7 @@ import noisewright as nw
 from noisewright.problem.errors import InvalidAnswerError, InvalidUtilityError
 from noisewright.problem.linear import Linear, Universe, checked_histogram
 from noisewright.problem.numbers import show
+from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points, Replace, Sparse
 from noisewright.problem.utilities import (
     AbsoluteError,
@@ -19,7 +20,6 @@ from noisewright.problem.utilities import (
     SquaredError,
     Usefulness,
 )
-from noisewright.problem.vector import Vector
 
 EACH: list[Any] = [2, "1/3", 0, 7]
 EXACT = (Fraction(2), Fraction(1, 3), Fraction(0), Fraction(7))

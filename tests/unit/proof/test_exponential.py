@@ -10,7 +10,7 @@ import mpmath
 import pytest
 
 import noisewright as nw
-from noisewright.proof.exponential import exponential_bound, utility_sensitivity
+from noisewright.proof.choice import exponential_bound, utility_sensitivity
 
 F = Fraction
 CANDIDATES = [(F(0),), (F(1, 2),), (F(3),)]

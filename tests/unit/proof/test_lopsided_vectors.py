@@ -16,8 +16,15 @@ import pytest
 import noisewright as nw
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.proof.vector_sets import counted, largest_sum, root_above, whole_steps
-from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
+from noisewright.proof.vectors import (
+    counted,
+    largest_sum,
+    norm_shaped_bound,
+    per_coordinate_bound,
+    refuse_uncovered,
+    root_above,
+    whole_steps,
+)
 
 F = Fraction
 ORDERS = list(itertools.permutations(range(3)))

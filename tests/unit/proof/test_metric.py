@@ -16,8 +16,8 @@ from noisewright.numerics.pairs import Cost, largest_ratio, violation
 from noisewright.problem.errors import InvalidMechanismError, UncertifiedError
 from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming, Matrix
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.proof.certify import certify
 from noisewright.sample.certified import Certified, make_certified
 

@@ -10,8 +10,8 @@ from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming, Matrix
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.proof.certify import certify
 
 F = Fraction

@@ -14,8 +14,7 @@ from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.piecewise import staircase
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import precision, upper
-from noisewright.proof.integrals import _tails as tails_beyond
-from noisewright.proof.renyi import concentrated_rho, renyi_divergence
+from noisewright.proof.renyi import _tails as tails_beyond, concentrated_rho, renyi_divergence
 from noisewright.proof.twofold import renyi_ball
 
 F = Fraction

@@ -15,8 +15,7 @@ from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.fields import FLOATS
 from noisewright.proof.vector_gaussian import gaussian_reach
-from noisewright.proof.vector_sets import root_above
-from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound
+from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, root_above
 
 SETS: dict[str, Any] = {
     "box": nw.Box([1, 2, 3]),

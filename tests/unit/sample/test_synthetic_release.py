@@ -14,7 +14,7 @@ import pytest
 import noisewright.sample.everything  # noqa: F401  # makes every sampler known
 from noisewright.lab.metropolis import smalldb_by_metropolis
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
-from noisewright.numerics.weights import reweighed as reweighed_again
+from noisewright.numerics.lp import reweighed as reweighed_again
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.linear import Linear
 from noisewright.sample import synthetic

@@ -15,11 +15,11 @@ from flint import arb, fmpq
 
 from noisewright.mechanisms.linear import Block
 from noisewright.numerics.balls import precision
+from noisewright.sample.choice import choose
 from noisewright.sample.conditional import _bernoulli, _bernoullis
 from noisewright.sample.linear import RoundNoise
-from noisewright.sample.round_blocks import RoundBlockSampler
+from noisewright.sample.shells import RoundBlockSampler
 from noisewright.sample.two_sided import TwoSided, flip
-from noisewright.sample.weighted_choice import choose
 from tests.replay import Replay
 
 TOP = 2**64 - 1

@@ -18,12 +18,10 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Box
-from noisewright.problem.vector import Vector
 from noisewright.sample.drawers import describe_error, drawer_for
-from noisewright.sample.round_blocks import RoundBlockSampler
-from noisewright.sample.shells import ShellSampler
+from noisewright.sample.shells import RoundBlockSampler, ShellSampler
 from tests.mechanisms_by_hand import FAILS, FITS, fit, shaped_masses
 from tests.replay import Replay
 
@@ -150,7 +148,7 @@ def test_shaped_noise_has_mass_by_its_norm_alone(kind, norm, size, rate, reach, 
 
 def test_balls_alone_keep_round_noise_as_floats_do(monkeypatch: pytest.MonkeyPatch):
     """With a margin of one nothing is clear to the floats, and every proposal is decided in balls."""
-    monkeypatch.setattr("noisewright.sample.round_blocks._MARGIN", 1.0)
+    monkeypatch.setattr("noisewright.sample.shells._MARGIN", 1.0)
     sampler, replay = RoundBlockSampler(3, Fraction(5, 2)), Replay(seed=6)
     drawn = [tuple(sampler.one(replay)) for _ in range(1000)]
     assert fit(drawn, shaped_masses(3, 2.5, length, 9)) > FITS

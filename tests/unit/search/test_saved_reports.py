@@ -14,14 +14,12 @@ import pytest
 
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Hamming
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, ZeroConcentratedDP
-from noisewright.problem.queries import Scalar
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, ZeroConcentratedDP
+from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.records import digest
 from noisewright.problem.sensitivity import Box
 from noisewright.problem.utilities import AbsoluteError, Expected, SquaredError, Usefulness, WorstVariance
-from noisewright.problem.vector import Vector
 from noisewright.sample.certified import make_certified
 from noisewright.search.design import design
 from noisewright.search.designers.bounded import design_bounded

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from noisewright.mechanisms.errors import Errors
+from noisewright.mechanisms.base import Errors
 from noisewright.numerics.balls import Ball, ball, lower, precision, upper
 from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import BALLS, Field

@@ -17,9 +17,9 @@ from noisewright.laws.shells import shifted_sum
 from noisewright.numerics.balls import Ball, ball, lower, pi, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import SolverError
+from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
-from noisewright.problem.vector import Vector
 from noisewright.search.bounds.pure import power_bound, quantile_optimum, usefulness_optimum
 from noisewright.search.families.vector_parts import active
 

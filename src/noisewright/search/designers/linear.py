@@ -16,7 +16,7 @@ from noisewright.numerics.distances import check_metric
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.problem.utilities import AbsoluteError, LargestError, SquaredError
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified

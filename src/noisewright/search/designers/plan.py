@@ -35,7 +35,7 @@ from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
-from noisewright.search.tools.lattices import on_cells
+from noisewright.search.tools.golden import on_cells
 
 _MOST_RELEASES = 4096
 _TOLERANCE = 1e-4

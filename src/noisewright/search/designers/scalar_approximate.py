@@ -25,7 +25,7 @@ from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report, gain_text, limit_text
 from noisewright.search.report.shown import Advance
-from noisewright.search.tools.lattices import STEPS_PER_SCALE
+from noisewright.search.tools.golden import STEPS_PER_SCALE
 
 _STD_TOLERANCE = 1e-7
 

@@ -26,7 +26,7 @@ from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.shown import Advance
-from noisewright.search.tools.lattices import on_cells
+from noisewright.search.tools.golden import on_cells
 
 Target = RenyiDP | ZeroConcentratedDP
 

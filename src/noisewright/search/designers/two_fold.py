@@ -21,7 +21,7 @@ from noisewright.search.families.two_fold import NEGLIGIBLE, TwoFoldOptimum, two
 from noisewright.search.families.two_fold_laws import FAMILIES, Cost, Family, best_fold, cost_of, ensemble_family
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.shown import Advance
-from noisewright.search.tools.lattices import on_cells
+from noisewright.search.tools.golden import on_cells
 
 _CORES = 5
 """How many cores of a fold, or limits of a useful error, make a scale that is cut into steps."""

@@ -7,11 +7,10 @@ from fractions import Fraction
 from functools import lru_cache, partial
 
 from noisewright.problem.privacy import ApproxDP, PureDP
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Box, Disjoint
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError, Usefulness
 from noisewright.problem.utility import Utility
-from noisewright.problem.vector import Vector
 from noisewright.search.bounds.vector import vector_bound
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE
 from noisewright.search.designers.scalar_pure import SCALAR_PURE

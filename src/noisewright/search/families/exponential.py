@@ -11,7 +11,7 @@ from noisewright.mechanisms.exponential import MinkowskiExponential, points
 from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.privacy import ProbabilisticDP, PureDP
-from noisewright.proof.exponential import utility_sensitivity
+from noisewright.proof.choice import utility_sensitivity
 from noisewright.sample.certified import Certified, make_certified
 
 

@@ -20,8 +20,8 @@ from noisewright.numerics.distances import FloatView
 from noisewright.numerics.pairs import Cost, largest_ratio
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metric_privacy import MetricPrivacy
 from noisewright.problem.metrics import Scaled
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.programmes.pairs import PairTable, at_distance_zero
 

@@ -29,7 +29,7 @@ from noisewright.search.families.calibration import (
     generalized_gaussians,
     smallest_scale,
 )
-from noisewright.search.tools.lattices import on_cells
+from noisewright.search.tools.golden import on_cells
 
 _LATTICE_TOLERANCE = 1e-5
 _BOUND_TOLERANCE = 1e-11

@@ -16,7 +16,7 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Usefulness
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.chain import LossGrid, loss_grid
-from noisewright.search.tools.lattices import STEPS_PER_SCALE, on_cells, round_number
+from noisewright.search.tools.golden import STEPS_PER_SCALE, on_cells, round_number
 
 _SMALL = Fraction(1, 200)
 _STEPS_PER_SPLIT = 200

@@ -19,12 +19,12 @@ from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import gallop, turn
 from noisewright.problem.errors import SolverError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
+from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
-from noisewright.problem.vector import Vector
 from noisewright.proof.losses import composed_delta
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
-from noisewright.proof.vector_sets import largest_sum, root_above
+from noisewright.proof.vectors import largest_sum, root_above
 from noisewright.search.families.calibration import GAUSSIAN, calibrated_many
 from noisewright.search.families.vector_parts import (
     Shares,

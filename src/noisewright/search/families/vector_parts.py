@@ -18,14 +18,13 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.utilities import AbsoluteError, PowerError
 from noisewright.problem.utility import Utility
-from noisewright.problem.vector import Vector
-from noisewright.proof.vector_sets import root_above
+from noisewright.proof.vectors import root_above
 from noisewright.search.families.staircase import best_split, tuned_staircase, with_split
-from noisewright.search.tools.lattices import STEPS_PER_SCALE, on_cells, round_number
-from noisewright.search.tools.partition import Partition
+from noisewright.search.tools.golden import STEPS_PER_SCALE, on_cells, round_number
+from noisewright.search.tools.shares import Partition
 
 Shares = dict[int, Fraction]
 

@@ -12,11 +12,10 @@ import numpy as np
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
+from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
-from noisewright.problem.vector import Vector
-from noisewright.proof.vector_sets import largest_sum
-from noisewright.proof.vectors import per_coordinate_bound
+from noisewright.proof.vectors import largest_sum, per_coordinate_bound
 from noisewright.search.families.vector_parts import (
     Shares,
     active,
@@ -30,8 +29,14 @@ from noisewright.search.families.vector_parts import (
     tailored_parts,
 )
 from noisewright.search.programmes.linear import best_rates
-from noisewright.search.tools.partition import best_partition, measured_partition
-from noisewright.search.tools.shares import curve_shares, exact_shares, grid_shares, power_shares
+from noisewright.search.tools.shares import (
+    best_partition,
+    curve_shares,
+    exact_shares,
+    grid_shares,
+    measured_partition,
+    power_shares,
+)
 
 Mechanisms = dict[str, Any]
 

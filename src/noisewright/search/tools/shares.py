@@ -8,7 +8,9 @@ best shares are max(level, multiplier rule), and the level is searched.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -140,3 +142,61 @@ def exact_shares(shares: Floats, budget: Fraction, together: int, power: int = 1
         # Ten times the accumulated rounding; a share of the whole budget stays whole.
         units = [max(1, n - 1 - int(n * 1e-13 * together)) for n in units]
     return [budget * n / _UNIT for n in units]
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Blocks of places, the share of the budget that each gets, and the error at epsilon = 1."""
+
+    blocks: tuple[tuple[int, ...], ...]
+    shares: tuple[float, ...]
+    error: float
+
+
+def best_partition(sensitivities: Floats, weights: Floats, power: int) -> Partition:
+    """The best runs of the numbers sorted by w λ^power; power is 2 (squared) or 1 (absolute error).
+
+    Valid for: positive sensitivities and weights. Time quadratic, memory linear in how many there are.
+    """
+    amounts = weights * sensitivities**power
+    order = np.argsort(-amounts, kind="stable")
+    starts = _runs(amounts[order] / amounts[order[0]], power)
+    blocks = tuple(tuple(int(i) for i in order[a:b]) for a, b in zip(starts, [*starts[1:], len(order)], strict=True))
+    return measured_partition(sensitivities, weights, power, blocks)
+
+
+def measured_partition(
+    sensitivities: Floats, weights: Floats, power: int, blocks: tuple[tuple[int, ...], ...]
+) -> Partition:
+    """A given partition with its best shares and its error at epsilon = 1."""
+    amounts = weights * sensitivities**power
+    roots = np.array([_factor(len(b), power) * amounts[list(b)].sum() for b in blocks]) ** (1 / (power + 1))
+    return Partition(blocks, tuple(float(r) for r in roots / roots.sum()), float(roots.sum() ** (power + 1)))
+
+
+def _factor(size: Any, power: int) -> Any:
+    return (size + 1) * (size + 2) / 3 if power == 2 else (size + 1) / 2
+
+
+def _runs(amounts: Floats, power: int) -> list[int]:
+    """Where the best runs start: shortest path over the ends of runs."""
+    count = len(amounts)
+    sums = np.concatenate([[0.0], np.cumsum(amounts)])
+    sizes = np.arange(count, 0, -1)
+    root = np.cbrt if power == 2 else np.sqrt
+    # lengths[count - j + i] belongs to the run from i to j, so that row j is one slice of it.
+    lengths = root(_factor(sizes, power))
+    best = np.zeros(count + 1)
+    back = np.zeros(count + 1, dtype=np.int64)
+    for j in range(1, count + 1):
+        costs = root(sums[j] - sums[:j])
+        costs *= lengths[count - j :]
+        costs += best[:j]
+        back[j] = int(costs.argmin())
+        best[j] = costs[back[j]]
+    starts = []
+    j = count
+    while j:
+        j = int(back[j])
+        starts.append(j)
+    return starts[::-1]
