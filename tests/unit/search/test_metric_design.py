@@ -17,7 +17,7 @@ from noisewright.problem.errors import (
     InvalidQueryError,
     InvalidUtilityError,
 )
-from noisewright.search.families.linear_single import best_single
+from noisewright.search.families.linear import best_single
 from noisewright.search.programmes.pairs import PairTable
 
 TOTAL = nw.SquaredError()

@@ -16,17 +16,15 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.mechanisms.losses import LossTable
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, around, ball, precision
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.search.tools.lattices import round_number
-
-Floats = NDArray[np.float64]
 
 _CELLS_PER_SCALE = 700
 _FAR = 34.0

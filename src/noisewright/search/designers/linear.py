@@ -11,6 +11,7 @@ import numpy as np
 
 from noisewright.mechanisms.linear import MOST_TOGETHER
 from noisewright.mechanisms.linear_values import USUAL_PEOPLE
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.distances import check_metric
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidQueryError
@@ -21,9 +22,8 @@ from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.linear import two_point_bound
 from noisewright.search.families import strategies
-from noisewright.search.families.linear import elliptical_mechanism, laplace_mechanism
-from noisewright.search.families.linear_single import best_single
-from noisewright.search.programmes.linear import Floats, best_ellipse, best_rates
+from noisewright.search.families.linear import best_single, elliptical_mechanism, laplace_mechanism
+from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.programmes.pairs import PairTable
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.report import Report

@@ -154,8 +154,8 @@ def _for_ball(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
 
 
 def _for_points(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
-    places, chosen = active(query), query.sensitivity
-    given: Any = getattr(chosen, "rows", ())
+    listed: Any = query.sensitivity
+    places, given = active(query), listed.rows
     extents, weights = sizes(query, utility)
     scaled = np.array([[float(row[i] / query.extents[i]) for i in places] for row in given])
     std = root_above(max(sum((v * v for v in row), Fraction(0)) for row in given)) / length

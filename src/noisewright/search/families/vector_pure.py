@@ -61,8 +61,8 @@ def _for_l2_ball(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
 
 
 def _for_points(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
-    places, chosen = active(query), query.sensitivity
-    given: Any = getattr(chosen, "rows", ())
+    listed: Any = query.sensitivity
+    places, given = active(query), listed.rows
     extents, weights = sizes(query, utility)
     pairs = np.array([[float(abs(row[i]) / query.extents[i]) for i in places] for row in given])
     power = int(utility.power or 2)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.laws.tabulated import HALF, Tabulated
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.lp import minimise
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import ApproxDP
@@ -26,7 +27,6 @@ from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.tools.lattices import aligned
 
-Floats = NDArray[np.float64]
 Row = tuple[NDArray[np.int32], Floats, float, float]
 
 MOST_CELLS = 8_000

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.conditional import Grid
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.lp import SparseRows, minimise_sparse
 from noisewright.problem.queries import Bounded
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Block = tuple[Places, Floats, float, float]
 """Rows of equal length, one for each line of columns: their columns, values, lower and upper ends."""

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from noisewright.mechanisms.conditional import Grid, uniform_grid
+from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import AverageVariance
-from noisewright.search.programmes.bounded import Floats, Programme
+from noisewright.search.programmes.bounded import Programme
 from noisewright.search.programmes.feasible import smallest_margin
 
 BITS = 60

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import SolverError
 
-Floats = NDArray[np.float64]
 TARGET_GAP = 1e-8
 _GROWTH = 12.0
 _MOST_STAGES = 40

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.distances import FloatView, float_view
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
 from noisewright.search.programmes.linear import Solved
 
-Floats = NDArray[np.float64]
 ALL_PAIRS = 200
 _BLOCK_ENTRIES = 1 << 20
 _ADDED = 400

@@ -15,10 +15,11 @@ from itertools import pairwise
 import numpy as np
 
 from noisewright.mechanisms.rows import Rows
+from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import SolverError, UncertifiedError
 from noisewright.problem.privacy import PureDP
 from noisewright.proof.certify import certify
-from noisewright.search.programmes.bounded import Floats, Programme
+from noisewright.search.programmes.bounded import Programme
 
 _SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 1e-4, 1e-5)
 _TRACES = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
