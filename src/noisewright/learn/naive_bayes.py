@@ -110,7 +110,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """The most probable class of each row."""
-        return np.asarray(self.classes_[np.argmax(self._joint(X), axis=1)])
+        joint = self._joint(X)
+        return np.asarray(self.classes_[np.argmax(joint, axis=1)])
 
     def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
         """The probability of each class for each row."""
