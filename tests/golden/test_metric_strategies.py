@@ -15,7 +15,7 @@ import pytest
 import noisewright as nw
 from noisewright.lab.dx import instance
 from noisewright.lab.dx_data import factors, random_points, us_cities
-from noisewright.search.families.strategies import equal_noise, equal_shares, parameter_selection
+from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 
 SEED = 6

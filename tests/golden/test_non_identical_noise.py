@@ -18,7 +18,7 @@ from noisewright.lab.non_identical_noise import (
     unit_variance,
     with_norm,
 )
-from noisewright.proof.losses import composed_delta
+from noisewright.proof.vector_gaussian import composed_delta
 from noisewright.search.families.vector_approximate import largest_length
 from noisewright.search.tools.shares import best_partition
 

@@ -4,8 +4,8 @@
 - generalized_gaussian*, named_rules, ranges, sensitivities: the generalized-Gaussian paper
 - paper_bounds, metropolis: bounds and walks of papers, which no proof uses
 - non_identical*: non-identical noise for several numbers
-- composite*, own_shapes: bounded, unbiased answers
-- dx*, meta: metric privacy for linear questions
+- composite*, own_shapes, columns: bounded, unbiased answers
+- dx*, meta, strategies: metric privacy for linear questions
 - contingency, classification, data: datasets
 - registry, claims, sheets, pictures: every reproduction by name, its claims, what it writes
 """

@@ -15,7 +15,7 @@ from noisewright.lab.dx_claims import accuracy_claims, blowfish_claims, city_cla
 from noisewright.lab.dx_data import Floats, factors, pair_distances, random_points, us_cities
 from noisewright.lab.dx_pictures import blowfish_picture, city_picture, strategy_picture
 from noisewright.lab.dx_printed import parameter_selection_as_printed
-from noisewright.search.families.strategies import equal_noise, equal_shares, parameter_selection
+from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.report.shown import Advance
 

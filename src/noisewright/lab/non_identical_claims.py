@@ -12,7 +12,7 @@ from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint
 from noisewright.problem.utilities import SquaredError
-from noisewright.proof.losses import composed_delta
+from noisewright.proof.vector_gaussian import composed_delta
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.vector_approximate import gaussian_mechanisms, largest_length
 from noisewright.search.families.vector_pure import mid, pure_mechanisms

@@ -1,3 +1,9 @@
+from noisewright.lab.columns import (
+    ColumnPlan as ColumnPlan,
+    LocalMean as LocalMean,
+    local_mean as local_mean,
+    plan_columns as plan_columns,
+)
 from noisewright.lab.meta import metric_private as metric_private
 from noisewright.lab.own_shapes import composite_from as composite_from, loss_programme as loss_programme
 from noisewright.lab.sensitivities import (
@@ -24,12 +30,6 @@ from noisewright.mechanisms.truncated import Truncated as Truncated
 from noisewright.problem.queries import Bounded as Bounded
 from noisewright.proof.conversions import implied_bound as implied_bound
 from noisewright.search.designers.bounded import design_bounded as design_bounded
-from noisewright.search.designers.columns import (
-    ColumnPlan as ColumnPlan,
-    LocalMean as LocalMean,
-    local_mean as local_mean,
-    plan_columns as plan_columns,
-)
 from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
 from noisewright.search.families.composition import (
     composed_delta as composed_delta,

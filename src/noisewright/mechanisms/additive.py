@@ -15,7 +15,7 @@ from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.answers import read_answer, read_whole, stretch_of
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.expected import ErrorDensity, ErrorLaw
-from noisewright.mechanisms.smoothed import Smoothed
+from noisewright.mechanisms.losses import Smoothed
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import one_of, only

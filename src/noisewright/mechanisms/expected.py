@@ -12,9 +12,8 @@ from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.base import Errors
-from noisewright.mechanisms.losses import expected_loss, off_by
+from noisewright.mechanisms.losses import Smoothed, expected_loss, off_by
 from noisewright.mechanisms.numerical import entropy_of_error, histogram_value, mallows_value
-from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import certainly_at_most
 from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.numerics.fields import BALLS, Exact, Field, Value

@@ -14,8 +14,8 @@ from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS
+from noisewright.mechanisms.losses import Smoothed
 from noisewright.mechanisms.per_coordinate import Several
-from noisewright.mechanisms.smoothed import Smoothed
 from noisewright.numerics.balls import Ball, ball
 from noisewright.numerics.fields import BALLS, Field
 from noisewright.problem import fields

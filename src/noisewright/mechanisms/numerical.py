@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.smoothed import Smoothed
+from noisewright.mechanisms.losses import Smoothed
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.divergences import HistogramEntropy, HistogramMetric, KullbackLeibler, Mallows, Renyi
 

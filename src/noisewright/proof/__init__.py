@@ -2,7 +2,7 @@
 
 - certify: the only maker of certificates
 - pure, approximate, probabilistic, renyi: one number, by kind of requirement
-- twofold, losses: what those rules need of some laws
+- twofold: what those rules need of two-fold laws
 - vectors, vector_gaussian: several numbers
 - bounded: answers in bounds
 - metric, choice: metric privacy; choices

@@ -8,7 +8,7 @@ import pytest
 
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.expected import ErrorLaw
-from noisewright.mechanisms.smoothed import Smoothed
+from noisewright.mechanisms.losses import Smoothed
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, Usefulness

@@ -13,8 +13,7 @@ import pytest
 import noisewright as nw
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.proof.losses import composed_delta
-from noisewright.proof.vector_gaussian import gaussian_delta, gaussian_reach
+from noisewright.proof.vector_gaussian import composed_delta, gaussian_delta, gaussian_reach
 
 F = Fraction
 ORDERS = list(itertools.permutations(range(3)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.search.families.strategies import block_descent
+from noisewright.search.families.block_descent import block_descent
 from noisewright.search.programmes.linear import best_rates
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import noisewright as nw
 from noisewright.lab.dx import instance
 from noisewright.lab.dx_printed import parameter_selection_as_printed
+from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
 from noisewright.search.families.linear import laplace_mechanism
-from noisewright.search.families.strategies import equal_noise, equal_shares, parameter_selection
 
 OVERSPENDING_SEED = 11
 

@@ -3,7 +3,7 @@
 - scalar_pure, scalar_approximate, scalar_concentrated: one number
 - halves, two_fold, plan: half-integers, two-fold noise, many releases
 - vector: several numbers
-- bounded, columns: answers in bounds, one or several
+- bounded: answers in bounds
 - choice: one of several candidates
 - linear: linear questions under metric privacy
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from noisewright.problem.utilities import AbsoluteError, LargestError, SquaredEr
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.linear import two_point_bound
-from noisewright.search.families import strategies
+from noisewright.search.families.block_descent import LARGEST_UNIVERSE, block_descent
 from noisewright.search.families.linear import best_single, elliptical_mechanism, laplace_mechanism
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.programmes.pairs import PairTable
@@ -33,7 +33,7 @@ _TABLES: Remembered[PairTable] = Remembered()
 
 
 def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advance) -> Iterator[Proposal]:
-    """The convex optimum of independent noise, elliptical noise, and the d_X paper's strategies beside them."""
+    """The convex optimum of independent noise, elliptical noise, and biased answers for few people."""
     step("checking the metric")
     check_metric(privacy.metric)
     table = _table(query, privacy)
@@ -45,12 +45,8 @@ def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advan
         return
     if round_noise := best_elliptical(query, privacy, table, weights):
         yield _solved("elliptical", round_noise[0], 1, round_noise[1])
-    step("comparing with the paper's strategies")
-    if table.complete:
-        for i, (name, strategy) in enumerate(STRATEGIES.items()):
-            yield Proposal(name, laplace_mechanism(query, privacy, list(strategy(np.abs(table.rows)))), 2 + i)
-        if query.people is not None and query.size <= strategies.LARGEST_UNIVERSE and utility.power == 2:
-            yield Proposal("block descent", descended(query, privacy, table, weights), 2 + len(STRATEGIES))
+    if table.complete and query.people is not None and query.size <= LARGEST_UNIVERSE and utility.power == 2:
+        yield Proposal("block descent", descended(query, privacy, table, weights), 2)
 
 
 def _solved(name: str, found: Certified, simplicity: int, gap: float) -> Proposal:
@@ -78,14 +74,6 @@ def notes(report: Report) -> Iterator[str]:
         yield "Elliptical noise is not offered: the differences between elements do not span all queries."
     if report.bound is not None:
         yield "The best possible value is proven for every mechanism, but crude: it looks at two histograms only."
-
-
-STRATEGIES: dict[str, Callable[[Floats], Floats]] = {
-    "equal shares": strategies.equal_shares,
-    "equal noise": strategies.equal_noise,
-    "parameter selection": strategies.parameter_selection,
-}
-"""The d_X paper's Strategies 1 to 3, by name."""
 
 
 def check(query: Linear, privacy: MetricPrivacy, utility: Utility) -> None:
@@ -136,7 +124,7 @@ def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: 
     """The paper's block descent for biased answers, started at the unbiased optimum."""
     start = best_rates(np.abs(table.rows), weights)
     distances = table.view.rows(0, query.size)
-    columns, scales, _ = strategies.block_descent(table.matrix, distances, start.point, query.people or USUAL_PEOPLE)
+    columns, scales, _ = block_descent(table.matrix, distances, start.point, query.people or USUAL_PEOPLE)
     wanted = [[Fraction(float(v)) for v in row] for row in columns]
     return laplace_mechanism(query, privacy, [1 / float(c) for c in scales], wanted)
 

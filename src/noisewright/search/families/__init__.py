@@ -7,5 +7,5 @@
 - vector_pure, vector_approximate, vector_parts: several numbers
 - shapes, central, bounded_optimum: answers in bounds
 - exponential: candidates chosen by their distance, and releases kept in bounds afterwards
-- linear, strategies: linear questions
+- linear, block_descent: linear questions
 """

@@ -22,8 +22,7 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
-from noisewright.proof.losses import composed_delta
-from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
+from noisewright.proof.vector_gaussian import composed_delta, frame_reach, gaussian_reach
 from noisewright.proof.vectors import largest_sum, root_above
 from noisewright.search.families.calibration import GAUSSIAN, calibrated_many
 from noisewright.search.families.vector_parts import (
