@@ -79,6 +79,11 @@ class SmoothLaw(SymmetricLaw, Scalable):
     __slots__ = ()
     on_integers: ClassVar[bool | None] = False
 
+    @property
+    def slope(self) -> Fraction | None:
+        """The supremum of |d/dx ln f|, which is what each unit of shift costs; None where it has none."""
+        return None
+
 
 Crossing: TypeAlias = tuple[Fraction, Fraction]
 """Two rationals around the point where the log-ratio of a law passes epsilon."""

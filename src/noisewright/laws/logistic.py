@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import accumulate
 
 from noisewright.laws.base import LAWS, Crossing, SmoothLaw, bracket_crossing
 from noisewright.numerics.balls import ball
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
+from noisewright.numerics.series import alternating
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, rational
 from noisewright.problem.records import record
@@ -19,6 +19,10 @@ class Logistic(SmoothLaw):
     """Logistic noise: tails like Laplace, a round top like a Gaussian."""
 
     scale: Rational = rational(above=0)
+
+    @property
+    def slope(self) -> Fraction:
+        return 1 / self.scale
 
     def density(self, x: Point, field: Field) -> Value:
         u = self._fade(max(x, -x), field)
@@ -56,19 +60,8 @@ class Logistic(SmoothLaw):
 
 def _eta(power: Exact, field: Field) -> Value:
     """Sum of (-1)^(n-1) / n^power, for power > 0."""
-    if field is BALLS and power == 1:
+    if field is not BALLS:
+        return alternating(lambda k: (k + 1) ** -float(power))
+    if power == 1:
         return BALLS.real(2).log()
-    if field is BALLS:
-        return (1 - BALLS.power(BALLS.real(2), 1 - Fraction(power))) * ball(power).zeta()
-    return _eta_floats(float(power))
-
-
-def _eta_floats(power: float) -> float:
-    """Borwein's alternating sum: 30 terms leave an error below 1e-20."""
-    count = 30
-    terms = [1.0]
-    for i in range(1, count + 1):
-        terms.append(terms[-1] * 4 * (count + i - 1) * (count - i + 1) / ((2 * i - 1) * (2 * i)))
-    sums = list(accumulate(terms))
-    total = sum((-1) ** k * (sums[k] - sums[-1]) / (k + 1) ** power for k in range(count))
-    return float(-total / sums[-1])
+    return (1 - BALLS.power(BALLS.real(2), 1 - Fraction(power))) * ball(power).zeta()

@@ -38,6 +38,7 @@ class Field(Protocol):
 
     def sqrt(self, value: Value) -> Value: ...
     def erfc(self, value: Value) -> Value: ...
+    def atan(self, value: Value) -> Value: ...
     def gamma_tail(self, order: Exact, value: Value) -> Value:
         """Regularised upper incomplete gamma function Q(order, value)."""
 
@@ -50,6 +51,7 @@ class _Floats:
     real = staticmethod(float)
     exp, expm1, log = staticmethod(math.exp), staticmethod(math.expm1), staticmethod(math.log)
     sqrt, erfc, gamma = staticmethod(math.sqrt), staticmethod(math.erfc), staticmethod(math.gamma)
+    atan = staticmethod(math.atan)
 
     def power(self, base: float, exponent: Exact) -> float:
         return float(base ** float(exponent)) if base else float(exponent == 0)
@@ -72,7 +74,7 @@ class _Floats:
 class _Balls:
     name = "balls"
     exp, expm1, log = (staticmethod(methodcaller(name)) for name in ("exp", "expm1", "log"))
-    sqrt, erfc, sin_pi = (staticmethod(methodcaller(name)) for name in ("sqrt", "erfc", "sin_pi"))
+    sqrt, erfc, sin_pi, atan = (staticmethod(methodcaller(name)) for name in ("sqrt", "erfc", "sin_pi", "atan"))
     pi, gamma_tail, between = staticmethod(pi), staticmethod(upper_gamma_share), staticmethod(hull)
 
     def real(self, value: Point) -> Ball:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 
 from noisewright.numerics.balls import ball, certainly_at_most, hull, precision
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Value
@@ -114,3 +116,16 @@ def power_sum_polynomial(power: int) -> tuple[Fraction, ...]:
         for j, value in enumerate(power_sum_polynomial(i)):
             coefficients[j] -= math.comb(power + 1, i) * value
     return tuple(value / (power + 1) for value in coefficients)
+
+
+def alternating(term: Callable[[int], float]) -> float:
+    """The sum of (-1)^k term(k) over k >= 0, by Chebyshev weights: 30 terms leave an error below 1e-20 of term(0).
+
+    Valid for: terms that are moments of a positive measure on [0, 1], as (k + 1)^-p and (2k + 1)^-p are.
+    """
+    count = 30
+    weights = [1.0]
+    for i in range(1, count + 1):
+        weights.append(weights[-1] * 4 * (count + i - 1) * (count - i + 1) / ((2 * i - 1) * (2 * i)))
+    sums = list(accumulate(weights))
+    return float(sum((-1) ** k * (1 - sums[k] / sums[-1]) * term(k) for k in range(count)))

@@ -14,8 +14,6 @@ from noisewright.laws.base import LogConcave
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian, GaussianMixture
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
-from noisewright.laws.laplace import Laplace, TruncatedLaplace
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.balls import ball, floor_scaled, precision, upper
@@ -30,10 +28,21 @@ _MOST_COMPARISONS = 20_000_000
 
 @singledispatch
 def approximate_delta(law: NoiseLaw, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
-    """Least proven delta at this epsilon over all shifts up to `reach`, and its rule."""
-    bound, rule = pure_bound(law, reach)
-    if bound <= epsilon:
-        return Fraction(0), f"approximate/{rule}"
+    """Least proven delta at this epsilon over all shifts up to `reach`, and its rule.
+
+    A half-line is the worst set of a log-concave law; others are known by their pure bound.
+    """
+    found = from_pure(law, epsilon, reach)
+    if found is not None:
+        return found
+    if isinstance(law, GeneralizedGaussian) and law.power < 1:
+        raise UncertifiedError(
+            "refused: a generalized Gaussian of power below 1 is proven as pure privacy only, and its pure bound"
+            " exceeds the epsilon that was asked for. Use a larger scale.",
+        )
+    if isinstance(law, LogConcave):
+        return log_concave_delta(law, epsilon, reach), "approximate/half-line"
+    bound = pure_bound(law, reach)[0]
     raise UncertifiedError(
         f"there is no rule for the delta of {type(law).__name__} noise at an epsilon below its pure bound"
         f" {float(bound):.6g}.",
@@ -74,26 +83,6 @@ def _(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> tuple[Fractio
         Fraction(0),
     )
     return total, "approximate/joint-convexity"
-
-
-@approximate_delta.register(Gaussian)
-@approximate_delta.register(Laplace)
-@approximate_delta.register(Logistic)
-@approximate_delta.register(TruncatedLaplace)
-@approximate_delta.register(GeneralizedGaussian)
-def _(
-    law: Gaussian | Laplace | Logistic | TruncatedLaplace | GeneralizedGaussian, epsilon: Fraction, reach: Fraction
-) -> tuple[Fraction, str]:
-    """A half-line is the worst set of a log-concave law."""
-    found = from_pure(law, epsilon, reach)
-    if found is not None:
-        return found
-    if isinstance(law, GeneralizedGaussian) and law.power < 1:
-        raise UncertifiedError(
-            "refused: a generalized Gaussian of power below 1 is proven as pure privacy only, and its pure bound"
-            " exceeds the epsilon that was asked for. Use a larger scale.",
-        )
-    return log_concave_delta(law, epsilon, reach), "approximate/half-line"
 
 
 @approximate_delta.register(DiscreteGaussian)

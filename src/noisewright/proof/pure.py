@@ -14,10 +14,10 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
+from noisewright.laws.base import SmoothLaw
 from noisewright.laws.folds import Atoms
 from noisewright.laws.generalized_gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.twofold import TwoFold
@@ -113,9 +113,11 @@ def extremes(highs: Sequence[Any], lows: Sequence[Any], reach: Sequence[int]) ->
 
 
 @pure_bound.register
-def _(law: Logistic, reach: Fraction) -> tuple[Fraction, str]:
-    """|d/dx ln f| < 1 / scale everywhere."""
-    return reach / law.scale, "pure/logistic"
+def _(law: SmoothLaw, reach: Fraction) -> tuple[Fraction, str]:
+    """|d/dx ln f| is at most the slope everywhere, so ln f changes by at most slope times the shift."""
+    if law.slope is None:
+        raise UncertifiedError(f"there is no rule for laws of type {type(law).__name__}.")
+    return reach * law.slope, f"pure/{law.CARD.kind}"
 
 
 @pure_bound.register
