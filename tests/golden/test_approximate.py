@@ -76,7 +76,7 @@ def test_the_winner_is_within_half_a_percent_of_the_optimum_and_never_behind_the
 
 def test_one_number_at_one_and_a_millionth_says_why_with_computed_numbers():
     report = nw.design(nw.Scalar(1), privacy=nw.ApproxDP(1, "1e-6"), utility=nw.SquaredError())
-    assert "9.306 times less error" in report.why
+    assert "its error is 9.306 times smaller than that of Gaussian noise" in report.why
     assert "Gaussian noise beats Laplace and staircase noise from 9 equal releases on" in report.why
 
 

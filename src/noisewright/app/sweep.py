@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from itertools import chain, cycle, islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from noisewright.app import options
 from noisewright.app.output import check_places, draw, on_a_terminal, remark, say_either, writing
@@ -18,10 +18,10 @@ from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.search.design import design
-from noisewright.search.report.plots import new_figure, save
-from noisewright.search.report.report import Report
 from noisewright.search.report.shown import number, progress_bar, text_table
+
+if TYPE_CHECKING:
+    from noisewright.search.report.report import Report
 
 LIMIT = "best possible"
 
@@ -80,6 +80,8 @@ class Sweep:
 
 def run(query: Scalar, requirements: list[PureDP], utility: Utility, *, progress: bool) -> Sweep:
     """Ask the same question at each epsilon."""
+    from noisewright.search.design import design
+
     reports = []
     with progress_bar("sweep", len(requirements), shown=progress) as step:
         for requirement in requirements:
@@ -96,6 +98,8 @@ def plot_sweep(sweep: Sweep, path: Path) -> None:
 
     Costs span orders of magnitude and get a logarithmic axis, unless one is zero; a probability does not.
     """
+    from noisewright.search.report.plots import new_figure, save
+
     reports = sorted(sweep.reports, key=lambda report: report.privacy.epsilon)
     epsilons = [float(report.privacy.epsilon) for report in reports]
     columns = list(zip(*(sweep.values(report) for report in reports), strict=True))

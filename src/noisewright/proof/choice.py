@@ -11,6 +11,8 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import PureDP
 
+_BITS = 128
+
 
 def pure_choice(mechanism: RandomExponential, requirement: PureDP) -> tuple[Fraction, str]:
     """The largest epsilon that may be drawn.
@@ -34,9 +36,6 @@ def pure_permute_and_flip(mechanism: PermuteAndFlip, requirement: PureDP) -> tup
     Scores read from floats may be apart by the stretch besides, by which `rate_of` lessens c.
     """
     return mechanism.epsilon, "pure/permute-and-flip"
-
-
-_BITS = 128
 
 
 def pure_exponential(mechanism: MinkowskiExponential, requirement: PureDP) -> tuple[Fraction, str]:
@@ -64,4 +63,4 @@ def utility_sensitivity(mechanism: MinkowskiExponential) -> Fraction:
     pairs = [(c, a, b) for a, b in mechanism.neighbours() for c in mechanism.candidates]
     with precision(_BITS):
         changes = [upper(mechanism.distance(c, a, BALLS) - mechanism.distance(c, b, BALLS)) for c, a, b in pairs]
-    return max(Fraction(0), *changes)
+    return max([Fraction(0), *changes])

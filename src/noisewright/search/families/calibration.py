@@ -27,7 +27,7 @@ from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.proof.approximate import BITS, approximate_delta
 
-_ROUNDS = 40
+_ROUNDS = 52
 _MARGIN = 2.0**-37
 _MOST_MARGINS = 60
 _DIGITS = 2**44
