@@ -59,6 +59,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.Usefulness: {"within": 2},
     nw.ErrorQuantile: {"confidence": TENTH},
     nw.Growth: {"power": 1, "factor": 2},
+    nw.Huber: {"knee": 2},
     nw.Expected: {"loss": abs, "growth": 1},
     nw.WorstVariance: {},
     nw.AverageVariance: {"prior": [(0, 1), (1, 3)]},

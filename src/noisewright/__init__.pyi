@@ -40,6 +40,7 @@ from noisewright.problem.utilities import (
     ErrorQuantile as ErrorQuantile,
     Expected as Expected,
     Growth as Growth,
+    Huber as Huber,
     LargestError as LargestError,
     PowerError as PowerError,
     SquaredError as SquaredError,

@@ -8,9 +8,11 @@ worst case over all true answers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from noisewright.problem import fields
@@ -20,6 +22,8 @@ from noisewright.problem.records import Record, keep, record
 from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weights, read_weights
 
 _LARGEST = Fraction(10**120)
+_FAINT = 2.0**-60
+_PIECES = 1200
 
 
 @record("power-error", UTILITIES, error=InvalidUtilityError)
@@ -226,6 +230,75 @@ class Expected(Utility):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(Expected, self.loss, growth=self.growth, name=self.name), ()
+
+
+@record("huber", UTILITIES, error=InvalidUtilityError)
+class Huber(Utility):
+    """Mean of Huber's loss: half the square of an error up to `knee`, beyond it rising as steeply as at the knee."""
+
+    knee: fields.Rational = fields.rational(above=0, at_most=_LARGEST, hint=": where the loss stops bending")
+    tabulated: ClassVar[bool] = True
+    degree: ClassVar[Fraction] = Fraction(2)
+
+    def __str__(self) -> str:
+        return f"mean Huber loss, knee {show(self.knee)}"
+
+    @property
+    def growth(self) -> Growth:
+        """The loss stays below knee (1 + |x|)."""
+        return Growth(1, self.knee)
+
+    def loss(self, error: float) -> float:
+        """The loss of one error."""
+        size, knee = abs(error), float(self.knee)
+        return size * size / 2 if size <= knee else knee * (size - knee / 2)
+
+    def scaled(self, unit: Fraction) -> Huber:
+        return Huber(self.knee / unit)
+
+    def under(self, errors: Any, field: Any) -> Any:
+        """The integral of min(t, knee) P(|X| > t); for whole numbers a sum of rises of the loss times P(|X| >= j).
+
+        Rule: where the density does not rise away from zero, P(|X| > t) is convex: on a piece it lies below its chord
+        and, averaged with a weight, above its value at the centre of the weight. What lies beyond the last piece
+        costs at most knee times the rest of E|X|, and exactly that where the last piece ends at the knee.
+        """
+        if not hasattr(errors, "integer"):
+            raise InvalidUtilityError(
+                "Huber's loss is for one number without bounds; give SquaredError or AbsoluteError."
+            )
+        last = self.knee
+        while last > 1 and float(1 - errors.chances((last / 2,), field)[0]) < _FAINT:
+            last /= 2
+        near, covered = (self._sum if errors.integer else self._pieces)(errors, last, field)
+        rest = field.real(self.knee) * (errors.power_means(Fraction(1), field)[0] - covered)
+        return near + (rest if last == self.knee else field.between(field.real(0), rest))
+
+    def _sum(self, errors: Any, last: Fraction, field: Any) -> tuple[Any, Any]:
+        """Loss and part of E|X| up to the first whole number beyond the end; from there on it rises as at the knee."""
+        sizes, knee = range(1, math.ceil(last) + 2), self.knee
+        beyond = [1 - chance for chance in errors.chances(tuple(Fraction(j - 1) for j in sizes), field)]
+        losses = [Fraction(j * j, 2) if j <= knee else knee * (j - knee / 2) for j in range(sizes.stop)]
+        near = sum(
+            (field.real(losses[j] - losses[j - 1]) * p for j, p in zip(sizes, beyond, strict=True)), field.real(0)
+        )
+        return near, sum(beyond, field.real(0))
+
+    def _pieces(self, errors: Any, last: Fraction, field: Any) -> tuple[Any, Any]:
+        """Integrals of t P(|X| > t) and of P(|X| > t) up to the end of the last piece; pieces are short near zero."""
+        ends = [last * i * i / _PIECES**2 for i in range(_PIECES + 1)]
+        cells = list(pairwise(ends))
+        heavy = [2 * (a * a + a * b + b * b) / (3 * (a + b)) for a, b in cells]
+        places = (*ends, *((a + b) / 2 for a, b in cells), *heavy)
+        beyond = [1 - chance for chance in errors.chances(places, field)]
+        at, middle, centre = beyond[: len(ends)], beyond[len(ends) : -_PIECES], beyond[-_PIECES:]
+        near, covered = [field.real(0)] * 2, [field.real(0)] * 2
+        for i, (a, b) in enumerate(cells):
+            width, weight = field.real(b - a), field.real((b * b - a * a) / 2)
+            chord = at[i] + (at[i + 1] - at[i]) * field.real((heavy[i] - a) / (b - a))
+            near = [near[0] + weight * centre[i], near[1] + weight * chord]
+            covered = [covered[0] + width * middle[i], covered[1] + width * (at[i] + at[i + 1]) / 2]
+        return field.between(*near), field.between(*covered)
 
 
 @record("worst-variance", UTILITIES, error=InvalidUtilityError)

@@ -13,7 +13,15 @@ from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, Kull
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, PowerError, SquaredError, Usefulness
+from noisewright.problem.utilities import (
+    AbsoluteError,
+    ErrorQuantile,
+    Expected,
+    Huber,
+    PowerError,
+    SquaredError,
+    Usefulness,
+)
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.chain import loss_grid
 from noisewright.search.bounds.pure import best_possible
@@ -153,6 +161,6 @@ def _quick(mechanism: Additive, utility: Utility) -> float:
 
 
 SCALAR_PURE = Designer(
-    (*SCALAR, Expected, KullbackLeibler, Renyi, HistogramEntropy, Mallows, ErrorEntropy),
+    (*SCALAR, Huber, Expected, KullbackLeibler, Renyi, HistogramEntropy, Mallows, ErrorEntropy),
     propose, bound, check_problem, notes=notes,
 )  # fmt: skip
