@@ -13,8 +13,7 @@ from hypothesis.strategies import SearchStrategy
 
 from noisewright.laws.base import LAWS as FAMILY
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace, TruncatedLaplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import Piecewise

@@ -14,9 +14,9 @@ from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming
 from noisewright.problem.privacy import MetricPrivacy
 from noisewright.sample.certified import make_certified
-from noisewright.sample.entropy import SystemEntropy
 from noisewright.sample.linear import RoundNoise
 from noisewright.sample.two_sided import TwoSided
+from noisewright.sample.uniform import SystemEntropy
 
 pytestmark = pytest.mark.statistical
 

@@ -17,8 +17,8 @@ import noisewright as nw
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.sample.certified import make_certified
-from noisewright.sample.entropy import SystemEntropy
 from noisewright.sample.shells import ShellSampler
+from noisewright.sample.uniform import SystemEntropy
 
 LEVEL = 1e-9
 COUNT = 1_000_000

@@ -12,10 +12,11 @@ import numpy as np
 
 from noisewright.lab.claims import Claim, Reproduction
 from noisewright.lab.dx_claims import accuracy_claims, blowfish_claims, city_claims, strategy_claims
-from noisewright.lab.dx_data import Floats, factors, pair_distances, random_points, us_cities
+from noisewright.lab.dx_data import factors, pair_distances, random_points, us_cities
 from noisewright.lab.dx_pictures import blowfish_picture, city_picture, strategy_picture
 from noisewright.lab.dx_printed import parameter_selection_as_printed
 from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
+from noisewright.numerics.arrays import Floats
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.report.shown import Advance
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from noisewright.lab.claims import Claim
-from noisewright.lab.dx_data import Floats
 from noisewright.lab.dx_printed import exponential_shortfall, weights_noise_free
+from noisewright.numerics.arrays import Floats
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Matrix
 from noisewright.problem.privacy import MetricPrivacy

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.lab.data import dataset
+from noisewright.numerics.arrays import Floats
 
-Floats = NDArray[np.float64]
 SEED = 741
 CITIES = 741
 CLOSEST = 0.02

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from noisewright.lab.dx_data import Floats
+from noisewright.numerics.arrays import Floats
 
 _STRATEGIES = ("Strategy 1", "Strategy 2", "Strategy 3", "convex")
 

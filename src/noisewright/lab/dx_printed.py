@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.lp import reweighed
 
-Floats = NDArray[np.float64]
 _MOST_ROUNDS = 1000
 
 

@@ -20,7 +20,7 @@ from noisewright.lab.data import dataset
 from noisewright.lab.generalized_gaussian_counts import Outcome
 from noisewright.lab.named_rules import corollary_nine_scale, gaussian_printed_std, truncated_printed_scale
 from noisewright.lab.pictures import write_table
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.truncated import Truncated

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from noisewright.lab.named_rules import corollary_nine_scale, gaussian_classical_std, gaussian_printed_std
 from noisewright.lab.pictures import write_table
-from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive

@@ -10,7 +10,7 @@ import numpy as np
 
 from noisewright.lab.named_rules import gaussian_classical_std, gaussian_printed_std, proposition_eight_scale
 from noisewright.lab.pictures import write_table
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.search.families.calibration import GAUSSIAN, calibrated_many, generalized_gaussians

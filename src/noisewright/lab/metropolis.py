@@ -13,9 +13,8 @@ from noisewright.numerics.balls import ball
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.linear import checked_histogram
 from noisewright.problem.numbers import Number
-from noisewright.sample.entropy import SystemEntropy, WordStream
 from noisewright.sample.two_sided import flip
-from noisewright.sample.uniform import uniform_below
+from noisewright.sample.uniform import SystemEntropy, WordStream, uniform_below
 
 
 def smalldb_by_metropolis(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.lab.claims import Claim
+from noisewright.numerics.arrays import Floats
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint
@@ -16,8 +16,6 @@ from noisewright.proof.vector_gaussian import composed_delta
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.vector_approximate import gaussian_mechanisms, largest_length
 from noisewright.search.families.vector_pure import mid, pure_mechanisms
-
-Floats = NDArray[np.float64]
 
 _SAID = {
     "Gaussian": {"linear": 1.145, "quadratic": 2.442, "exponential": 9.658},

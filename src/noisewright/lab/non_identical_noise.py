@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.lab.claims import Reproduction
 from noisewright.lab.non_identical_claims import claims
+from noisewright.numerics.arrays import Floats
 from noisewright.search.families.vector_approximate import largest_length
 from noisewright.search.report.plots import new_figure, save
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.shares import best_partition
-
-Floats = NDArray[np.float64]
 
 PROFILES = ("uniform", "linear", "quadratic", "exponential", "one-hot")
 DELTA = Fraction(1, 10**6)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from noisewright.laws.combined import Ensemble
 from noisewright.laws.folds import Fold, GammaFold, NoncentralChiSquaredFold
 from noisewright.laws.formula import FormulaFold
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.lab.data import dataset
+from noisewright.numerics.arrays import Floats
 
-Floats = NDArray[np.float64]
 _BINS = 50
 _INTERVALS_PER_DAY = 288
 

@@ -1,7 +1,7 @@
 """Probability laws as frozen data; each formula runs in floats or in balls.
 
 - base, lattice, registry: what a law is and where its log-ratio passes epsilon, the grid it is used on, names in files
-- laplace, gaussian, generalized_gaussian, logistic: smooth laws
+- laplace, gaussian, logistic, hyperbolic_secant: smooth laws
 - piecewise, tabulated, discrete_gaussian: staircases and cells; laws born on the integers
 - twofold, folds, combined, formula, inverse: Laplace noise whose rate is random, and its folds
 - bumps, shells: parts of composite and of norm-shaped noise

@@ -6,8 +6,11 @@ from noisewright.laws.bumps import (
     Tent as Tent,
 )
 from noisewright.laws.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian as Gaussian, GaussianMixture as GaussianMixture
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian as GeneralizedGaussian
+from noisewright.laws.gaussian import (
+    Gaussian as Gaussian,
+    GaussianMixture as GaussianMixture,
+    GeneralizedGaussian as GeneralizedGaussian,
+)
 from noisewright.laws.hyperbolic_secant import HyperbolicSecant as HyperbolicSecant
 from noisewright.laws.laplace import (
     DiscreteLaplace as DiscreteLaplace,

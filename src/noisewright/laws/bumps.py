@@ -14,14 +14,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Rationals, derived, fixed, rational, rationals
 from noisewright.problem.records import Family, Record, keep, record
-
-Floats = NDArray[np.float64]
 
 _LARGEST_STEPS = 4096
 

@@ -13,14 +13,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisewright.learn.counting import noise_for_cells, split_budget
+from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
 from noisewright.problem.utilities import SquaredError
 from noisewright.proof.certify import Certificate
 from noisewright.sample.certified import Certified
-from noisewright.sample.entropy import Entropy
+from noisewright.sample.uniform import Entropy
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 _GRID = 2**20

@@ -11,7 +11,8 @@ from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional, Grid, Row
 from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.worst_cases import Floats, Table
+from noisewright.mechanisms.worst_cases import Table
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rational, only, rational

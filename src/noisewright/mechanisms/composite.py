@@ -12,10 +12,11 @@ from functools import partial
 
 import numpy as np
 
-from noisewright.laws.bumps import PARTS, Floats, Part
+from noisewright.laws.bumps import PARTS, Part
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Conditional, Grid, Row, check_values, rounded_row, uniform_grid
 from noisewright.mechanisms.worst_cases import Table, quotients
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Pair, Rational, Whole, one_of, only, pair, rational, whole

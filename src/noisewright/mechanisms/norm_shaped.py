@@ -12,7 +12,8 @@ from noisewright.laws.lattice import HALF
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.answers import read_answers, stretch_of
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.per_coordinate import Floats, Several
+from noisewright.mechanisms.per_coordinate import Several
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, hull, pi
 from noisewright.numerics.fields import BALLS, Field
 from noisewright.problem import fields

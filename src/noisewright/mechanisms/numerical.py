@@ -7,13 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.mechanisms.losses import Smoothed
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.divergences import HistogramEntropy, HistogramMetric, KullbackLeibler, Mallows, Renyi
-
-Floats = NDArray[np.float64]
 
 _REPLICATES = 16
 _SLIVER = 1e-13

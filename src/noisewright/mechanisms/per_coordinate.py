@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.piecewise import Piecewise
@@ -19,6 +18,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS, Errors, Mechanism
 from noisewright.mechanisms.expected import ErrorLaw
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, around, ball
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import BALLS, FLOATS, Field
@@ -27,8 +27,6 @@ from noisewright.problem.fields import Many, only, optional, tuple_of
 from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Vector
 from noisewright.problem.records import record
-
-Floats = NDArray[np.float64]
 
 
 class Several(Mechanism):

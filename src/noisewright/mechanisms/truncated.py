@@ -7,10 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from noisewright.laws.generalized_gaussian import LARGEST_POWER
+from noisewright.laws.gaussian import LARGEST_POWER
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Conditional, Grid, Row, rounded_row, uniform_grid
-from noisewright.mechanisms.worst_cases import Floats, Table, quotients
+from noisewright.mechanisms.worst_cases import Table, quotients
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError

@@ -17,9 +17,9 @@ from math import lcm
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from noisewright.numerics.arrays import Floats
+
 Ends = tuple[Fraction, Fraction]
 Number = TypeVar("Number", float, Fraction)
 

@@ -14,14 +14,13 @@ from functools import reduce, singledispatch
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import angle, ball, lower, pi, precision, upper
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.geometry import EARTH_RADIUS_KM, Euclidean, GreatCircle, SmoothThreshold, TimeSeries
 from noisewright.problem.metrics import Attributes, Hamming, Matrix, Scaled, Sum, WithAbsent, triangle_error
 
-Floats = NDArray[np.float64]
 Rows = Callable[[int, int], Floats]
 
 MARGIN = 2.0**-44

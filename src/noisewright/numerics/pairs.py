@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.numerics.distances import Floats, FloatView, float_view, lower_squared, root_below
+from noisewright.numerics.arrays import Floats
+from noisewright.numerics.distances import FloatView, float_view, lower_squared, root_below
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metrics import Hamming
 

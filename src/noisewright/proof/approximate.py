@@ -12,8 +12,7 @@ from itertools import pairwise
 
 from noisewright.laws.base import LogConcave
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GaussianMixture
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import Gaussian, GaussianMixture, GeneralizedGaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.balls import ball, floor_scaled, precision, upper

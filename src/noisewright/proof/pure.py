@@ -16,7 +16,7 @@ from typing import Any
 
 from noisewright.laws.base import SmoothLaw
 from noisewright.laws.folds import Atoms
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw

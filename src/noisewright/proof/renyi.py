@@ -13,8 +13,7 @@ from functools import singledispatch
 from typing import Any
 
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.registry import NoiseLaw

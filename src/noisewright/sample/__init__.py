@@ -1,7 +1,7 @@
 """The only randomness: an entropy source, exact samplers, and what may be drawn.
 
 - certified, drawers, everything: a mechanism with its certificate, and how each kind is drawn
-- entropy, uniform, refine: random bits, uniform integers, exact inversion of a distribution function
+- uniform, refine: random bits, uniform integers, exact inversion of a distribution function
 - sampler, table, segments, runs, folded, two_sided: noise for one number
 - vectors, shells, linear: noise for several
 - conditional, choice, synthetic: laws that depend on the answer

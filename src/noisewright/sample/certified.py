@@ -31,7 +31,7 @@ from noisewright.problem.privacy import REQUIREMENTS, Requirement
 from noisewright.problem.records import digest
 from noisewright.proof.certify import Certificate, certificate_matches, certify
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
-from noisewright.sample.entropy import Entropy, SystemEntropy
+from noisewright.sample.uniform import Entropy, SystemEntropy
 
 FORMAT = "noisewright mechanism, version 1"
 _MOST_DRAWS = 10**9

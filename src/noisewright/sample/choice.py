@@ -14,10 +14,9 @@ from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precisio
 from noisewright.problem.numbers import above, show
 from noisewright.problem.utilities import ErrorQuantile
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
-from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.refine import Inverter
 from noisewright.sample.two_sided import flip
-from noisewright.sample.uniform import whole_below
+from noisewright.sample.uniform import Entropy, WordStream, whole_below
 
 _WORD = 64
 _GUARD = 96

@@ -25,9 +25,9 @@ from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import above, data_value, show
 from noisewright.proof.bounded import largest_bias
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
-from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.refine import Inverter
 from noisewright.sample.table import CdfTable
+from noisewright.sample.uniform import Entropy, WordStream
 
 _WITHOUT_TABLE = 400
 _BITS = 64

@@ -16,8 +16,8 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError, UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError
-from noisewright.sample.entropy import Entropy
 from noisewright.sample.sampler import NoiseSampler
+from noisewright.sample.uniform import Entropy
 
 _SHARED_FLOATS = 2**52
 

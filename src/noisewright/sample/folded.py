@@ -14,10 +14,9 @@ import numpy as np
 
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.fields import Field, Value
-from noisewright.sample.entropy import WordStream
 from noisewright.sample.segments import Segments
 from noisewright.sample.table import CdfTable, Indices
-from noisewright.sample.uniform import uniform_below
+from noisewright.sample.uniform import WordStream, uniform_below
 
 _BASE = 1 << 12
 _SLOW = Fraction(1, 1 << 8)

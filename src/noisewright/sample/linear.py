@@ -11,8 +11,8 @@ from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.sample.drawers import describe_error, drawer_for
-from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.two_sided import TwoSided, flip
+from noisewright.sample.uniform import Entropy, WordStream
 
 _BATCH = 1 << 13
 _SLACK = 2.0**-40

@@ -13,7 +13,7 @@ from typing import Any
 from noisewright.numerics.balls import ceil_scaled, floor_scaled, precision
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS
-from noisewright.sample.entropy import WordStream
+from noisewright.sample.uniform import WordStream
 
 _GUARD_BITS = 64
 _MORE_BITS = 64

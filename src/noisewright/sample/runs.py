@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.sample.entropy import WordStream
 from noisewright.sample.segments import Segments
 from noisewright.sample.table import CdfTable, Indices, put
-from noisewright.sample.uniform import Words, uniform_below, uniform_from
+from noisewright.sample.uniform import Words, WordStream, uniform_below, uniform_from
 
 _MOST_USED = 32
 

@@ -12,12 +12,12 @@ import numpy as np
 from noisewright.laws.lattice import Rounded
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
-from noisewright.sample.entropy import WordStream
 from noisewright.sample.folded import Folded
 from noisewright.sample.refine import Inverter
 from noisewright.sample.runs import Runs
 from noisewright.sample.segments import segments_of
 from noisewright.sample.table import CdfTable, Indices, put
+from noisewright.sample.uniform import WordStream
 
 _BITS = 64
 _CHUNK = 1 << 16

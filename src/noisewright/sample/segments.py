@@ -9,8 +9,7 @@ from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.balls import ceil_scaled, floor_scaled, precision
 from noisewright.numerics.fields import BALLS, Field, Value
-from noisewright.sample.entropy import WordStream
-from noisewright.sample.uniform import whole_below
+from noisewright.sample.uniform import WordStream, whole_below
 
 _GUARD_BITS = 64
 

@@ -11,12 +11,11 @@ from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.shells import ShellRadius
 from noisewright.numerics.balls import Ball, ball
-from noisewright.sample.entropy import WordStream
 from noisewright.sample.refine import Inverter
 from noisewright.sample.sampler import NoiseSampler
 from noisewright.sample.table import CdfTable
 from noisewright.sample.two_sided import flip
-from noisewright.sample.uniform import uniform_below
+from noisewright.sample.uniform import WordStream, uniform_below
 
 _MOST_COORDINATES = 1 << 19
 

@@ -13,8 +13,8 @@ from noisewright.numerics.lp import reweighed
 from noisewright.problem.linear import checked_histogram
 from noisewright.sample.choice import choose
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
-from noisewright.sample.entropy import Entropy
 from noisewright.sample.two_sided import TwoSided
+from noisewright.sample.uniform import Entropy
 
 
 @drawer_for.register(MetricExponential)

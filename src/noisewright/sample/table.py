@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.sample.entropy import WordStream
 from noisewright.sample.refine import Inverter
 from noisewright.sample.segments import Segments
-from noisewright.sample.uniform import Words
+from noisewright.sample.uniform import Words, WordStream
 
 _WORD_BITS = 64
 _MOST_GUIDE_BITS = 20

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.numerics.balls import Ball, ceil_scaled, floor_scaled, precision
-from noisewright.sample.entropy import WordStream
+from noisewright.sample.uniform import WordStream
 
 _WORD = 64
 _GUARD = 64

@@ -1,11 +1,50 @@
-"""Exact uniform integers below a limit."""
+"""Random bits from the operating system, and uniform integers made of them."""
 
 from __future__ import annotations
 
+import os
+from typing import Protocol
+
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from noisewright.sample.entropy import WordStream
+_KEY_BYTES = 32
+_NONCE_BYTES = 16
+_WORD_BYTES = 8
+_ZEROS = bytes(1 << 20)
+
+
+class WordStream(Protocol):
+    """Independent uniform 64-bit words, in order."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """The next `count` words."""
+
+
+class Entropy(Protocol):
+    """A source of word streams."""
+
+    def stream(self) -> WordStream:
+        """A new stream, independent of every other."""
+
+
+class SystemEntropy:
+    """AES-256 in counter mode under a fresh key and nonce from the operating system."""
+
+    def stream(self) -> WordStream:
+        return _KeyStream(os.urandom(_KEY_BYTES), os.urandom(_NONCE_BYTES))
+
+
+class _KeyStream:
+    def __init__(self, key: bytes, nonce: bytes) -> None:
+        self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        size = count * _WORD_BYTES
+        zeros = memoryview(_ZEROS)[:size] if size <= len(_ZEROS) else bytes(size)
+        return np.frombuffer(self._encryptor.update(zeros), dtype=np.uint64)
+
 
 Words = NDArray[np.uint64]
 

@@ -16,15 +16,15 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.numbers import Number, show
 from noisewright.sample.drawers import describe_error, drawer_for
-from noisewright.sample.entropy import Entropy, WordStream
 from noisewright.sample.sampler import NoiseSampler
 from noisewright.sample.shells import RoundBlockSampler, ShellSampler
+from noisewright.sample.uniform import Entropy, WordStream
 
-Floats = NDArray[np.float64]
 _SHOWN = 6
 _WITHOUT_TABLE = 400
 

@@ -13,8 +13,7 @@ from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
 from noisewright.search.designers.linear import LINEAR_METRIC
 from noisewright.search.designers.plan import plan_designer
-from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE
-from noisewright.search.designers.scalar_concentrated import SCALAR_CONCENTRATED
+from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.designers.two_fold import exploring
 from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_PURE

@@ -14,8 +14,7 @@ from scipy.integrate import quad
 
 from noisewright.laws.base import bracket_crossing
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GaussianMixture
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import Gaussian, GaussianMixture, GeneralizedGaussian
 from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.logistic import Logistic

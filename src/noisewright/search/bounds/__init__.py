@@ -1,5 +1,5 @@
 """What no mechanism can beat, proven from dual solutions.
 
 - pure, approximate, chain, two_fold: one number
-- vector, bounded, linear, choice: several numbers, answers in bounds, linear questions, choices
+- vector, bounded, choice: several numbers and linear questions, answers in bounds, choices
 """

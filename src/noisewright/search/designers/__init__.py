@@ -1,6 +1,6 @@
 """From a question to ranked, certified candidates.
 
-- scalar_pure, scalar_approximate, scalar_concentrated: one number
+- scalar_pure, scalar_approximate: one number, purely private or under any other requirement
 - halves, two_fold, plan: half-integers, two-fold noise, many releases
 - vector: several numbers
 - bounded: answers in bounds

@@ -22,9 +22,10 @@ from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import AverageVariance, LargestError, Usefulness, WorstVariance
 from noisewright.problem.utility import Utility
 from noisewright.proof.bounded import largest_bias
+from noisewright.sample.certified import make_certified
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families import shapes
-from noisewright.search.families.bounded_optimum import Solved, solved
+from noisewright.search.families.bounded_optimum import Solved, problem_digest, solved
 from noisewright.search.families.central import central, tuned_core
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
@@ -43,8 +44,20 @@ _PLACES = 40
 _SOLVED: Remembered[Solved] = Remembered()
 
 
-def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
-    """Composite, piecewise, two-point, hybrid, central piecewise and the linear programme."""
+def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> list[Proposal]:
+    """Composite, piecewise, two-point, hybrid, central piecewise and the linear programme; certified once a process."""
+    name = f"{problem_digest(query, privacy.epsilon, utility, size or Size(0, 0))} proposals"
+    found: list[Proposal] | None = user_cache().get(name)
+    if found is None:
+        found = [
+            replace(p, mechanism=make_certified(p.mechanism, privacy))
+            for p in _fresh(size, query, privacy, utility, step)
+        ]
+        user_cache().put(name, found)
+    return found
+
+
+def _fresh(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
     step("tuning the closed forms")
     mechanisms = {n: _promised(m, query) for n, m in closed_forms(query, privacy.epsilon, utility).items()}
     charged = utility if utility.confidence is None else _within(query, utility, mechanisms)

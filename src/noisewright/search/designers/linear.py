@@ -20,7 +20,7 @@ from noisewright.problem.privacy import MetricPrivacy
 from noisewright.problem.utilities import AbsoluteError, LargestError, SquaredError
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
-from noisewright.search.bounds.linear import two_point_bound
+from noisewright.search.bounds.vector import two_point_bound
 from noisewright.search.families.block_descent import LARGEST_UNIVERSE, block_descent
 from noisewright.search.families.linear import best_single, elliptical_mechanism, laplace_mechanism
 from noisewright.search.programmes.linear import best_ellipse, best_rates

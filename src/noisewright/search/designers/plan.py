@@ -12,8 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic

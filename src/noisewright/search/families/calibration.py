@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.logistic import Logistic
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import precision, upper

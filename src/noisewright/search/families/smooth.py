@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.generalized_gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.expected import ErrorLaw
