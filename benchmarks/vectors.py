@@ -14,8 +14,7 @@ import numpy as np
 
 import noisewright as nw
 from noisewright.search.families.vector_pure import power_curve
-from noisewright.search.tools.shares import best_partition
-from noisewright.search.tools.shares import curve_shares
+from noisewright.search.tools.shares import best_partition, curve_shares
 
 
 def draws() -> None:
