@@ -355,3 +355,20 @@ def test_an_error_about_a_true_answer_does_not_repeat_it(mechanism, answer):
     with pytest.raises(InvalidAnswerError) as caught:
         certified.release(answer)
     assert "918273" not in f"{caught.value} {caught.value.fields} {caught.value.__cause__} {caught.value.__context__}"
+
+
+@pytest.mark.parametrize("how", ["one", "list", "array"])
+def test_bounded_answers_of_single_precision_that_skip_neighbours_are_refused(how: str):
+    low = 10**8
+    query = nw.Scalar(2, inputs=(low, low + 2000), outputs=(low, low + 2000)).bounded
+    certified = make_certified(nw.mechanisms.Truncated(query, 1, 8, 1000, 1000, "cut", True), nw.PureDP(1))
+    answer = np.float32(low + 1004.1)
+    release = {
+        "one": certified.release,
+        "list": lambda x: certified.release_many([x, low + 1]),
+        "array": lambda x: certified.release_many(np.array([x, x], dtype=np.float32)),
+    }[how]
+    with pytest.raises(nw.errors.InvalidAnswerError, match="double precision") as refused:
+        release(answer)
+    assert "1004" not in str(refused.value)
+    assert low <= certified.release(low + 1004.1) <= low + 2000

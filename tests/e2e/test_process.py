@@ -79,7 +79,7 @@ def _interrupted(begin: str, folder: Path, *, ignored: bool) -> subprocess.Compl
     The signal comes from inside, once the sweep is under way, so that no waiting time has to be guessed.
     """
     code = (
-        f"import os, signal, sys; {begin}; from noisewright.app import cli; import noisewright.app.sweep as sweep;"
+        f"import os, signal, sys; {begin}; from noisewright.app import cli; import noisewright.search.design as sweep;"
         " design = sweep.design;"
         " sweep.design = lambda *a, **k: (os.kill(os.getpid(), signal.SIGINT), design(*a, **k))[1];"
         f" sys.exit(cli.main({list(SWEEP)!r}))"

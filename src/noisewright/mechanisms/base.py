@@ -69,7 +69,7 @@ MECHANISMS: Family[Any] = Family("a mechanism such as Additive(query, law, latti
 class Mechanism(Record, Errors):
     """Maps a true answer to the law of the released one; built from a problem, knows no randomness.
 
-    It answers what a utility asks of its errors (`mechanisms.errors`), rounding included.
+    It answers what a utility asks of its errors (`Errors`), rounding included.
     """
 
     __slots__ = ()

@@ -96,8 +96,9 @@ class Composite(Conditional):
             moving = float(self.share) * self.activation.spreads(z - moves[first:end])
             return quotients(moving + base, 2 / self.points)
 
-        # Each `spreads` is within 2^-46, and two of them are divided by 2 / points.
-        return Table(self.lattice(), levels, self.points * 2.0**-45)
+        # Each `spreads` is within 2^-46 on [-3, 3], as much less right farther out, and two are divided by 2 / points.
+        far = max(1.0, *(abs(float(end)) for part in (self.activation, self.base) for end in (part.low, part.high)))
+        return Table(self.lattice(), levels, self.points * far * 2.0**-45)
 
     def spread(self, shift: Fraction, z: Point, field: Field) -> Value:
         """Second antiderivative of the density at z."""

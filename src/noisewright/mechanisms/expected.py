@@ -53,7 +53,10 @@ class ErrorLaw(Errors):
             return certainly_at_most(outside, target) if field is BALLS else bool(outside <= target)
 
         if self.integer:
-            return field.real(first_true(reached, *gallop(reached, -1, 1)))
+            most = least = first_true(reached, *gallop(reached, -1, 1))
+            while field is BALLS and least > 0 and not bool(self._outside(least - 1, field) > target):
+                least -= 1
+            return field.between(field.real(least), field.real(most))
         ends = gallop(reached, Fraction(0), getattr(self.density, "period", Fraction(1)))
         low, high = turn(reached, *ends, relative=Fraction(1, 2**44))
         return field.between(field.real(low), field.real(high))

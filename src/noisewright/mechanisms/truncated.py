@@ -82,7 +82,9 @@ class Truncated(Conditional):
 
         def part(order: int, distance: Floats) -> Floats:
             shape = (order + 1) / power
-            return np.asarray(gammainc(shape, distance**power) * gamma(shape) / power)
+            # Where the density is 1 to sixteen digits the power may vanish, and its integral is that of 1.
+            flat, whole = distance ** (order + 1) / (order + 1), gammainc(shape, distance**power) * gamma(shape) / power
+            return np.asarray(np.where(distance**power < 1e-16, flat, whole))
 
         def levels(first: int, end: int) -> Floats:
             centre = centres[first:end]

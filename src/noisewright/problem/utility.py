@@ -24,7 +24,7 @@ class Utility(Record):
     """What counts as a good answer.
 
     `under(errors, field)` is its value for what is known of released minus true answers
-    (`mechanisms.errors`), `each` that of single numbers where there are several. `scaled(unit)` is the same
+    (`mechanisms.base.Errors`), `each` that of single numbers where there are several. `scaled(unit)` is the same
     utility when errors are measured in `unit`; values then differ by unit^degree. `edges` are the sizes of errors at
     which the loss jumps. What only some utilities have is None for the others: the `power` of |error| whose mean
     is taken, the `confidence` of a quantile.

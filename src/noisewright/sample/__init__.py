@@ -1,6 +1,6 @@
 """The only randomness: an entropy source, exact samplers, and what may be drawn.
 
-- certified, drawers, everything: a mechanism with its certificate, and how each kind is drawn
+- certified, drawers: a mechanism with its certificate, and how each kind is drawn
 - uniform, refine: random bits, uniform integers, exact inversion of a distribution function
 - sampler, table, segments, runs, folded, two_sided: noise for one number
 - vectors, shells, linear: noise for several

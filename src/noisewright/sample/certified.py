@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-import noisewright.sample.everything  # noqa: F401  # loads every sampler, which registers it
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.registry import mechanism_from_dict, renewed
 from noisewright.numerics.remembered import Remembered
@@ -28,7 +27,7 @@ from noisewright.problem.fields import exact_text
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import REQUIREMENTS, Requirement
-from noisewright.problem.records import digest
+from noisewright.problem.records import digest, load_room
 from noisewright.proof.certify import Certificate, certificate_matches, certify
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.uniform import Entropy, SystemEntropy
@@ -38,6 +37,7 @@ _MOST_DRAWS = 10**9
 _LARGEST_FILE = 64 * 2**20
 _LAST_PLACE = Fraction(1, 2**80)
 _DRAWERS: Remembered[Drawer] = Remembered()
+load_room("noisewright.sample")
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, init=False)

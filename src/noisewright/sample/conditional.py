@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.mechanisms.answers import read_answer
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional
@@ -22,7 +23,7 @@ from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError
-from noisewright.problem.numbers import above, data_value, show
+from noisewright.problem.numbers import above, show
 from noisewright.proof.bounded import largest_bias
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.refine import Inverter
@@ -56,7 +57,7 @@ class ConditionalDrawer(Releasing):
         """One independent private answer for each answer given."""
         # A list may mix kinds of numbers; each is read by itself, so that none changes how another is read.
         plain = isinstance(answers, np.ndarray) and answers.dtype != object
-        given = np.asarray(answers) if plain else _exactly(list(answers))
+        given = np.asarray(answers) if plain else np.array([self._read(answer) for answer in answers], dtype=object)
         if given.ndim != 1:
             raise InvalidAnswerError(f"answers have {given.ndim} dimensions; give a flat list of numbers.")
         if not len(given):
@@ -76,8 +77,13 @@ class ConditionalDrawer(Releasing):
         return self._values[self._indices(rows, stream)]
 
     def _place(self, answer: Any) -> tuple[int, Fraction]:
-        found: tuple[int, Fraction] = self._mechanism.grid.locate(answer, exact=self._mechanism.query.exact)
+        found: tuple[int, Fraction] = self._mechanism.grid.locate(self._read(answer), exact=self._mechanism.query.exact)
         return found
+
+    def _read(self, answer: Any) -> Fraction:
+        """A float too coarse for the sensitivity is refused, unless all answers are neighbours anyway."""
+        asked = self._mechanism.query
+        return read_answer(answer, asked.sensitivity, asked.exact or asked.sensitivity == asked.width)
 
     def _indices(self, rows: NDArray[np.int64], stream: WordStream) -> NDArray[np.int64]:
         """One output index for each row asked for."""
@@ -130,12 +136,6 @@ def _bernoullis(share: Fraction, count: int, stream: WordStream) -> NDArray[np.i
     for i in np.flatnonzero(words == np.uint64(whole)):
         result[i] = _bernoulli(scaled - whole, stream)
     return result
-
-
-def _exactly(answers: list[Any]) -> NDArray[Any]:
-    given = np.empty(len(answers), dtype=object)
-    given[:] = [data_value(answer) for answer in answers]
-    return given
 
 
 @describe_error.register(Rows)

@@ -19,6 +19,7 @@ from noisewright.mechanisms.truncated import Truncated
 from noisewright.mechanisms.worst_cases import worst_chance, worst_half_width
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
+from noisewright.problem.queries import Bounded
 from noisewright.search.families.shapes import two_point
 from tests.bounded import question
 
@@ -147,3 +148,24 @@ def test_a_cell_without_the_few_that_are_tried_first_still_counts():
     rows = Rows(WIDE, points, (F(-7), F(1, 2), F(8)), weights)
     low, high = worst_half_width(rows, F(1, 2))
     assert low <= F(7) + (101 + F(39, 80)) / 200 <= high
+
+
+def test_a_steep_power_is_flat_near_the_answer():
+    made = nw.mechanisms.Truncated(Bounded(4, (0, 4), (0, 4), None, True), 100, 8000, 1, 2, "inflated")
+    near = made.expected(nw.Usefulness(1))
+    assert 1.2e-4 < float(lower(near)) <= float(upper(near)) < 1.3e-4
+    away = made.expected(nw.AbsoluteError())
+    assert 1.9997 < float(lower(away)) <= float(upper(away)) < 1.9999
+
+
+def test_an_activation_far_from_zero_is_measured_with_as_much_more_room():
+    def moved(by: int) -> Any:
+        steps = nw.laws.Steps((Fraction(by), by + Fraction(1, 3), Fraction(by) + 1), (3, 1))
+        query = Bounded(1, (0, 1), (-20, 20), None, True)
+        return nw.mechanisms.Composite(query, steps, FLAT, Fraction(1, 2), (0, 1), 5, 17).expected(nw.AbsoluteError())
+
+    truth = moved(0)
+    for by in (10**3, 10**6, 10**9):
+        around = moved(by)
+        assert lower(around) <= lower(truth)
+        assert upper(truth) <= upper(around)

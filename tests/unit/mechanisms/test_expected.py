@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+import noisewright as nw
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
@@ -137,3 +138,10 @@ def test_the_upper_end_of_a_half_width_suffices_even_if_few_bits_are_used(name, 
         wide = upper(REAL[name].expected(ErrorQuantile(confidence), BALLS))
     with precision(128):
         assert lower(REAL[name].expected(Usefulness(wide), BALLS)) >= Fraction(confidence)
+
+
+def test_a_whole_half_width_that_is_met_exactly_lies_in_its_ball():
+    law = nw.laws.Tabulated(1, [4, 2, 1], Fraction(1, 2))
+    mechanism = nw.mechanisms.Additive(nw.Scalar(1, integer=True), law, nw.laws.Lattice.integers())
+    around = mechanism.expected(nw.ErrorQuantile("0.8"))
+    assert lower(around) <= 1 <= upper(around)
