@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import noisewright.sample.everything  # noqa: F401  # makes every sampler known
+import noisewright.sample.certified  # noqa: F401  # makes every sampler known
 from noisewright.mechanisms.conditional import Grid
 from noisewright.mechanisms.rows import Rows
 from noisewright.problem.errors import InvalidAnswerError

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-import noisewright.sample.everything  # noqa: F401  # makes every sampler known
+import noisewright.sample.certified  # noqa: F401  # makes every sampler known
 from noisewright.mechanisms.choice import PermuteAndFlip
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidAnswerError

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import noisewright.sample.everything  # noqa: F401  # makes every sampler known
+import noisewright.sample.certified  # noqa: F401  # makes every sampler known
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import ball
 from noisewright.problem.linear import Linear

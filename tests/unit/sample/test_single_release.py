@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-import noisewright.sample.everything  # noqa: F401  # makes every sampler known
+import noisewright.sample.certified  # noqa: F401  # makes every sampler known
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import skewed_staircase

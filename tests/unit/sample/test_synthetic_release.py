@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import noisewright.sample.everything  # noqa: F401  # makes every sampler known
+import noisewright.sample.certified  # noqa: F401  # makes every sampler known
 from noisewright.lab.metropolis import smalldb_by_metropolis
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.lp import reweighed as reweighed_again
