@@ -22,6 +22,7 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 _LONGEST_LINE = 800
+_PICTURES = (".png", ".pdf", ".svg")
 
 
 def explain(error: Exception) -> tuple[int, str]:
@@ -70,9 +71,6 @@ def _usage(error: Exception) -> str:
 def _origin(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
-
-
-_PICTURES = (".png", ".pdf", ".svg")
 
 
 def say(text: str) -> None:

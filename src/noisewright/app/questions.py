@@ -39,6 +39,8 @@ NOTIONS: Kinds = {
     "zero-concentrated": (("rho",), privacy.ZeroConcentratedDP),
 }
 
+_LARGEST_FILE = 64
+
 
 def typed(**options: Any) -> Typed:
     """The options that were typed."""
@@ -117,9 +119,6 @@ def make_goal(name: str | None, given: Typed, target: str | None, half_width: st
     if parameter(half_width, "half-width") <= 0:
         raise InvalidInputError(f"half-width is {half_width}; it must be positive.")
     return utilities.ErrorQuantile(given["confidence"]), half_width
-
-
-_LARGEST_FILE = 64
 
 
 def make_query(

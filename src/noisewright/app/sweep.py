@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from noisewright.search.report.report import Report
 
 LIMIT = "best possible"
+_COLOURS = ("#d1495b", "#1b6ca8", "#e0a526", "#3c9d6b", "#8d5fb5")
+_MOST_POINTS = 1000
+_POINTS = range(2, _MOST_POINTS + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +93,6 @@ def run(query: Scalar, requirements: list[PureDP], utility: Utility, *, progress
     return Sweep(query, utility, tuple(reports))
 
 
-_COLOURS = ("#d1495b", "#1b6ca8", "#e0a526", "#3c9d6b", "#8d5fb5")
-
-
 def plot_sweep(sweep: Sweep, path: Path) -> None:
     """A line for each mechanism and a dotted one for the best possible.
 
@@ -121,10 +121,6 @@ def plot_sweep(sweep: Sweep, path: Path) -> None:
     axes.grid(visible=True, alpha=0.3)
     axes.legend(frameon=False)
     save(figure, path)
-
-
-_MOST_POINTS = 1000
-_POINTS = range(2, _MOST_POINTS + 1)
 
 
 def sweep(

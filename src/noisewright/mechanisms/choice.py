@@ -1,8 +1,32 @@
 """Choosing one of finitely many candidates: the exponential mechanism and permute-and-flip.
 
-Both look at how far each score lies below the best one, in units of 2 sensitivity / epsilon. How large
-that shortfall is at worst stands in `shortfall`.
-"""
+Both look at how far each score lies below the best one, in units of 2 sensitivity / epsilon. Their error is that
+shortfall, in the worst case over all scores.
+
+Write x for a candidate's shortfall times the rate epsilon / (2 sensitivity), a = e^-x, and k for the number of
+candidates but one best. A loss l(x) that rises from l(0) = 0 costs most, for both mechanisms, when all k lie at a
+common gap. So `missed(gap)`, the chance that k candidates at that gap take from the best one, says everything:
+k a / (1 + k a) for the exponential mechanism, 1 - (1 - (1 - a)^n) / (n a) with n = k + 1 for permute-and-flip.
+
+*Exponential mechanism.* The mean loss is at most v if and only if the sum of (l(x_j) - v) e^-x_j is at most v. Each
+term is largest at the same x.
+
+*Permute-and-flip.* The best candidate's place is u, uniform, and candidate j comes before it and is accepted where
+nobody is before; with m = a l(x) the mean loss is the integral over u of (1 - u) sum_j m_j prod_{i != j} (1 - u a_i).
+It is affine in each pair (m_j, a_j), rises with m_j and falls with a_j.
+For l = 1 where x > y, else 0: a candidate that is accepted and missed can only replace another outcome by a miss, so
+a_j is best as large as a miss can have it, just below e^-y.
+For l = x^p with p >= 1: below x = p, m rises and a falls with x, so all x are at least p. Now fix all but two
+candidates and the sum of their a; let x_1 < x_2. Moving a_1 and a_2 apart by ds each changes the mean loss by
+D ((l_1 - l_1') - (l_2 - l_2')) + E ((a_1 - a_2)(l_1 + l_2) + a_2 l_1' - a_1 l_2') - G (a_1 - a_2), with G >= 0 and
+0 <= E <= D / 2, as E / D is the mean of u under a weight that falls with u. Since x >= p, the first bracket is at most
+-(l_2 - l_1) / p. As a_2 l_1' <= a_1 l_2', a_1 - a_2 <= a_1 (x_2 - x_1), l_2 - l_1 >= p x_1^(p-1) (x_2 - x_1) and
+x e^-x <= 1/e, the second is at most 3 (l_2 - l_1) / (e p). So the change is negative: two that differ are worse
+brought together, and the maximum, which exists by compactness, is where all are equal.
+
+Both `missed` have a logarithm that is concave in the gap. For the exponential mechanism by differentiation; for
+permute-and-flip it is the mean over u of 1 - (1 - u a)^k, whose logarithm is concave in log(u a), convolved with e^w on
+w = log u < 0, and convolution keeps it (Prékopa)."""
 
 from __future__ import annotations
 
@@ -23,6 +47,7 @@ from noisewright.problem.queries import Choice
 from noisewright.problem.records import record
 
 _STEPS = 2**24
+_TINY = Fraction(1, 2**40)
 
 
 class Choosing(Mechanism):
@@ -106,9 +131,6 @@ def _peak(mean: Callable[[int], Ball]) -> int:
     while bool(mean(high + 1) > mean(high)):
         low, high = high, 2 * high
     return first_true(lambda place: not bool(mean(place + 1) > mean(place)), low, high)
-
-
-_TINY = Fraction(1, 2**40)
 
 
 @record("random-exponential", MECHANISMS, error=InvalidLawError)

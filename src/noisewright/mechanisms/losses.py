@@ -16,6 +16,9 @@ from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.errors import InvalidLossError
 from noisewright.problem.utilities import Expected
 
+_FAR_BITS = 40
+_CELLS = 60_000
+
 
 @dataclass(frozen=True, slots=True)
 class Smoothed:
@@ -86,10 +89,6 @@ class Smoothed:
         place = Fraction(x) / self.step
         k = math.floor(place)
         return k * self.step, (k + 1) * self.step, place - k
-
-
-_FAR_BITS = 40
-_CELLS = 60_000
 
 
 class LossTable:

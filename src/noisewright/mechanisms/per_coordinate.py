@@ -28,6 +28,8 @@ from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Vector
 from noisewright.problem.records import record
 
+_PART_POINTS = 300
+
 
 class Several(Mechanism):
     """A mechanism for several numbers.
@@ -78,9 +80,6 @@ class Several(Mechanism):
 
 def _trapezoid(values: Floats, grid: Floats) -> float:
     return float(np.sum((values[1:] + values[:-1]) * np.diff(grid)) / 2)
-
-
-_PART_POINTS = 300
 
 
 @record("per-coordinate", MECHANISMS, error=InvalidMechanismError)

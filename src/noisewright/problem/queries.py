@@ -28,6 +28,7 @@ QUERIES: Family[Any] = Family("a question such as Scalar(sensitivity) or Vector(
 
 ROUNDING = Fraction(1, 2**24)
 """The part of a sensitivity by which two answers, computed in floats, may be read too far apart."""
+_LARGEST_RATIO = 10**40
 
 
 @record("choice", QUERIES, error=InvalidQueryError)
@@ -217,9 +218,6 @@ def _bounded(
     # What exceeds the range by no more than raising a computed float adds is the range.
     sensitivity = width if width < sensitivity <= width * (1 + _RAISED) else sensitivity
     return Bounded(sensitivity, ends, outputs, 0 if unbiased else bias, query.exact)
-
-
-_LARGEST_RATIO = 10**40
 
 
 @record("vector", QUERIES, error=InvalidQueryError)

@@ -27,6 +27,7 @@ from noisewright.proof.twofold import two_fold_renyi
 
 _TINY = Fraction(1, 2**100)
 _FAR_NATS = 80
+_BITS = 128
 
 
 def power_affinity(power: Fraction, shift: Fraction, alpha: Fraction) -> Ball:
@@ -96,9 +97,6 @@ def logistic_affinity(shift: Fraction, alpha: Fraction) -> Ball:
     # The ratio of the two densities is at most e^shift everywhere.
     tail = 2 * (-ball(reach)).exp() * (ball(alpha - 1) * ball(shift)).exp()
     return integral(integrand, -reach, reach) + hull(ball(0), tail)
-
-
-_BITS = 128
 
 
 @singledispatch

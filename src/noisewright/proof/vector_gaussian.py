@@ -38,10 +38,17 @@ _MASS_BITS = 128
 _WORKING_BITS = 256
 _SLACK = Fraction(1, 500)
 _MOST_CELLS = 4_000_000
+_BITS = 192
 
 
 def composed_delta(shifts: Sequence[Fraction], epsilon: Fraction) -> Fraction:
-    """A rational at or above delta(epsilon) of independent Laplace noises shifted by so many scales each."""
+    """A rational at or above delta(epsilon) of independent Laplace noises shifted by so many scales each.
+
+    Rule: for a shift of a scales the loss ln p(x)/q(x) of x ~ p is a with probability 1/2, -a with probability
+    e^-a / 2, and a - 2t with density e^-t / 2 for 0 < t < a. Losses are rounded up to a grid and masses up to
+    multiples of 2^-128; neither can lower delta = sum of mass * (1 - e^(epsilon - loss)) over losses above epsilon.
+    Sums of losses are products of polynomials with integer coefficients, rounded up again.
+    """
     if sum(shifts, Fraction(0)) <= epsilon:
         return Fraction(0)
     # The average rounding of one loss is half a cell; all together they move the sum by _SLACK epsilon.
@@ -81,9 +88,6 @@ def _hockey_stick(masses: list[int], offset: int, cell: Fraction, epsilon: Fract
         total = total + ball(mass) * (1 - weight)
         weight = weight * fade
     return upper(total / ball(1 << _MASS_BITS))
-
-
-_BITS = 192
 
 
 def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) -> tuple[Fraction, str]:

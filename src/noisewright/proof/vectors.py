@@ -1,4 +1,10 @@
-"""Pure bounds for several numbers: the largest log-ratio over every difference in the set."""
+"""Pure bounds for several numbers: the largest log-ratio over every difference in the set, after rounding.
+
+A difference d becomes whole steps k with |k| <= ceil(|d| / step), and k = d / step where that is whole; a
+number that does not move stays. Sets that say how many numbers move, each by how much, and listed
+points therefore round up to whole steps. In a ball every number may cross one more edge: an l1 ball
+grows by the sum of the steps, an l2 ball by the root of the sum of their squares.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +75,7 @@ def refuse_uncovered(query: Vector, noisy: Sequence[bool]) -> None:
 def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
     """Largest sum of log-ratios over the set, rounding included: those of independent noises add up.
 
-    Rule: rounded answers differ by whole steps (see vector_sets); rounding the noise is
+    Rule: rounded answers differ by whole steps (see above); rounding the noise is
     post-processing; for Laplace noise the log-ratio is |d_i| / scale_i, whose largest sum over an l1 ball is
     at a corner and over an l2 ball is the radius times the length of (1/scale_i). For a ball and
     other laws the enclosing box is used.

@@ -20,6 +20,7 @@ from noisewright.sample.uniform import Entropy, WordStream, whole_below
 
 _WORD = 64
 _GUARD = 96
+_BITS = 64
 
 
 def choose(log_weights: Sequence[Fraction], stream: WordStream) -> int:
@@ -44,9 +45,6 @@ def _scaled_sums(log_weights: Sequence[Fraction], bits: int) -> tuple[list[int],
         lows = list(accumulate((min(1 << bits, floor_scaled(s, bits)) for s in shares), max))
         highs = [ceil_scaled(s, bits) for s in shares]
     return [*lows, 1 << bits], [*highs, 1 << bits]
-
-
-_BITS = 64
 
 
 @drawer_for.register(RandomExponential)

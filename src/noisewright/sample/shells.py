@@ -18,6 +18,10 @@ from noisewright.sample.two_sided import flip
 from noisewright.sample.uniform import WordStream, uniform_below
 
 _MOST_COORDINATES = 1 << 19
+_BITS = 64
+_MARGIN = 1e-9
+_BATCH = 1 << 16
+_SMALL_BATCH = 16
 
 
 class ShellSampler:
@@ -53,12 +57,6 @@ class ShellSampler:
         limits = np.repeat((2 * radius + 1).astype(np.uint64), self._size)
         drawn = uniform_below(limits, stream).astype(np.int64).reshape(count, self._size)
         return np.asarray(drawn - radius[:, None])
-
-
-_BITS = 64
-_MARGIN = 1e-9
-_BATCH = 1 << 16
-_SMALL_BATCH = 16
 
 
 class RoundBlockSampler:

@@ -13,6 +13,9 @@ _KEY_BYTES = 32
 _NONCE_BYTES = 16
 _WORD_BYTES = 8
 _ZEROS = bytes(1 << 20)
+_WORD_BITS = 64
+_HALF_WORD = np.uint64(32)
+_LOW_HALF = np.uint64(2**32 - 1)
 
 
 class WordStream(Protocol):
@@ -23,7 +26,7 @@ class WordStream(Protocol):
 
 
 class Entropy(Protocol):
-    """A source of word streams."""
+    """A source of word streams, each keyed afresh: no state for a forked process or another thread to inherit."""
 
     def stream(self) -> WordStream:
         """A new stream, independent of every other."""
@@ -47,10 +50,6 @@ class _KeyStream:
 
 
 Words = NDArray[np.uint64]
-
-_WORD_BITS = 64
-_HALF_WORD = np.uint64(32)
-_LOW_HALF = np.uint64(2**32 - 1)
 
 
 def uniform_below(limits: Words, stream: WordStream) -> Words:

@@ -40,6 +40,9 @@ from noisewright.search.report.shown import Advance
 from noisewright.search.tools.golden import STEPS_PER_SCALE, on_cells
 
 _STD_TOLERANCE = 1e-7
+_SCALE_TOLERANCE = 1e-6
+_COARSE = 1e-3
+_POWERS = (Fraction(5, 4), Fraction(3, 2), Fraction(7, 4), Fraction(9, 4), Fraction(3))
 
 
 def propose(query: Scalar, privacy: Target, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -137,10 +140,6 @@ SCALAR_APPROXIMATE = Designer(SCALAR, propose, bound, check_problem, why)
 
 
 Concentrated = RenyiDP | ZeroConcentratedDP
-
-_SCALE_TOLERANCE = 1e-6
-_COARSE = 1e-3
-_POWERS = (Fraction(5, 4), Fraction(3, 2), Fraction(7, 4), Fraction(9, 4), Fraction(3))
 
 
 def propose_concentrated(query: Scalar, privacy: Concentrated, utility: Utility, step: Advance) -> Iterator[Proposal]:

@@ -16,6 +16,7 @@ _RATIO = (math.sqrt(5) - 1) / 2
 _ALL_DIGITS = 90
 _EDGE = 1e-7
 _DENOMINATOR = 10**9
+_LARGEST_ALIGNED = 20_000
 
 
 def golden(cost: Callable[[float], float], low: float, high: float, rounds: int = _ALL_DIGITS) -> float:
@@ -48,7 +49,6 @@ def lowest_share(cost: Callable[[float], float], cells: int) -> Fraction | None:
 
 
 STEPS_PER_SCALE = 1000
-_LARGEST_ALIGNED = 20_000
 
 
 def on_cells(

@@ -156,6 +156,9 @@ class Partition:
 def best_partition(sensitivities: Floats, weights: Floats, power: int) -> Partition:
     """The best runs of the numbers sorted by w λ^power; power is 2 (squared) or 1 (absolute error).
 
+    A block g of k numbers with budget e_g has total error c_g / e_g^q: for squared error q = 2 and
+    c_g = (k+1)(k+2)/3 * sum of w λ², for absolute error q = 1 and c_g = (k+1)/2 * sum of w λ. The best budgets are
+    proportional to c_g^(1/(q+1)), and then the whole error is (sum of c_g^(1/(q+1)))^(q+1) / epsilon^q.
     Valid for: positive sensitivities and weights. Time quadratic, memory linear in how many there are.
     """
     amounts = weights * sensitivities**power
