@@ -26,7 +26,8 @@ brought together, and the maximum, which exists by compactness, is where all are
 
 Both `missed` have a logarithm that is concave in the gap. For the exponential mechanism by differentiation; for
 permute-and-flip it is the mean over u of 1 - (1 - u a)^k, whose logarithm is concave in log(u a), convolved with e^w on
-w = log u < 0, and convolution keeps it (Prékopa)."""
+w = log u < 0, and convolution keeps it (Prékopa).
+"""
 
 from __future__ import annotations
 
