@@ -29,7 +29,7 @@ def turn(
     """
     a: Any = fails
     b: Any = passes
-    between = middle or _halfway
+    between: Any = middle or (lambda a, b: (a + b) // 2 if isinstance(a, int) and isinstance(b, int) else (a + b) / 2)
     while abs(b - a) > max(within, relative * max(abs(a), abs(b))):
         looked_at = between(a, b)
         if looked_at in (a, b):
@@ -47,10 +47,6 @@ def gallop(holds: Callable[[N], bool], fails: N, step: Any) -> tuple[N, N]:
     while not holds(a + step):
         a, step = a + step, 2 * step
     return a, a + step
-
-
-def _halfway(a: Any, b: Any) -> Any:
-    return (a + b) // 2 if isinstance(a, int) and isinstance(b, int) else (a + b) / 2
 
 
 def geometric(a: float, b: float) -> float:

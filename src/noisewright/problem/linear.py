@@ -145,9 +145,8 @@ class Linear(Record):
     @classmethod
     def statistical(cls, matrix: Iterable[Iterable[Number]], people: int) -> Linear:
         """Averages over a public number of people instead of sums: the matrix divided by `people`."""
-        if isinstance(people, bool) or not isinstance(people, int) or people < 1:
-            raise InvalidQueryError(f"people is {people!r}; an average needs a positive number of people.")
-        return cls([[v / people for v in row] for row in _matrix(matrix)], people=people)
+        count = fields.whole(at_least=1, hint=": how many people there are").read(people, "people", InvalidQueryError)
+        return cls([[v / count for v in row] for row in _matrix(matrix)], people=count)
 
     def with_absent(self, *, count: bool = False) -> Linear:
         """With a last element "absent", which adds nothing; `count=True` also asks for the number of people."""

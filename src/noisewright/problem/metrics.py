@@ -61,12 +61,8 @@ class Matrix(Record):
             [_distance(v, i, j) for j, v in enumerate(row)]
             for i, row in enumerate(fields.items(distances, "distances", InvalidPrivacyError))
         ]
-        for i, row in enumerate(rows):
-            if len(row) != len(rows):
-                raise InvalidPrivacyError(
-                    f"distances has {len(rows)} rows, but row {i} has {len(row)} entries; give a square matrix.",
-                    row=i,
-                )
+        if any(len(row) != len(rows) for row in rows):
+            raise InvalidPrivacyError(f"distances has {len(rows)} rows, not all of that length; give a square matrix.")
         unit, entries = common_unit(rows)
         self.born(unit=unit, entries=entries, note=note)
 

@@ -74,11 +74,10 @@ class Bounded(Record):
     def __post_init__(self) -> None:
         low, high = self.inputs
         for name, ends in (("inputs", self.inputs), ("outputs", self.outputs)):
-            if max(map(abs, ends)) > _LARGEST:
-                raise InvalidQueryError(f"{name} reach beyond 1e100; measure the answer in another unit.", given=ends)
-            if not ends[0] < ends[1]:
+            if not -_LARGEST <= ends[0] < ends[1] <= _LARGEST:
                 raise InvalidQueryError(
-                    f"{name} are {show(ends[0])} to {show(ends[1])}; give (lowest, highest) with the lowest first.",
+                    f"{name} are {show(ends[0])} to {show(ends[1])}; give (lowest, highest), the lowest first and"
+                    " neither beyond 1e100 (use another unit).",
                     **{name: ends},
                 )
         if self.bias is not None and not 0 <= self.bias <= high - low:
@@ -164,15 +163,10 @@ class Scalar(Record):
         value = self.sensitivity
         if not hasattr(self, "bounded"):
             keep(self, bounded=None, exact=self.exact or self.integer)
-        if self.integer and value.denominator != 1:
+        if self.integer and (value.denominator != 1 or value > _LARGEST_INTEGER):
             raise InvalidQueryError(
-                f"sensitivity is {show(value)} but the answer is an integer; give a whole sensitivity"
+                f"sensitivity is {show(value)}, but the answer is an integer; give a whole sensitivity of at most 1e12,"
                 " or leave integer=False.",
-                sensitivity=value,
-            )
-        if self.integer and value > _LARGEST_INTEGER:
-            raise InvalidQueryError(
-                f"sensitivity is {show(value)}; for integer answers at most 1e12 is allowed. Use integer=False.",
                 sensitivity=value,
             )
 
@@ -209,9 +203,7 @@ def _bounded(
         raise InvalidQueryError("give both inputs=(lowest, highest) and outputs=(lowest, highest), or neither.")
     if query.integer:
         raise InvalidQueryError("bounded answers are real numbers; leave integer=False.", integer=query.integer)
-    if not isinstance(unbiased, bool):
-        raise InvalidQueryError(f"unbiased is {unbiased!r}; give True or False.", unbiased=unbiased)
-    if unbiased and bias is not None:
+    if flag().read(unbiased, "unbiased", InvalidQueryError) and bias is not None:
         raise InvalidQueryError("give unbiased=True or an allowed bias, not both.", bias=bias)
     ends = fields.pair().read(inputs, "inputs", InvalidQueryError)
     sensitivity, width = query.sensitivity, ends[1] - ends[0]

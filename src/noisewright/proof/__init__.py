@@ -1,6 +1,7 @@
 """The verifier: a claim is proven in rationals or balls, or refused; it does not know the search.
 
 - certify: the only maker of certificates
+- provers: which rule proves which requirement for which mechanism
 - pure, approximate, probabilistic, renyi: one number, by kind of requirement
 - twofold: what those rules need of two-fold laws
 - vectors, vector_gaussian: several numbers

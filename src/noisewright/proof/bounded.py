@@ -23,6 +23,7 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
+from noisewright.proof.provers import proves
 from noisewright.proof.pure import extremes
 
 _BITS = 192
@@ -31,6 +32,7 @@ _SHOWN = 2**80
 _MOST_STEPS = 1000
 
 
+@proves(PureDP, Rows, Composite, Blend, Truncated)
 def pure_bounded(mechanism: Any, requirement: PureDP) -> tuple[Fraction, str]:
     """Bound of the likelihood ratio over all pairs, refused if the promised bias is exceeded."""
     bound, rule = bounded_ratio(mechanism, requirement.epsilon)

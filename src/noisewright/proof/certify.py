@@ -2,76 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import Mechanism
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.exponential import MinkowskiExponential
-from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
-from noisewright.mechanisms.linear_gaussian import LinearGaussian
-from noisewright.mechanisms.norm_shaped import NormShaped
-from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
-from noisewright.mechanisms.truncated import Truncated
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import above, show
-from noisewright.problem.privacy import (
-    ApproxDP,
-    MetricPrivacy,
-    ProbabilisticDP,
-    PureDP,
-    RenyiDP,
-    Requirement,
-    ZeroConcentratedDP,
-)
-from noisewright.proof import metric, vector_gaussian
-from noisewright.proof.approximate import approximate_delta
-from noisewright.proof.bounded import pure_bounded
-from noisewright.proof.choice import pure_choice, pure_exponential, pure_permute_and_flip
-from noisewright.proof.probabilistic import probabilistic_delta
-from noisewright.proof.pure import pure_bound
-from noisewright.proof.renyi import concentrated_rho, renyi_divergence
-from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound
+from noisewright.problem.privacy import PureDP, Requirement
+from noisewright.problem.records import load_room
+from noisewright.proof.provers import PROVERS
+
+load_room("noisewright.proof")
 
 _MAKER = object()
-
-PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
-    # Rule: rounding the answer to cells of a step that divides the sensitivity keeps the sensitivity; rounding the
-    # noise is post-processing. So what holds for the law over all shifts up to the sensitivity holds for the release:
-    # a pure bound, a delta, a divergence. Only probabilistic privacy, which rounding can harm, is that of the lattice.
-    (Additive, PureDP): lambda made, wanted: pure_bound(made.law, made.query.sensitivity),
-    (Additive, ApproxDP): lambda made, wanted: approximate_delta(made.law, wanted.epsilon, made.query.sensitivity),
-    (Additive, ProbabilisticDP): lambda made, wanted: probabilistic_delta(made, wanted.epsilon),
-    (Additive, RenyiDP): lambda made, wanted: renyi_divergence(made.law, wanted.alpha, made.query.sensitivity),
-    (Additive, ZeroConcentratedDP): lambda made, wanted: concentrated_rho(made.law, made.query.sensitivity),
-    (LinearLaplace, MetricPrivacy): metric.metric_laplace,
-    (LinearElliptical, MetricPrivacy): metric.metric_elliptical,
-    (MetricExponential, MetricPrivacy): metric.metric_exponential,
-    (MetricSmallDB, MetricPrivacy): metric.metric_smalldb,
-    (MetricMWEM, MetricPrivacy): metric.metric_mwem,
-    (RandomExponential, PureDP): pure_choice,
-    (PermuteAndFlip, PureDP): pure_permute_and_flip,
-    (MinkowskiExponential, PureDP): pure_exponential,
-    (PerCoordinate, PureDP): lambda made, wanted: per_coordinate_bound(made),
-    (NormShaped, PureDP): lambda made, wanted: norm_shaped_bound(made),
-    (PerCoordinate, ApproxDP): vector_gaussian.approximate_per_coordinate,
-    (NormShaped, ApproxDP): vector_gaussian.approximate_norm_shaped,
-    (LinearGaussian, ApproxDP): vector_gaussian.approximate_linear_gaussian,
-    (Rows, PureDP): pure_bounded,
-    (Composite, PureDP): pure_bounded,
-    (Blend, PureDP): pure_bounded,
-    (Truncated, PureDP): pure_bounded,
-}
-"""Which rule proves which requirement for which mechanism: it returns a bound of the requirement's last parameter and
-its own name, or refuses; `certify` compares the bound with what was claimed."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -127,7 +73,11 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
     bound, name = rule(mechanism, requirement)
     if not isinstance(bound, Fraction) or bound < 0:
         raise UncertifiedError(f"refused: rule {name} gave {bound!r}, which is no proven bound; give exact numbers.")
-    parameter, limit = _claimed(requirement)
+    # Rules bound the last parameter; those for a metric return the largest cost over distance, at most 1.
+    claim: Any = requirement
+    parameter = list(claim.CARD.given)[-1]
+    claimed = getattr(claim, parameter)
+    limit = claimed if isinstance(claimed, Fraction) else Fraction(1)
     if bound > limit:
         least = above(bound)
         reached = (
@@ -140,13 +90,6 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
             requirement=requirement,
         )
     return Certificate(requirement, bound, name, mechanism.digest, _MAKER)
-
-
-def _claimed(requirement: Any) -> tuple[str, Fraction]:
-    """The last parameter, which rules bound; those for a metric return the largest cost over distance, at most 1."""
-    parameter = list(requirement.CARD.given)[-1]
-    value = getattr(requirement, parameter)
-    return parameter, value if isinstance(value, Fraction) else Fraction(1)
 
 
 def certificate_matches(certificate: Certificate, claimed: Mapping[str, Any]) -> bool:

@@ -10,10 +10,12 @@ from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import PureDP
+from noisewright.proof.provers import proves
 
 _BITS = 128
 
 
+@proves(PureDP, RandomExponential)
 def pure_choice(mechanism: RandomExponential, requirement: PureDP) -> tuple[Fraction, str]:
     """The largest epsilon that may be drawn.
 
@@ -23,6 +25,7 @@ def pure_choice(mechanism: RandomExponential, requirement: PureDP) -> tuple[Frac
     return max(mechanism.epsilons), "pure/exponential-largest-epsilon"
 
 
+@proves(PureDP, PermuteAndFlip)
 def pure_permute_and_flip(mechanism: PermuteAndFlip, requirement: PureDP) -> tuple[Fraction, str]:
     """The mechanism's own epsilon.
 
@@ -38,6 +41,7 @@ def pure_permute_and_flip(mechanism: PermuteAndFlip, requirement: PureDP) -> tup
     return mechanism.epsilon, "pure/permute-and-flip"
 
 
+@proves(PureDP, MinkowskiExponential)
 def pure_exponential(mechanism: MinkowskiExponential, requirement: PureDP) -> tuple[Fraction, str]:
     """The largest log-ratio of any candidate over all neighbouring answers, normalising constants included."""
     if next(mechanism.neighbours(), None) is None:

@@ -12,10 +12,12 @@ from noisewright.numerics.pairs import Cost, violation
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metrics import Scaled
 from noisewright.problem.privacy import MetricPrivacy
+from noisewright.proof.provers import proves
 
 Proven = tuple[Fraction, str]
 
 
+@proves(MetricPrivacy, LinearLaplace)
 def metric_laplace(mechanism: LinearLaplace, requirement: MetricPrivacy) -> Proven:
     """Sum over k of |W_ki - W_kj| step_k / scale_k <= d(i, j) for every pair.
 
@@ -26,6 +28,7 @@ def metric_laplace(mechanism: LinearLaplace, requirement: MetricPrivacy) -> Prov
     return Fraction(1), "metric/laplace-every-pair"
 
 
+@proves(MetricPrivacy, LinearElliptical)
 def metric_elliptical(mechanism: LinearElliptical, requirement: MetricPrivacy) -> Proven:
     """rate |W_i - W_j| <= share d(i, j) for every block and pair, the shares adding up to at most one.
 
@@ -38,6 +41,7 @@ def metric_elliptical(mechanism: LinearElliptical, requirement: MetricPrivacy) -
     return Fraction(1), "metric/elliptical-every-pair"
 
 
+@proves(MetricPrivacy, MetricExponential)
 def metric_exponential(mechanism: MetricExponential, requirement: MetricPrivacy) -> Proven:
     """|W_ri - W_rj| step / scale <= d(i, j) for every choice r and pair.
 
@@ -47,6 +51,7 @@ def metric_exponential(mechanism: MetricExponential, requirement: MetricPrivacy)
     return Fraction(1), "metric/exponential-every-pair"
 
 
+@proves(MetricPrivacy, MetricSmallDB)
 def metric_smalldb(mechanism: MetricSmallDB, requirement: MetricPrivacy) -> Proven:
     """The largest distance to any answer moves by at most the largest move of an answer; then as the exponential.
 
@@ -62,6 +67,7 @@ def metric_smalldb(mechanism: MetricSmallDB, requirement: MetricPrivacy) -> Prov
     return Fraction(1), "metric/smalldb-every-pair"
 
 
+@proves(MetricPrivacy, MetricMWEM)
 def metric_mwem(mechanism: MetricMWEM, requirement: MetricPrivacy) -> Proven:
     """|W_ki - W_kj| step / scale <= d(i, j) for every query and pair; each round spends d / rounds.
 

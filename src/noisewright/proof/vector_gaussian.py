@@ -23,6 +23,7 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
 from noisewright.problem.sensitivity import Points
 from noisewright.proof.approximate import approximate_delta
+from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
     counted,
     largest_sum,
@@ -30,7 +31,6 @@ from noisewright.proof.vectors import (
     per_coordinate_bound,
     refuse_uncovered,
     root_above,
-    rows,
     whole_steps,
 )
 
@@ -90,6 +90,7 @@ def _hockey_stick(masses: list[int], offset: int, cell: Fraction, epsilon: Fract
     return upper(total / ball(1 << _MASS_BITS))
 
 
+@proves(ApproxDP, PerCoordinate)
 def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) -> tuple[Fraction, str]:
     """Gaussian parts by their exact rule, purely private ones with delta = 0, Laplace parts by composition."""
     laws = [part.law for part in mechanism.parts if part is not None]
@@ -132,6 +133,7 @@ def _one_at_a_time(mechanism: PerCoordinate, each: tuple[Fraction, ...], epsilon
     return max(approximate_delta(law, epsilon, move)[0] for law, move in moves)
 
 
+@proves(ApproxDP, NormShaped)
 def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tuple[Fraction, str]:
     """Pure differential privacy implies the approximate one with delta = 0."""
     bound, rule = norm_shaped_bound(mechanism)
@@ -144,10 +146,9 @@ def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tup
     return Fraction(0), rule.replace("pure/", "approximate/pure-", 1)
 
 
+@proves(ApproxDP, LinearGaussian)
 def approximate_linear_gaussian(mechanism: LinearGaussian, requirement: ApproxDP) -> tuple[Fraction, str]:
     """Correlated Gaussian noise for listed differences: the longest image of one in the frame, in whole steps."""
-    if not isinstance(mechanism.query.sensitivity, Points):
-        raise UncertifiedError("correlated Gaussian noise is certified for listed differences (Points) alone.")
     longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
     squared = longest * (mechanism.step / mechanism.std) ** 2
     return gaussian_delta(requirement.epsilon, squared), "approximate/gaussian-frame"
@@ -159,9 +160,12 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
     Answers computed in floats may be read 2^-24 of the smallest difference farther apart, each, which the frame
     adds up; numbers that do not move are read the same.
     """
+    listed = query.sensitivity
+    if not isinstance(listed, Points):
+        raise UncertifiedError("correlated Gaussian noise is certified for listed differences (Points) alone.")
     rounding = Fraction(0) if query.exact else ROUNDING
     worst = 0
-    for row in rows(query.sensitivity):
+    for row in listed.rows:
         sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.smallest_moves, strict=True)]
         total = 0
         for frame, y in zip(matrix, apply(matrix, row), strict=True):

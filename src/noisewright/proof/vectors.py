@@ -19,8 +19,10 @@ from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import Box, Counted, L1Ball, L2Ball, Points, SensitivitySet
+from noisewright.problem.sensitivity import Box, Counted, L1Ball, L2Ball, Points
+from noisewright.proof.provers import PROVERS
 from noisewright.proof.pure import pure_bound
 
 _ROOT_BITS = 96
@@ -55,12 +57,6 @@ def root_above(value: Fraction) -> Fraction:
     # Scale so that the whole root has enough digits, then go one up.
     shift = max(0, _ROOT_BITS - (p.bit_length() - q.bit_length()) // 2)
     return Fraction(math.isqrt((p << 2 * shift) // q) + 1, 1 << shift)
-
-
-def rows(chosen: SensitivitySet) -> tuple[tuple[Fraction, ...], ...]:
-    """The listed differences."""
-    assert isinstance(chosen, Points)
-    return chosen.rows
 
 
 def refuse_uncovered(query: Vector, noisy: Sequence[bool]) -> None:
@@ -147,3 +143,7 @@ def _length(steps: list[int], norm: str) -> Fraction:
     if norm == "max":
         return Fraction(max(steps))
     return root_above(Fraction(sum(k * k for k in steps)))
+
+
+PROVERS[PerCoordinate, PureDP] = lambda made, wanted: per_coordinate_bound(made)
+PROVERS[NormShaped, PureDP] = lambda made, wanted: norm_shaped_bound(made)

@@ -1,0 +1,39 @@
+"""Which rule proves which requirement for which mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from noisewright.mechanisms.additive import Additive
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.proof.approximate import approximate_delta
+from noisewright.proof.probabilistic import probabilistic_delta
+from noisewright.proof.pure import pure_bound
+from noisewright.proof.renyi import concentrated_rho, renyi_divergence
+
+Rule = TypeVar("Rule", bound=Callable[[Any, Any], tuple[Fraction, str]])
+
+PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
+    # Rule: rounding the answer to cells of a step that divides the sensitivity keeps the sensitivity; rounding the
+    # noise is post-processing. So what holds for the law over all shifts up to the sensitivity holds for the release:
+    # a pure bound, a delta, a divergence. Only probabilistic privacy, which rounding can harm, is that of the lattice.
+    (Additive, PureDP): lambda made, wanted: pure_bound(made.law, made.query.sensitivity),
+    (Additive, ApproxDP): lambda made, wanted: approximate_delta(made.law, wanted.epsilon, made.query.sensitivity),
+    (Additive, ProbabilisticDP): lambda made, wanted: probabilistic_delta(made, wanted.epsilon),
+    (Additive, RenyiDP): lambda made, wanted: renyi_divergence(made.law, wanted.alpha, made.query.sensitivity),
+    (Additive, ZeroConcentratedDP): lambda made, wanted: concentrated_rho(made.law, made.query.sensitivity),
+}
+"""A rule returns a bound of the requirement's last parameter and its own name, or refuses; `certify` compares the
+bound with what was claimed. Rules for other mechanisms enter themselves with `proves`."""
+
+
+def proves(requirement: type, *mechanisms: type) -> Callable[[Rule], Rule]:
+    """Enter the rule below as the one that proves the requirement for these mechanisms."""
+
+    def enter(rule: Rule) -> Rule:
+        PROVERS.update({(mechanism, requirement): rule for mechanism in mechanisms})
+        return rule
+
+    return enter
