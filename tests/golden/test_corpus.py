@@ -30,7 +30,7 @@ from noisewright.problem.metrics import METRICS
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest
 from noisewright.problem.sensitivity import SETS
-from noisewright.proof.certify import PROVERS
+from noisewright.proof.provers import PROVERS
 
 CORPUS = Path(__file__).resolve().parents[1] / "fixtures" / "corpus"
 FILES = sorted(CORPUS.glob("*.json"))
