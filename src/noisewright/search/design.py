@@ -46,7 +46,7 @@ def design(
     privacy: Any,
     utility: Any,
     compose: int = 1,
-    progress: bool = False,
+    progress: bool | None = None,
     explore: str | None = None,
 ) -> Report:
     """The best noise for a question, beside the usual ones, each certified, with the best possible value.
@@ -56,7 +56,8 @@ def design(
     at its best parameters, which takes seconds instead of a fraction of one.
 
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
-    law that it draws. `progress=True` shows a progress bar on standard error.
+    law that it draws. A progress bar on standard error appears after two seconds in a terminal or a notebook;
+    `progress=True` shows it at once and anywhere, `False` never.
     """
     # A number with bounds is a kind of question of its own.
     asked = query.bounded if type(query) is Scalar and query.bounded is not None else query

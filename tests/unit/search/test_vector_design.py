@@ -115,7 +115,7 @@ def test_no_bound_is_invented_where_none_is_known():
     assert vector_bound(query, Fraction(1), nw.SquaredError()) is None
     report = nw.design(query, privacy=nw.PureDP(1), utility=nw.SquaredError())
     assert report.bound is None
-    assert "none known" in str(report)
+    assert "no bound proven" in str(report)
     approximate = nw.design(nw.Vector(nw.Box([1, 2])), privacy=nw.ApproxDP(1, 1e-6), utility=nw.SquaredError())
     assert approximate.bound is None
 

@@ -20,6 +20,7 @@ from noisewright.search.families.vector_pure import Mechanisms, mid, pure_mechan
 from noisewright.search.report.designer import Designer, Proposal, check_problem, designed
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance, quiet
+from noisewright.search.report.words import times
 
 Target = PureDP | ApproxDP
 SEVERAL = (SquaredError, AbsoluteError, Usefulness, ErrorQuantile, LargestError)
@@ -94,8 +95,9 @@ def notes(report: Report) -> Iterator[str]:
     still = [i + 1 for i, extent in enumerate(query.extents) if not extent]
     if still:
         names = ", ".join(map(str, still[:_FEW])) + (" …" if len(still) > _FEW else "")
-        verb = "is" if len(still) == 1 else "are"
-        yield f"Sensitivity 0: no person can change number {names}; {verb} released as it is, without noise."
+        one = len(still) == 1
+        said = f"number {names}; it is released as it is" if one else f"numbers {names}; they are released as they are"
+        yield f"Sensitivity 0: no person can change {said}, without noise."
     if isinstance(query.sensitivity, Box) and len(active(query)) > 1 and query.dimension <= _MOST_COMPARED:
         yield _disjoint_note(query, report.privacy, report.utility, {c.name: c.value for c in report.candidates})
 
@@ -128,7 +130,7 @@ def _mechanisms(query: Vector, privacy: Target, utility: Utility) -> Mechanisms:
 
 def _gain(value: float, other: float, utility: Utility) -> str:
     top, bottom = (other, value) if utility.larger_is_better else (value, other)
-    return f"{top / bottom:.4g}" if bottom else "infinity"
+    return times(top / bottom) if bottom else "infinity"
 
 
 def _several(one: Designer) -> Designer:
