@@ -99,10 +99,10 @@ def notes(report: Report) -> Iterator[str]:
         said = f"number {names}; it is released as it is" if one else f"numbers {names}; they are released as they are"
         yield f"Sensitivity 0: no person can change {said}, without noise."
     if isinstance(query.sensitivity, Box) and len(active(query)) > 1 and query.dimension <= _MOST_COMPARED:
-        yield _disjoint_note(query, report.privacy, report.utility, {c.name: c.value for c in report.candidates})
+        yield from _disjoint_note(query, report.privacy, report.utility, {c.name: c.value for c in report.candidates})
 
 
-def _disjoint_note(query: Vector, privacy: Target, utility: Utility, values: dict[str, float]) -> str:
+def _disjoint_note(query: Vector, privacy: Target, utility: Utility, values: dict[str, float]) -> Iterator[str]:
     """How much better the same question would do as a disjoint set, computed mechanism by mechanism."""
     twin = _mechanisms(Vector(Disjoint(query.extents)), privacy, utility)
     others = {name: mid(mechanism, utility) for name, mechanism in twin.items()}
@@ -113,12 +113,15 @@ def _disjoint_note(query: Vector, privacy: Target, utility: Utility, values: dic
         if f"identical {kind}" in values and f"identical {kind}" in others
     ]
     pairs.append((best(values.values()), best(others.values()), "the best"))
-    gains = [f"{_gain(ours, theirs, utility)} for {kind} noise" for ours, theirs, kind in pairs]
+    gains = [(_gain(ours, theirs, utility), kind) for ours, theirs, kind in pairs]
+    told = [f"{gain} for {kind} noise" for gain, kind in gains if gain != "1"]
+    if not told:
+        return
     word = "utility" if utility.larger_is_better else "error"
-    return (
+    yield (
         f"Declared as a box, all {len(active(query))} numbers may move at once. If one person can move only one of them"
         " at a time (a histogram of which each person is in one bin, when people are added or removed), declare"
-        f" Disjoint: the {word} would be better by a factor of {', '.join(gains)}."
+        f" Disjoint: the {word} would be better by a factor of {', '.join(told)}."
     )
 
 

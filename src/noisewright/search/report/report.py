@@ -17,6 +17,7 @@ from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import Certified, read_file
 from noisewright.search.report.shown import html_table, number, text_table
+from noisewright.search.report.uneven import uneven_note
 from noisewright.search.report.words import gap_text, over, reason
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Report(Unchanging):
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the candidates, such as what a whole family can reach."""
-        return _NOTES.latest(self, "notes", lambda: tuple(self.designer.notes(self) or ()))
+        return _NOTES.latest(self, "notes", lambda: (*(self.designer.notes(self) or ()), *self._uneven()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         from noisewright.search.report.designer import Proposal, restored
@@ -196,6 +197,10 @@ class Report(Unchanging):
 
     def _goal(self) -> str:
         return f"{self.title} ({'larger' if self.utility.larger_is_better else 'smaller'} is better)"
+
+    def _uneven(self) -> tuple[str, ...]:
+        note = uneven_note(self.query, self.utility)
+        return () if note is None else (note,)
 
     def _remarks(self) -> list[str]:
         own = []
