@@ -35,7 +35,8 @@ class Spending:
     @property
     def spent_(self) -> Fraction:
         """What the last fit spent: the sum of what its releases are certified for."""
-        return sum((Fraction(c.requirement.epsilon) for c in self.certificates_), Fraction(0))
+        requirements: list[Any] = [certificate.requirement for certificate in self.certificates_]
+        return sum((requirement.epsilon for requirement in requirements), Fraction(0))
 
     def spent_by_search(self, points: int, folds: int, *, refit: bool = True, grouped: bool = False) -> Fraction:
         """The epsilon that the fits of a grid search of so many points and folds spend on one person.

@@ -119,7 +119,8 @@ def test_bounds_are_found_with_a_part_of_epsilon_that_is_charged():
     assert low <= 32
     assert high >= 64
     assert model.spent_ <= Fraction(3, 2)
-    assert model.spent_ == sum(r.certified.certificate.requirement.epsilon for r in releases)
+    charged: list[Any] = [r.certified.certificate.requirement for r in releases]
+    assert model.spent_ == sum(requirement.epsilon for requirement in charged)
     assert model.estimated_ == ["0"]
     assert "found the bounds of 0" in model.describe()
     assert np.mean(model.predict(rows) == labels) > 0.9
