@@ -69,7 +69,7 @@ def gap_text(gap: float | None) -> str:
 def limit_text(report: Report) -> str:
     """How much better than the winner a mechanism could be, in words."""
     gap, larger = report.candidates[0].gap, report.utility.larger_is_better
-    rival = report.designer.over or f"mechanism{over(report.query)}"
+    rival = _rival(report)
     if gap is None:
         side, article = "upper" if larger else "lower", "" if report.title.startswith("P(") else "the "
         missing = f"no {side} bound on {article}{report.title} is proven for this kind of question and privacy"
@@ -121,6 +121,14 @@ def reason(report: Report) -> str:
         return f"{winner.name} {'are' if _many(winner.name) else 'is'} the {best}: {limit}."
     verb = "win" if _many(winner.name) else "wins"
     return f"{winner.name} {verb}: {gain_text(winner, usual, report.utility)}; {limit}."
+
+
+def _rival(report: Report) -> str:
+    """The mechanisms that the bound is proven for, each of them."""
+    kind, whole = report.designer.over, getattr(report.query, "integer", False)
+    if not kind:
+        return f"mechanism{over(report.query)}"
+    return f"{kind} that keeps whole numbers whole" if whole and "whole" not in kind else str(kind)
 
 
 def _many(name: str) -> bool:
