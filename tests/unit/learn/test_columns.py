@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 sklearn = pytest.importorskip("sklearn", reason="needs the extra noisewright[learn]")
 
@@ -131,6 +131,7 @@ persons = st.lists(
 )
 
 
+@settings(max_examples=25)
 @given(persons)
 def test_whatever_rows_a_person_has_the_change_of_the_histogram_is_in_the_certified_set(person):
     def histogram(rows: list[Any], labels: list[Any]) -> Any:
