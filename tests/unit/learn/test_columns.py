@@ -146,6 +146,13 @@ def test_whatever_rows_a_person_has_the_change_of_the_histogram_is_in_the_certif
     assert lies_in(change(here, there), here.certified.mechanism.query.sensitivity)
 
 
+@pytest.mark.parametrize("most", [1, 3])
+def test_the_histogram_is_certified_for_all_rows_of_a_person(most):
+    options: dict[str, Any] = {"categorical": {0: 3}, "bounds": "estimate", "classes": [5, 7, 9]}
+    release = releases_of(NaiveBayes(1, rows_per_person=most, **options), ROWS, LABELS)[2]
+    assert set(release.certified.mechanism.query.extents) == {most}
+
+
 def test_a_fit_says_what_it_spent():
     model = NaiveBayes("0.7", feature_names=["kind", "size"], **NAMED).fit(ROWS, LABELS)
     assert Fraction(699, 1000) < model.spent_ <= Fraction(7, 10)
