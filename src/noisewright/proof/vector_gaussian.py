@@ -1,4 +1,4 @@
-"""(epsilon, delta) for several numbers: Gaussian noise exactly, Laplace noise by composing privacy losses.
+"""(epsilon, delta) for several numbers: Gaussian noise exactly, all other noise by composing privacy losses.
 
 The Gaussian rule: for independent or correlated Gaussian noise the privacy loss of a difference d is itself
 Gaussian and depends on d only through the length M of d in units of the noise, so
@@ -23,6 +23,7 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
 from noisewright.problem.sensitivity import Points
 from noisewright.proof.approximate import approximate_delta
+from noisewright.proof.composed import Move, joint_delta, move_of, undominated, worst_choices
 from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
     counted,
@@ -92,7 +93,7 @@ def _hockey_stick(masses: list[int], offset: int, cell: Fraction, epsilon: Fract
 
 @proves(ApproxDP, PerCoordinate)
 def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) -> tuple[Fraction, str]:
-    """Gaussian parts by their exact rule, purely private ones with delta = 0, Laplace parts by composition."""
+    """Gaussian parts by their exact rule, purely private ones with delta = 0, all others by composing their losses."""
     laws = [part.law for part in mechanism.parts if part is not None]
     if laws and all(isinstance(law, Gaussian) for law in laws):
         squared = gaussian_reach(mechanism)
@@ -102,25 +103,62 @@ def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) 
     if plain is not None and (plain.together == 1 or sum(map(bool, plain.each)) == 1):
         delta = _one_at_a_time(mechanism, plain.each, requirement.epsilon)
         return delta, "approximate/one-at-a-time"
-    if any(isinstance(law, Gaussian) for law in laws):
-        raise UncertifiedError("there is no rule that mixes Gaussian with other noise in one answer.")
-    bound, rule = per_coordinate_bound(mechanism)
-    if bound <= requirement.epsilon:
-        return Fraction(0), rule.replace("pure/", "approximate/pure-", 1)
-    if plain is None or not all(isinstance(law, Laplace) for law in laws):
-        raise UncertifiedError(
-            "refused: only Laplace noise is composed, for sets that say how many numbers move; this mechanism's pure"
-            f" bound {float(bound):.6g} exceeds epsilon = {show(requirement.epsilon)}."
-        )
+    found = _from_pure(mechanism, requirement.epsilon)
+    if found is None and plain is not None and all(isinstance(law, Laplace) for law in laws):
+        found = _laplace_composed(mechanism, plain.each, plain.together, requirement)
+    return found or _losses_composed(mechanism, requirement.epsilon)
+
+
+def _from_pure(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fraction, str] | None:
+    """Delta 0 where the pure bounds of the parts add up to at most epsilon; None where not, or where there is none."""
+    try:
+        bound, rule = per_coordinate_bound(mechanism)
+    except UncertifiedError:
+        return None
+    return (Fraction(0), rule.replace("pure/", "approximate/pure-", 1)) if bound <= epsilon else None
+
+
+def _laplace_composed(
+    mechanism: PerCoordinate, each: tuple[Fraction, ...], together: int, requirement: ApproxDP
+) -> tuple[Fraction, str] | None:
+    """The rule for Laplace noise alone, which saved certificates name; None where it does not reach the claim."""
     shifts = []
-    for part, extent in zip(mechanism.parts, plain.each, strict=True):
+    for part, extent in zip(mechanism.parts, each, strict=True):
         if part is not None and extent:
             assert isinstance(part.law, Laplace)
             shifts.append(whole_steps(extent, part.lattice.step) * part.lattice.step / part.law.scale)
     # A larger shift in units of the scale dominates a smaller one, so the largest ones are the worst to move.
-    worst = sorted(shifts, reverse=True)[: plain.together]
-    delta = composed_delta(worst, requirement.epsilon)
-    return delta, "approximate/laplace-composed"
+    worst = sorted(shifts, reverse=True)[:together]
+    try:
+        delta = composed_delta(worst, requirement.epsilon)
+    except UncertifiedError:
+        return None
+    return (delta, "approximate/laplace-composed") if delta <= requirement.delta else None
+
+
+def _losses_composed(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fraction, str]:
+    """The largest delta over the worst differences of the set, losses composed (`composed`), rounding included.
+
+    Rule: over sets that say how many numbers move, the choices that no other dominates; over listed points every one
+    that none dominates; a ball lies within the box of its radius.
+    """
+    query = mechanism.query
+    if (plain := counted(query)) is not None:
+        kind, choices = plain.kind, list(worst_choices(_moves(mechanism, plain.each), plain.together))
+    elif isinstance(query.sensitivity, Points):
+        kind, choices = "points", undominated(_moves(mechanism, row) for row in query.sensitivity.rows)
+    else:
+        kind, choices = "enclosing-box", [tuple(_moves(mechanism, query.extents))]
+    return max(joint_delta(choice, epsilon) for choice in choices), f"approximate/composed-{kind}"
+
+
+def _moves(mechanism: PerCoordinate, differences: Sequence[Fraction]) -> list[Move]:
+    """How far the noise of each number moves, in whole steps, for those that do."""
+    return [
+        move_of(part.law, whole_steps(d, part.lattice.step) * part.lattice.step)
+        for part, d in zip(mechanism.parts, differences, strict=True)
+        if part is not None and d
+    ]
 
 
 def _one_at_a_time(mechanism: PerCoordinate, each: tuple[Fraction, ...], epsilon: Fraction) -> Fraction:
