@@ -5,6 +5,7 @@
 - pure, approximate, probabilistic, renyi: one number, by kind of requirement
 - twofold: what those rules need of two-fold laws
 - vectors, vector_gaussian: several numbers
+- composed, losses, whole_losses: privacy losses of independent noises, composed
 - bounded: answers in bounds
 - metric, choice: metric privacy; choices
 - conversions: what one requirement implies about another

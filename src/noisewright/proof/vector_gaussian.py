@@ -11,8 +11,9 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import Laplace
+from noisewright.laws.registry import NoiseLaw
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -95,7 +96,7 @@ def _hockey_stick(masses: list[int], offset: int, cell: Fraction, epsilon: Fract
 def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) -> tuple[Fraction, str]:
     """Gaussian parts by their exact rule, purely private ones with delta = 0, all others by composing their losses."""
     laws = [part.law for part in mechanism.parts if part is not None]
-    if laws and all(isinstance(law, Gaussian) for law in laws):
+    if laws and all(variance(law) is not None for law in laws):
         squared = gaussian_reach(mechanism)
         return gaussian_delta(requirement.epsilon, squared), "approximate/gaussian-vector"
     refuse_uncovered(mechanism.query, [part is not None for part in mechanism.parts])
@@ -226,17 +227,29 @@ def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
         part = mechanism.parts[i]
         if part is None or not distance:
             return Fraction(0)
-        assert isinstance(part.law, Gaussian)
-        return (whole_steps(distance, part.lattice.step) * part.lattice.step / part.law.std) ** 2
+        return (whole_steps(distance, part.lattice.step) * part.lattice.step) ** 2 / _known_variance(part.law)
 
     if (plain := counted(query)) is not None:
         return largest_sum((term(i, extent) for i, extent in enumerate(plain.each)), plain.together)
     if isinstance(query.sensitivity, Points):
         return max(sum((term(i, d) for i, d in enumerate(row)), Fraction(0)) for row in query.sensitivity.rows)
     parts = [part for part in mechanism.parts if part is not None]
-    deviations = [part.law.std for part in parts if isinstance(part.law, Gaussian)]
-    crossing = sum(((part.lattice.step / std) ** 2 for part, std in zip(parts, deviations, strict=True)), Fraction(0))
-    return (query.extents[0] / min(deviations) + root_above(crossing)) ** 2
+    variances = [_known_variance(part.law) for part in parts]
+    crossing = sum((part.lattice.step**2 / v for part, v in zip(parts, variances, strict=True)), Fraction(0))
+    return (query.extents[0] * root_above(1 / min(variances)) + root_above(crossing)) ** 2
+
+
+def variance(law: NoiseLaw) -> Fraction | None:
+    """The variance of Gaussian noise, which a generalized Gaussian of power 2 is as well; None for other laws."""
+    if isinstance(law, GeneralizedGaussian) and law.power == 2:
+        return law.scale**2 / 2
+    return law.std**2 if isinstance(law, Gaussian) else None
+
+
+def _known_variance(law: NoiseLaw) -> Fraction:
+    found = variance(law)
+    assert found is not None
+    return found
 
 
 def gaussian_delta(epsilon: Fraction, squared_length: Fraction) -> Fraction:

@@ -4,7 +4,7 @@
 - staircase, tailored: one number, pure
 - smooth, truncated_staircase, solved: one number, approximate
 - two_fold, two_fold_laws: two-fold noise
-- vector_pure, vector_approximate, vector_parts: several numbers
+- vector_pure, vector_approximate, vector_parts, together: several numbers
 - shapes, central, bounded_optimum: answers in bounds
 - exponential: candidates chosen by their distance, and releases kept in bounds afterwards
 - linear, block_descent: linear questions
