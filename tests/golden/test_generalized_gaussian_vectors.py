@@ -66,7 +66,7 @@ def two(epsilon: float, shift: float, power: float) -> float:
 def many(count: int, epsilon: float, shift: float, power: float) -> float:
     """Cells of equal width in x; the loss of each, shared between two points of a fine grid."""
     far = float(gammainccinv(1 / power, 1e-17)) ** (1 / power)
-    x = np.linspace(-far - shift, far, 400_001)
+    x = np.linspace(-far - shift, far, 100_001)
     half = gammaincc(1 / power, np.abs(x) ** power) / 2
     below = np.where(x <= 0, half, 1 - half)
     masses = np.diff(below, prepend=0.0)[1:]
@@ -74,7 +74,7 @@ def many(count: int, epsilon: float, shift: float, power: float) -> float:
     masses[-1] += 1 - below[-1]
     middle = (x[1:] + x[:-1]) / 2
     losses = np.abs(middle + shift) ** power - np.abs(middle) ** power
-    grid = float(np.max(np.abs(losses))) / 6000
+    grid = float(np.max(np.abs(losses))) / 3000
     places = losses / grid
     low = np.floor(places).astype(int)
     offset = -int(low.min())

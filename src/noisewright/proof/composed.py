@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -109,7 +110,14 @@ def joint_delta(moves: Iterable[Move], epsilon: Fraction) -> Fraction:
     Guarantees: never below the truth; the scale at which it meets a given delta is about 1e-4 above the smallest.
     The value is rounded up to 24 binary digits, so that floats behind the choice of knots do not show.
     """
-    counts = Counter(moves)
+    return _joint(frozenset(Counter(moves).items()), epsilon)
+
+
+@lru_cache(maxsize=64)
+def _joint(each: frozenset[tuple[Move, int]], epsilon: Fraction) -> Fraction:
+    """The same for so many of each move; a search has often asked before the verifier does."""
+    # In one order, whatever it is, so that the same numbers come out in every process.
+    counts = Counter(dict(sorted(each, key=repr)))
     cell = _cell(counts, epsilon)
     with precision(WORKING_BITS):
         tables = {move: loss_masses(*_placed(move), cell) for move in counts}

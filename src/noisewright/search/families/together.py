@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -71,8 +71,8 @@ def _unit_scale(family: Family, count: int, privacy: ApproxDP) -> Fraction:
     raise SolverError(f"no scale near {guess:.6g} could be proven for {privacy}; report this problem.")
 
 
-def largest_shift(power: Fraction, ratios: Floats, privacy: ApproxDP) -> float:
-    """The largest factor at which shifts of so many scales each still meet delta, in floats."""
+def largest_shift(power: Fraction, ratios: Floats, privacy: ApproxDP, within: float = _MARGIN / 4) -> float:
+    """The largest factor at which shifts of so many scales each still meet delta, in floats, to a relative error."""
     epsilon, target = float(privacy.epsilon), math.log(float(privacy.delta))
     exponent = float(power)
 
@@ -86,16 +86,16 @@ def largest_shift(power: Fraction, ratios: Floats, privacy: ApproxDP) -> float:
         high, low = gallop(lambda x: excess(x) <= 0, start, -0.1)
     else:
         low, high = gallop(lambda x: excess(x) > 0, start, 0.1)
-    return math.exp(_falling(excess, low, high))
+    return math.exp(_falling(excess, low, high, within))
 
 
-def _falling(excess: Any, low: float, high: float) -> float:
+def _falling(excess: Callable[[float], float], low: float, high: float, within: float) -> float:
     """Where an excess that rises from low to high is 0, from below: false position, a stale end counting half."""
     below, above, stale = excess(low), excess(high), 0
-    while high - low > _MARGIN / 4:
+    while high - low > within:
         place = (low * above - high * below) / (above - below)
-        # Half a tolerance off the root, so that both ends close in.
-        place = min(max(place, low + _MARGIN / 16), high - _MARGIN / 16)
+        # A quarter of the tolerance off the root, so that both ends close in.
+        place = min(max(place, low + within / 4), high - within / 4)
         value = excess(place)
         if value <= 0:
             low, below, above, stale = place, value, above / 2 if stale < 0 else above, -1
