@@ -23,7 +23,7 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from noisewright.laws.base import LogConcave
-from noisewright.laws.gaussian import GeneralizedGaussian
+from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.numerics.balls import ball, mass_product, precision, upper
 from noisewright.problem.errors import UncertifiedError
@@ -61,6 +61,13 @@ def move_of(law: NoiseLaw, shift: Fraction) -> Move:
     if bound is None:
         raise UncertifiedError(f"there is no rule for the privacy losses of {type(law).__name__} noise.")
     return RandomizedResponse(Fraction(1)), bound
+
+
+def squared_length(law: Any, shift: Fraction) -> Fraction | None:
+    """The squared shift in standard deviations of Gaussian noise (also as a generalized one); None for other laws."""
+    if isinstance(law, GeneralizedGaussian) and law.power == 2:
+        return 2 * (shift / law.scale) ** 2
+    return (shift / law.std) ** 2 if isinstance(law, Gaussian) else None
 
 
 def worst_choices(moves: Sequence[Move], together: int) -> Iterator[tuple[Move, ...]]:

@@ -11,9 +11,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
+from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
-from noisewright.laws.registry import NoiseLaw
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -24,7 +23,7 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
 from noisewright.problem.sensitivity import Points
 from noisewright.proof.approximate import approximate_delta
-from noisewright.proof.composed import Move, joint_delta, move_of, undominated, worst_choices
+from noisewright.proof.composed import Move, joint_delta, move_of, squared_length, undominated, worst_choices
 from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
     counted,
@@ -96,7 +95,7 @@ def _hockey_stick(masses: list[int], offset: int, cell: Fraction, epsilon: Fract
 def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) -> tuple[Fraction, str]:
     """Gaussian parts by their exact rule, purely private ones with delta = 0, all others by composing their losses."""
     laws = [part.law for part in mechanism.parts if part is not None]
-    if laws and all(variance(law) is not None for law in laws):
+    if laws and all(isinstance(law, Gaussian) for law in laws):
         squared = gaussian_reach(mechanism)
         return gaussian_delta(requirement.epsilon, squared), "approximate/gaussian-vector"
     refuse_uncovered(mechanism.query, [part is not None for part in mechanism.parts])
@@ -150,7 +149,16 @@ def _losses_composed(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fract
         kind, choices = "points", undominated(_moves(mechanism, row) for row in query.sensitivity.rows)
     else:
         kind, choices = "enclosing-box", [tuple(_moves(mechanism, query.extents))]
-    return max(joint_delta(choice, epsilon) for choice in choices), f"approximate/composed-{kind}"
+    return max(_of_choice(choice, epsilon) for choice in choices), f"approximate/composed-{kind}"
+
+
+def _of_choice(moves: Sequence[Move], epsilon: Fraction) -> Fraction:
+    """Delta of one difference; that of Gaussian noise, however it is written, by its exact rule."""
+    squares = [squared_length(*move) for move in moves]
+    known = [square for square in squares if square is not None]
+    return (
+        joint_delta(moves, epsilon) if len(known) < len(squares) else gaussian_delta(epsilon, sum(known, Fraction(0)))
+    )
 
 
 def _moves(mechanism: PerCoordinate, differences: Sequence[Fraction]) -> list[Move]:
@@ -227,29 +235,17 @@ def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
         part = mechanism.parts[i]
         if part is None or not distance:
             return Fraction(0)
-        return (whole_steps(distance, part.lattice.step) * part.lattice.step) ** 2 / _known_variance(part.law)
+        assert isinstance(part.law, Gaussian)
+        return (whole_steps(distance, part.lattice.step) * part.lattice.step / part.law.std) ** 2
 
     if (plain := counted(query)) is not None:
         return largest_sum((term(i, extent) for i, extent in enumerate(plain.each)), plain.together)
     if isinstance(query.sensitivity, Points):
         return max(sum((term(i, d) for i, d in enumerate(row)), Fraction(0)) for row in query.sensitivity.rows)
     parts = [part for part in mechanism.parts if part is not None]
-    variances = [_known_variance(part.law) for part in parts]
-    crossing = sum((part.lattice.step**2 / v for part, v in zip(parts, variances, strict=True)), Fraction(0))
-    return (query.extents[0] * root_above(1 / min(variances)) + root_above(crossing)) ** 2
-
-
-def variance(law: NoiseLaw) -> Fraction | None:
-    """The variance of Gaussian noise, which a generalized Gaussian of power 2 is as well; None for other laws."""
-    if isinstance(law, GeneralizedGaussian) and law.power == 2:
-        return law.scale**2 / 2
-    return law.std**2 if isinstance(law, Gaussian) else None
-
-
-def _known_variance(law: NoiseLaw) -> Fraction:
-    found = variance(law)
-    assert found is not None
-    return found
+    deviations = [part.law.std for part in parts if isinstance(part.law, Gaussian)]
+    crossing = sum(((part.lattice.step / std) ** 2 for part, std in zip(parts, deviations, strict=True)), Fraction(0))
+    return (query.extents[0] / min(deviations) + root_above(crossing)) ** 2
 
 
 def gaussian_delta(epsilon: Fraction, squared_length: Fraction) -> Fraction:
