@@ -14,13 +14,14 @@ from itertools import pairwise
 from noisewright.laws.folds import Fold
 from noisewright.laws.gaussian import GaussianMixture
 from noisewright.laws.twofold import TwoFold
-from noisewright.numerics.balls import Ball, ball, precision, upper
+from noisewright.numerics.balls import Ball, ball, hull, precision, upper
 from noisewright.numerics.bisection import turn
 from noisewright.numerics.fields import BALLS
 
 _BITS = 128
-_SMALLEST = Fraction(1, 1 << 72)
-_MOST_CELLS = 4_000
+_FINENESS = (36, 56, 76)
+_SMALL_BITS = 28
+_MOST_CELLS = 20_000
 _FAR = 12
 _FINE = Fraction(1, 1 << 64)
 _MOST_DOUBLINGS = 100
@@ -32,68 +33,80 @@ def mixture_delta(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> F
     """A rational at or above the delta of a Gaussian mixture, and within a millionth of it or so.
 
     Rule: with parts of weight w_i and deviation s_i, f(x) - e^epsilon f(x + reach) is the sum of w_i f_i(x) r_i(x),
-    where r_i(x) = 1 - e^(epsilon - (2 x reach + reach^2) / (2 s_i^2)) rises with x, and the ratio of f_i to the
-    widest part falls as |x| rises. That encloses its sign on a cell. Cells where it is positive count with their
-    masses, where it is negative with nothing; what stays undecided counts with its largest height times its width,
-    all beyond 12 of the largest deviations with its mass.
+    where r_i(x) = 1 - e^(epsilon - (2 x reach + reach^2) / (2 s_i^2)). Divided by the density of the widest part it is
+    enclosed on a cell by the mean value theorem. Cells where it is positive count with their masses, where it is
+    negative with nothing; what stays undecided counts with its largest height times its width, and all beyond 12 of
+    the largest deviations with its mass.
     """
     with precision(_BITS):
         profile = _Profile(law, epsilon, reach)
-        far = _FAR * max(law.stds) + reach
-        total = law.sf(far, BALLS)
-        pending, seen = profile.first_cells(far), 0
-        while pending:
-            a, b = pending.pop()
-            seen += 1
-            lowest, highest = profile.heights(a, b)
-            if bool(lowest >= 0):
-                total = total + profile.mass(a, b)
-            elif not bool(highest <= 0):
-                rest = max(Fraction(0), upper(highest)) * (b - a)
-                if rest <= _SMALLEST or seen > _MOST_CELLS:
-                    total = total + ball(rest)
-                else:
-                    pending += [(a, (a + b) / 2), ((a + b) / 2, b)]
-        return min(Fraction(1), max(Fraction(0), upper(total)))
+        for bits in _FINENESS:
+            found = profile.integral(Fraction(1, 1 << bits))
+            # Thousands of undecided cells then weigh less than a millionth of what was found.
+            if found >= Fraction(1, 1 << bits - _SMALL_BITS):
+                break
+        return min(Fraction(1), found)
 
 
 class _Profile:
-    """f(x) - e^epsilon f(x + reach) of a Gaussian mixture, on cells that do not contain 0 inside."""
+    """f(x) - e^epsilon f(x + reach) of a Gaussian mixture, cell by cell."""
 
     def __init__(self, law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> None:
-        self._law, self._epsilon, self._reach, self._grown = law, epsilon, reach, ball(epsilon).exp()
-        self._parts = [(ball(w / s), s) for s, w in zip(law.stds, law.weights, strict=True)]
-        self._widest = max(law.stds)
+        self._law, self._reach, self._grown = law, reach, ball(epsilon).exp()
+        widest = max(law.stds)
+        # Of each part: weight / std, the exponent of its rise at 0 and its slope, and that of its share.
+        self._parts = [
+            (
+                ball(w / s),
+                ball(epsilon - reach**2 / (2 * s**2)),
+                ball(reach / s**2),
+                ball((1 / widest**2 - 1 / s**2) / 2),
+            )
+            for s, w in zip(law.stds, law.weights, strict=True)
+        ]
+        self._far, self._fall = _FAR * widest + reach, ball(-1 / (2 * widest**2))
         self._unit = 1 / (2 * BALLS.pi()).sqrt()
 
-    def first_cells(self, far: Fraction) -> list[Cell]:
-        edges, step = [Fraction(0)], min(self._law.stds)
-        while edges[-1] < far:
-            edges.append(min(far, edges[-1] + step))
+    def integral(self, smallest: Fraction) -> Fraction:
+        """The positive part from above; cells are cut in two until what is undecided is at most `smallest` each."""
+        total, pending, seen = self._law.sf(self._far, BALLS), self._first_cells(), 0
+        run: Cell | None = None
+        while pending:
+            a, b = pending.pop()
+            seen += 1
+            height = self._height(a, b)
+            if bool(height >= 0):
+                # Neighbours join, so that tails are taken at the ends of a run alone.
+                total = total if run is None or run[1] == a else total + self._mass(*run)
+                run = (run[0], b) if run is not None and run[1] == a else (a, b)
+            elif not bool(height <= 0):
+                top = self._unit * (self._fall * ball(max(a, -b, Fraction(0)) ** 2)).exp()
+                rest = max(Fraction(0), upper(height * top)) * (b - a)
+                if rest <= smallest or seen > _MOST_CELLS:
+                    total = total + ball(rest)
+                else:
+                    pending += [((a + b) / 2, b), (a, (a + b) / 2)]
+        return max(Fraction(0), upper(total if run is None else total + self._mass(*run)))
+
+    def _first_cells(self) -> list[Cell]:
+        """From left to right, the first one last."""
+        edges, step = [-self._reach / 2], min(self._law.stds)
+        while edges[-1] < self._far:
+            edges.append(min(self._far, edges[-1] + step))
             step *= 2
-        return [(-self._reach / 2, Fraction(0)), *pairwise(edges)]
+        return list(pairwise(edges))[::-1]
 
-    def heights(self, a: Fraction, b: Fraction) -> tuple[Ball, Ball]:
-        """Something of the sign of a lower bound, and an upper bound, of the difference on [a, b]."""
-        near, far = sorted((abs(a), abs(b)))
-        lowest = highest = ball(0)
-        for weight, std in self._parts:
-            least, most = self._rise(a, std), self._rise(b, std)
-            nearest, farthest = self._share(near, std), self._share(far, std)
-            lowest = lowest + weight * least * (farthest if bool(least >= 0) else nearest)
-            highest = highest + weight * most * (nearest if bool(most >= 0) else farthest)
-        # The widest part was divided out; at its highest it makes an upper bound of a positive difference.
-        top = self._unit * ball(-(near**2) / (2 * self._widest**2)).exp()
-        return lowest, highest * top
+    def _height(self, a: Fraction, b: Fraction) -> Ball:
+        """The difference over the density of the widest part, on [a, b]: value in the middle, slope on the whole."""
+        x, middle = hull(ball(a), ball(b)), ball((a + b) / 2)
+        value = slope = ball(0)
+        for weight, level, rate, share in self._parts:
+            fade, here = (level - rate * x).exp(), (share * x * x).exp()
+            slope = slope + weight * here * (2 * share * x * (1 - fade) + rate * fade)
+            value = value - weight * (share * middle * middle).exp() * (level - rate * middle).expm1()
+        return value + slope * (x - middle)
 
-    def _rise(self, x: Fraction, std: Fraction) -> Ball:
-        return -ball(self._epsilon - (2 * x + self._reach) * self._reach / (2 * std**2)).expm1()
-
-    def _share(self, size: Fraction, std: Fraction) -> Ball:
-        """e^(-size^2 / (2 std^2)) over the same of the widest part; it does not rise with the size."""
-        return ball(size**2 / 2 * (1 / self._widest**2 - 1 / std**2)).exp()
-
-    def mass(self, a: Fraction, b: Fraction) -> Ball:
+    def _mass(self, a: Fraction, b: Fraction) -> Ball:
         sf = self._law.sf
         shifted = sf(a + self._reach, BALLS) - sf(b + self._reach, BALLS)
         return sf(a, BALLS) - sf(b, BALLS) - self._grown * shifted
