@@ -121,6 +121,8 @@ def _many_vectors(mechanism: Any, drawer: Drawer, answers: Any, entropy: Entropy
     filled = [found.back(row) for found, row in zip(ready, released, strict=True)]
     if keys is not None:
         return dict(zip(keys, filled, strict=True))
+    if not filled:
+        return released
     return np.array(filled) if _alike(filled) else filled
 
 

@@ -18,6 +18,7 @@ from noisewright.problem.fields import flag
 from noisewright.problem.linear import Linear
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
+from noisewright.problem.utilities import ErrorQuantile
 from noisewright.proof.certify import Certificate
 from noisewright.sample.drawers import describe_error
 from noisewright.sample.half_widths import half_width, rounded_up
@@ -177,7 +178,9 @@ def errors_of(mechanism: Any) -> tuple[list[str], list[str]]:
     try:
         widths = half_width(mechanism, _CONFIDENCE, joint=False)
     except InvalidUtilityError:
-        return [" ".join(describe_error(mechanism))], []
+        return [
+            _shortfall(mechanism) if isinstance(mechanism.query, Choice) else " ".join(describe_error(mechanism))
+        ], []
     means = _means(mechanism)
     if not isinstance(widths, tuple):
         whatever = ", whatever the true answer is" if isinstance(mechanism.query, Bounded) else ""
@@ -194,6 +197,14 @@ def errors_of(mechanism: Any) -> tuple[list[str], list[str]]:
     every = half_width(mechanism, _CONFIDENCE, joint=True)
     said = f"All numbers at once are within {every} of the truth in at least 95 of 100 releases. Each by itself:"
     return [said], points + more
+
+
+def _shortfall(mechanism: Any) -> str:
+    far = rounded_up(upper(mechanism.expected(ErrorQuantile(_CONFIDENCE))))
+    return (
+        "Higher scores are chosen more often. Whatever the scores are, the chosen one is at most"
+        f" {far} below the best in at least 95 of 100 releases."
+    )
 
 
 def _names(query: Any, count: int) -> list[str]:

@@ -144,7 +144,8 @@ def groups_of(mechanism: Any) -> dict[tuple[int, ...], Group]:
             " may lie."
         )
     raise InvalidUtilityError(
-        f"there is no rule for the half-width of {type(mechanism).__name__}; describe() says what is known of its error."
+        f"there is no rule for the half-width of {type(mechanism).__name__}; describe() says what is known of"
+        " its errors."
     )
 
 

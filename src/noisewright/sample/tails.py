@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,13 +18,14 @@ _RELATIVE = Fraction(1, 2**13)
 _PIECES = 96
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(ABC):
     """A size of error X, in a unit of its own, by an upper bound of P(|X| > t)."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def beyond(self, t: Fraction) -> Ball:
         """At least P(|X| > t), and falling in t."""
-        raise NotImplementedError
 
     def within(self, rest: Fraction) -> Fraction:
         """A t at which P(|X| > t) was checked to be at most `rest`, next to where that turns."""
