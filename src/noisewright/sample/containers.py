@@ -74,9 +74,10 @@ def held(given: Any) -> Held | None:
 
 
 def _array(given: NDArray[Any]) -> Held:
-    masked = np.ma.getmaskarray(given).reshape(-1) if isinstance(given, np.ma.MaskedArray) else np.zeros(0, dtype=bool)
-    if masked.any():
-        raise missing_number(int(np.flatnonzero(masked)[0]))
+    if type(given) is not np.ndarray and isinstance(given, np.ma.MaskedArray):
+        masked = np.flatnonzero(np.ma.getmaskarray(given))
+        if len(masked):
+            raise missing_number(int(masked[0]))
     if given.dtype.kind not in _NUMBER_KINDS:
         raise no_numbers(f"the array has values of the type {given.dtype}")
     plain = np.asarray(given)
@@ -131,8 +132,8 @@ def _alike(filled: list[Any]) -> bool:
     return all(isinstance(one, np.ndarray) for one in filled) and len({one.shape for one in filled}) <= 1
 
 
-def _rows(mechanism: Any, drawer: Drawer, rows: list[Any], entropy: Entropy) -> NDArray[Any]:
-    if not rows:
+def _rows(mechanism: Any, drawer: Drawer, rows: Any, entropy: Entropy) -> NDArray[Any]:
+    if not len(rows):
         return np.empty((0, mechanism.query.dimension))
     return np.asarray(_drawn(drawer, rows, entropy)).reshape(len(rows), -1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
@@ -83,32 +83,37 @@ def half_width(mechanism: Any, confidence: Number, *, joint: bool) -> Any:
         groups = groups_of(mechanism)
         widths = _each(groups, mechanism.count, wanted.confidence)
         if together:
-            return _shown(_joint(groups.values(), widths, wanted.confidence), mechanism)
+            return _shown(_joint([*groups.values()], widths, wanted.confidence), mechanism)
         return tuple(_shown(width, mechanism) for width in widths)
 
 
 def _each(groups: Mapping[tuple[int, ...], Group], count: int, confidence: Fraction) -> list[Fraction]:
     """The width of each number by itself, 0 where it is released as it is."""
     found: dict[Tail, Fraction] = {}
+    by_group: dict[int, list[Fraction]] = {}  # there may be a million numbers of one group
     widths = [Fraction(0)] * count
     for places, group in groups.items():
-        for place, spread in zip(places, group.spreads, strict=True):
-            if spread.tail not in found:
-                found[spread.tail] = spread.tail.within(1 - confidence)
-            widths[place] = spread.factor * found[spread.tail] + spread.offset
+        if id(group) not in by_group:
+            for spread in group.spreads:
+                if spread.tail not in found:
+                    found[spread.tail] = spread.tail.within(1 - confidence)
+            by_group[id(group)] = [s.factor * found[s.tail] + s.offset for s in group.spreads]
+        for place, width in zip(places, by_group[id(group)], strict=True):
+            widths[place] = width
     return widths
 
 
-def _joint(groups: Iterable[Group], widths: Sequence[Fraction], confidence: Fraction) -> Fraction:
+def _joint(groups: Sequence[Group], widths: Sequence[Fraction], confidence: Fraction) -> Fraction:
     """A width that all errors were checked to stay within: groups are independent, so their chances multiply."""
     if not any(widths):
         return Fraction(0)
-    counts, wanted = Counter(groups), ball(confidence)
+    alike, wanted = {id(group): group for group in groups}, ball(confidence)
+    counts = Counter(map(id, groups))
 
     def reached(width: Fraction) -> bool:
         chance = ball(1)
-        for group, times in counts.items():
-            chance *= group.inside(width) ** times
+        for place, times in counts.items():
+            chance *= alike[place].inside(width) ** times
         return certainly_at_most(wanted, chance)
 
     # No number alone stays within less, so the search begins there.
@@ -151,7 +156,12 @@ def groups_of(mechanism: Any) -> dict[tuple[int, ...], Group]:
 
 @groups_of.register
 def _(mechanism: PerCoordinate) -> dict[tuple[int, ...], Group]:
-    return {(i,): Group((Spread(PartTail(part)),)) for i, part in enumerate(mechanism.parts) if part is not None}
+    alike: dict[Additive, Group] = {}
+    made: dict[int, Group] = {}  # by object first: there may be a million numbers, and comparing parts takes time
+    for part in mechanism.parts:
+        if part is not None and id(part) not in made:
+            made[id(part)] = alike.setdefault(part, Group((Spread(PartTail(part)),)))
+    return {(i,): made[id(part)] for i, part in enumerate(mechanism.parts) if part is not None}
 
 
 @groups_of.register

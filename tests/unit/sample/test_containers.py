@@ -304,6 +304,8 @@ def test_many_answers_of_several_numbers():
     assert release_many_in_kind(PLAIN, Echo(), rows, Replay()).tolist() == rows
     assert release_many_in_kind(PLAIN, Echo(), iter(rows), Replay()).tolist() == rows
     assert release_many_in_kind(PLAIN, Echo(), [], Replay()).shape == (0, 4)
+    for none in (np.empty((0, 4)), pd.DataFrame(columns=list(LABELS), dtype=float)):
+        assert release_many_in_kind(NAMED, Echo(), none, Replay()).shape == (0, 4)
     deep = np.arange(16.0).reshape(4, 2, 2)
     assert _same(release_many_in_kind(PLAIN, Echo(), deep, Replay()), deep)
     keyed = release_many_in_kind(PLAIN, Echo(), {"p": rows[0], "q": SERIES}, Replay())
