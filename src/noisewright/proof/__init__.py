@@ -4,7 +4,7 @@
 - provers: which rule proves which requirement for which mechanism
 - pure, approximate, probabilistic, renyi: one number, by kind of requirement
 - twofold: what those rules need of two-fold laws
-- vectors, vector_gaussian: several numbers
+- vectors, vector_gaussian, several, alike: several numbers, and histograms
 - bounded: answers in bounds
 - metric, choice: metric privacy; choices
 - conversions: what one requirement implies about another

@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
+from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -21,17 +24,19 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
-from noisewright.problem.sensitivity import Points
+from noisewright.problem.sensitivity import L1Ball, L2Ball, Points
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
     counted,
-    largest_sum,
+    moved,
     norm_shaped_bound,
+    part_costs,
     per_coordinate_bound,
     refuse_uncovered,
     root_above,
     whole_steps,
+    worst_cost,
 )
 
 _MASS_BITS = 128
@@ -166,7 +171,7 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
     rounding = Fraction(0) if query.exact else ROUNDING
     worst = 0
     for row in listed.rows:
-        sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.smallest_moves, strict=True)]
+        sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.sensitivity.smallest, strict=True)]
         total = 0
         for frame, y in zip(matrix, apply(matrix, row), strict=True):
             more = sum((abs(a) * e for a, e in zip(frame, sway, strict=True)), Fraction(0))
@@ -178,27 +183,35 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
 def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
     """Largest squared length of a difference in units of each number's deviation, rounding included.
 
-    Rule: over sets that say how many numbers move, the largest terms; in a ball the length is at most
-    radius / smallest deviation, and crossing one more edge everywhere adds the length of (step_i / std_i).
+    Rule: squared lengths of different numbers add up; balls have a rule of their own.
     """
-    query = mechanism.query
-    refuse_uncovered(query, [part is not None for part in mechanism.parts])
 
-    def term(i: int, distance: Fraction) -> Fraction:
-        part = mechanism.parts[i]
-        if part is None or not distance:
-            return Fraction(0)
-        assert isinstance(part.law, Gaussian)
-        return (whole_steps(distance, part.lattice.step) * part.lattice.step / part.law.std) ** 2
+    def squared(part: Any, distance: Fraction) -> Fraction:
+        return Fraction((moved(part, distance) / part.law.std) ** 2)
 
-    if (plain := counted(query)) is not None:
-        return largest_sum((term(i, extent) for i, extent in enumerate(plain.each)), plain.together)
-    if isinstance(query.sensitivity, Points):
-        return max(sum((term(i, d) for i, d in enumerate(row)), Fraction(0)) for row in query.sensitivity.rows)
-    parts = [part for part in mechanism.parts if part is not None]
-    deviations = [part.law.std for part in parts if isinstance(part.law, Gaussian)]
-    crossing = sum(((part.lattice.step / std) ** 2 for part, std in zip(parts, deviations, strict=True)), Fraction(0))
-    return (query.extents[0] / min(deviations) + root_above(crossing)) ** 2
+    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+        found = gaussian_in_ball(mechanism.parts[start : start + chosen.dimension], chosen)
+        if found is None:
+            raise UncertifiedError("the length of a difference is known for Gaussian noise alone.")
+        return found
+
+    return worst_cost(mechanism.query.sensitivity, part_costs(mechanism, squared), in_ball)
+
+
+def gaussian_in_ball(parts: Sequence[Additive | None], chosen: L1Ball | L2Ball) -> Fraction | None:
+    """The squared length of the longest difference in units of Gaussian noise, rounding included; None for other laws.
+
+    Rule: an l1 ball lies in the l2 ball of its radius. The length is at most the radius over the smallest
+    deviation; real answers may cross one more edge each, which adds the length of (step_i / std_i).
+    """
+    deviations, squares = [], Fraction(0)
+    for part in parts:
+        law = None if part is None else part.law
+        if part is None or not isinstance(law, Gaussian | DiscreteGaussian):
+            return None
+        deviations.append(law.std)
+        squares += Fraction(0) if part.query.integer else (part.lattice.step / law.std) ** 2
+    return (chosen.radius / min(deviations) + root_above(squares)) ** 2
 
 
 def gaussian_delta(epsilon: Fraction, squared_length: Fraction) -> Fraction:

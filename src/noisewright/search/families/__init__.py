@@ -4,7 +4,8 @@
 - staircase, tailored: one number, pure
 - smooth, truncated_staircase, solved: one number, approximate
 - two_fold, two_fold_laws: two-fold noise
-- vector_pure, vector_approximate, vector_parts: several numbers
+- concentrated: what Rényi and concentrated privacy ask
+- vector_pure, vector_approximate, vector_concentrated, vector_parts: several numbers
 - shapes, central, bounded_optimum: answers in bounds
 - exponential: candidates chosen by their distance, and releases kept in bounds afterwards
 - linear, block_descent: linear questions
