@@ -165,11 +165,16 @@ def limits(query: Any) -> str:
 @limits.register(Vector)
 def _(query: Any) -> str:
     said = "Do not give an answer that one person can change by more than the question says: nothing here can see that"
-    if getattr(query, "integer", False):
+    if getattr(query, "integer", False) is True:
         return f"{said}."
     if query.exact:
         return f"{said}. Answers were declared to be exact: do not give sums of floats."
-    moves = [move for move in query.smallest_moves if move] if isinstance(query, Vector) else [query.sensitivity]
+    moves = [query.sensitivity]
+    if isinstance(query, Vector):
+        told = zip(query.sensitivity.smallest, query.whole, strict=True)
+        moves = [move for move, whole in told if move and not whole]
+    if not moves:
+        return f"{said}."
     return f"{said}. Do not give floats beyond {show(LARGEST_FLOAT * min(moves))} in size, which are too coarse."
 
 
@@ -228,7 +233,8 @@ def _means(mechanism: Any) -> list[str]:
     """Mean absolute errors, rounded up; none where there is no rule for them."""
     try:
         with precision():
-            return [_upwards(value) for value in mechanism.errors.power_means(Fraction(1), BALLS)[:_SHOWN]]
+            shown = [_upwards(value) for value in mechanism.errors.power_means(Fraction(1), BALLS)[:_SHOWN]]
+            return shown * _SHOWN if len(shown) == 1 else shown  # what is known of one bin is known of all
     except InvalidUtilityError:
         return []
 

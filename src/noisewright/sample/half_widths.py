@@ -13,6 +13,7 @@ from typing import Any
 from noisewright.laws.lattice import HALF
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.alike import Alike
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
@@ -36,16 +37,27 @@ _SHELLS = 100
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The error of one number: at most `factor` times what has this tail, and `offset` more."""
+    """The error of one number: at most `factor` times what has this tail, and `offset` more.
+
+    The error of a whole number is whole; spread over a unit around it, it has the tail, so that it is within a whole
+    width where what is spread is within `room` more.
+    """
 
     tail: Tail
     factor: Fraction = Fraction(1)
     offset: Fraction = Fraction(0)
+    room: Fraction | None = None
 
     def beyond(self, width: Fraction) -> Ball:
         """At least the chance that the error exceeds a width."""
-        inside = (width - self.offset) / self.factor
+        reach = width if self.room is None else math.floor(width) + self.room
+        inside = (reach - self.offset) / self.factor
         return self.tail.beyond(inside) if inside > 0 else ball(1)
+
+    def width(self, size: Fraction) -> Fraction:
+        """How far the error goes where what has the tail goes as far as a size."""
+        reach = self.factor * size + self.offset
+        return reach if self.room is None else Fraction(max(0, math.ceil(reach - self.room)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +66,6 @@ class Group:
 
     spreads: tuple[Spread, ...]
     block: NormBlock | None = None
-    stretch: Fraction = Fraction(1)
 
     def inside(self, width: Fraction) -> Ball:
         """At most the chance that all errors of the group stay within a width: what is left of all chances to leave.
@@ -62,7 +73,9 @@ class Group:
         For a block with the largest-coordinate norm it is the chance itself, up to merging neighbouring shells.
         """
         if self.block is not None and self.block.norm == "max":
-            return _block_inside(self.block, width / self.stretch)
+            first = self.spreads[0]
+            reach = width if first.room is None else math.floor(width) + first.room
+            return _block_inside(self.block, reach * self.block.steps[0] / first.factor)
         left = sum((times * spread.beyond(width) for spread, times in Counter(self.spreads).items()), ball(0))
         return 1 - left if bool(left < 1) else ball(0)
 
@@ -79,12 +92,14 @@ def half_width(mechanism: Any, confidence: Number, *, joint: bool) -> Any:
     wanted, together = ErrorQuantile(confidence), flag().read(joint, "joint", InvalidUtilityError)
     with precision():
         if isinstance(mechanism, Additive | Conditional):
-            return _shown(upper(mechanism.expected(wanted)), mechanism)
+            return _shown(upper(mechanism.expected(wanted)), mechanism.query.integer)
         groups = groups_of(mechanism)
-        widths = _each(groups, mechanism.count, wanted.confidence)
+        query = mechanism.query
+        widths, whole = _each(groups, query.dimension, wanted.confidence), getattr(query, "integer", False)
         if together:
-            return _shown(_joint([*groups.values()], widths, wanted.confidence), mechanism)
-        return tuple(_shown(width, mechanism) for width in widths)
+            return _shown(_joint([*groups.values()], widths, wanted.confidence), whole is True)
+        each = [whole] * len(widths) if isinstance(whole, bool) else whole
+        return tuple(_shown(width, one) for width, one in zip(widths, each, strict=True))
 
 
 def _each(groups: Mapping[tuple[int, ...], Group], count: int, confidence: Fraction) -> list[Fraction]:
@@ -97,7 +112,7 @@ def _each(groups: Mapping[tuple[int, ...], Group], count: int, confidence: Fract
             for spread in group.spreads:
                 if spread.tail not in found:
                     found[spread.tail] = spread.tail.within(1 - confidence)
-            by_group[id(group)] = [s.factor * found[s.tail] + s.offset for s in group.spreads]
+            by_group[id(group)] = [s.width(found[s.tail]) for s in group.spreads]
         for place, width in zip(places, by_group[id(group)], strict=True):
             widths[place] = width
     return widths
@@ -123,11 +138,9 @@ def _joint(groups: Sequence[Group], widths: Sequence[Fraction], confidence: Frac
     return first_true(reached, *gallop(reached, least, least / 16), relative=_RELATIVE)
 
 
-def _shown(width: Fraction, mechanism: Any) -> float | int:
-    """The width rounded up to few digits; a float that is not below it, or the whole number that it is."""
-    if getattr(mechanism.query, "integer", False) and width.denominator == 1:
-        return int(width)
-    return rounded_up(width)
+def _shown(width: Fraction, whole: bool) -> float | int:
+    """The width rounded up to few digits, as a float not below it; for whole errors the whole number they reach."""
+    return math.floor(width) if whole else rounded_up(width)
 
 
 def rounded_up(value: Fraction, digits: int = _DIGITS) -> float:
@@ -169,9 +182,27 @@ def _(mechanism: NormShaped) -> dict[tuple[int, ...], Group]:
     found = {}
     for block in mechanism.blocks:
         tail = (ShellTail if block.norm == "max" else RoundTail)(block.size, block.rate)
-        spreads = tuple(Spread(tail, step * mechanism.stretch) for step in block.steps)
-        found[tuple(block.places)] = Group(spreads, block, mechanism.stretch)
+        stretch, rooms = mechanism.stretch(block), [_room(block, step, mechanism.whole(block)) for step in block.steps]
+        spreads = tuple(Spread(tail, step * stretch, room=room) for step, room in zip(block.steps, rooms, strict=True))
+        found[tuple(block.places)] = Group(spreads, block)
     return found
+
+
+def _room(block: NormBlock, step: Fraction, whole: bool) -> Fraction | None:
+    """How much farther than a whole width what is spread may be.
+
+    Rule: a half where each whole error owns the unit around it: for odd steps, and on shells, where all whole errors
+    are as likely. Round noise on even steps owns the unit below, whose far end is the whole error itself.
+    """
+    if not whole:
+        return None
+    return HALF if block.norm == "max" or step.numerator % 2 else Fraction(0)
+
+
+@groups_of.register
+def _(mechanism: Alike) -> dict[tuple[int, ...], Group]:
+    group = Group((Spread(PartTail(mechanism.part)),))
+    return {(i,): group for i in range(mechanism.query.bins)}
 
 
 @groups_of.register

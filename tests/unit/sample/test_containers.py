@@ -328,6 +328,18 @@ def test_whole_numbers_stay_whole_in_every_container():
     assert type(counts.release(np.array(3))) is int
 
 
+def test_a_histogram_is_matched_by_its_labels():
+    histogram = nw.design(nw.Histogram(["a", "b", "c"]), privacy=nw.PureDP(8), utility=nw.AbsoluteError()).best
+    released = histogram.release(pd.Series({"c": 3000, "a": 1000, "b": 2000}, name="people"))
+    assert list(released.index) == ["c", "a", "b"]
+    assert released.name == "people"
+    assert released.dtype == np.int64
+    # At epsilon 8 noise of 50 and more has a chance below 1e-170.
+    assert (abs(released - [3000, 1000, 2000]) < 50).all()
+    with pytest.raises(InvalidAnswerError, match="missing: 'b'"):
+        histogram.release({"a": 1, "c": 2})
+
+
 def test_scores_of_a_choice_may_be_a_series():
     best = nw.design(nw.Choice(("a", "b")), privacy=nw.PureDP(8), utility=nw.AbsoluteError()).best
     assert best.release(pd.Series({"b": 1000, "a": 0})) == "b"

@@ -26,7 +26,15 @@ from tests.saved import example
 DRAWN = 20_000
 FALSE_ALARM = 6.0
 """Standard deviations of a count that no test may be away: 1e-9 on each side."""
-WITH_NOISE = ("additive", "linear-elliptical", "linear-gaussian", "linear-laplace", "norm-shaped", "per-coordinate")
+WITH_NOISE = (
+    "additive",
+    "alike",
+    "linear-elliptical",
+    "linear-gaussian",
+    "linear-laplace",
+    "norm-shaped",
+    "per-coordinate",
+)
 
 
 def _outside(noise: Any, widths: Any) -> np.ndarray:
@@ -76,6 +84,30 @@ def test_all_at_once_is_more_than_each_and_what_the_utility_says(confidence: str
 
 def _largest_norm(mechanism: Any) -> bool:
     return isinstance(mechanism, NormShaped) and all(block.norm == "max" for block in mechanism.blocks)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "query",
+    [
+        nw.Vector(nw.Box([2, 3]), integer=True),
+        nw.Vector(nw.Box([2, 3]), integer=[True, False]),
+        nw.Vector(nw.L2Ball(3, 3), integer=True),
+        nw.Histogram(["a", "b", "c"]),
+    ],
+    ids=str,
+)
+def test_whole_numbers_have_whole_half_widths(query: Any):
+    sway = FALSE_ALARM * math.sqrt(DRAWN * 0.09)
+    for candidate in nw.design(query, privacy=nw.PureDP(1), utility=nw.SquaredError()).candidates:
+        certified = candidate.certified
+        noise = certified.draw(DRAWN).astype(float)
+        each, every = certified.half_width("0.9"), certified.half_width("0.9", joint=True)
+        whole = getattr(query, "whole", (True,) * len(each))
+        assert [type(width) is int for width in each] == list(whole)
+        assert (type(every) is int) == all(whole)
+        assert (_outside(noise, each) <= DRAWN * 0.1 + sway).all(), candidate.name
+        assert _outside(np.abs(noise).max(axis=1), every) <= DRAWN * 0.1 + sway, candidate.name
 
 
 def test_a_number_that_nobody_changes_is_not_off():
