@@ -18,7 +18,7 @@ from noisewright.problem.numbers import data_value, precision_bits, show, typed
 from noisewright.problem.queries import ROUNDING, Vector
 
 STRETCH = 1 + ROUNDING
-_DOUBLE = 53
+DOUBLE = 53
 LARGEST_FLOAT = 2**26
 """Floats of at most so many sensitivities are within a quarter of what the stretch absorbs, if rounded once."""
 
@@ -33,8 +33,8 @@ def read_answer(answer: Any, sensitivity: Fraction, exact: bool) -> Fraction:
     value, bits = data_value(answer), precision_bits(answer)
     if exact or bits is None:
         return value
-    narrow = bits < _DOUBLE and not typed(answer)
-    limit = LARGEST_FLOAT * sensitivity / (2 ** (_DOUBLE - bits) if narrow else 1)
+    narrow = bits < DOUBLE and not typed(answer)
+    limit = LARGEST_FLOAT * sensitivity / (2 ** (DOUBLE - bits) if narrow else 1)
     if abs(value) > limit:
         raise InvalidAnswerError(
             f"the answer is too large for a float of its precision: beyond {show(limit)} in size its rounding error may"
