@@ -37,6 +37,11 @@ class Places:
     on_grid: Flags
     share: Callable[[int], Fraction]
 
+    def part(self, begin: int, end: int) -> Places:
+        """Those of the answers from one place up to another."""
+        arrays = (array[begin:end] for array in (self.rows, self.shares, self.slack, self.on_grid))
+        return Places(*arrays, lambda j: self.share(begin + j))  # type: ignore[arg-type]
+
 
 def places_of(answers: NDArray[Any], points: tuple[Fraction, ...], coarse: Fraction | None, one: Any) -> Places:
     """Where many answers fall on a grid; `one` locates or refuses a single answer.

@@ -161,7 +161,9 @@ class Truncated(Conditional):
     def _part(self, order: int, distance: Fraction, field: Field) -> Value:
         """Integral of t^order e^(-(t / scale)^power) from 0 to a distance."""
         shape = Fraction(order + 1) / self.power
-        return self._factor(order, field) * _lower_gamma(shape, field.power(field.real(distance / self.scale), self.power), field)
+        return self._factor(order, field) * _lower_gamma(
+            shape, field.power(field.real(distance / self.scale), self.power), field
+        )
 
 
 def _lower_gamma(shape: Fraction, x: Value, field: Field) -> Value:

@@ -43,11 +43,6 @@ def precision(bits: int = DEFAULT_BITS) -> Iterator[None]:
             ctx.prec = before
 
 
-def working_bits() -> int:
-    """The working precision; what was computed under another one is another ball."""
-    return int(ctx.prec)
-
-
 def ball(value: Fraction | int) -> Ball:
     """Smallest ball at the working precision around an exact rational."""
     if isinstance(value, int):

@@ -33,6 +33,7 @@ from noisewright.sample.uniform import Entropy, Words, WordStream
 
 _WITHOUT_TABLE = 400
 _BITS = 64
+_CHUNK = 1 << 21
 _UNIT = 2.0**-64
 _ROUNDING = 2.0**-52
 
@@ -93,14 +94,17 @@ class ConditionalDrawer(Releasing):
         # A list may mix kinds of numbers; each is read by itself, so that none changes how another is read.
         points = self._mechanism.grid.points
         places = places_of(as_numbers(answers), points, None if free else asked.sensitivity, self._place)
-        count = len(places.rows)
-        if not count:
-            return np.empty(0)
         stream = entropy.stream()
-        starts = np.cumsum(1 + ~places.on_grid) - 1
-        words = stream.words(int(starts[-1]) + 1)
-        rows = places.rows + _coins(places, words[starts - ~places.on_grid], stream)
-        return self._values[self._indices(rows, words[starts], stream)]
+        released = np.empty(len(places.rows))
+        for begin in range(0, len(released), _CHUNK):
+            part = places.part(begin, begin + _CHUNK)
+            # Answers on the grid take no coin: their only word is that of the output.
+            takes_coin = (~part.on_grid).astype(np.int64)
+            last = np.cumsum(1 + takes_coin) - 1
+            words = stream.words(int(last[-1]) + 1)
+            rows = part.rows + _coins(part, words[last - takes_coin], stream)
+            released[begin : begin + _CHUNK] = self._values[self._indices(rows, words[last], stream)]
+        return released
 
     def _place(self, answer: Any) -> tuple[int, Fraction]:
         found: tuple[int, Fraction] = self._mechanism.grid.locate(self._read(answer), exact=self._mechanism.query.exact)

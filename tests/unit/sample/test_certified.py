@@ -58,7 +58,9 @@ def test_numbers_are_released_as_floats_on_the_lattice(mechanism):
     assert all(type(value) is float for value in values)
     # The step of an eighth has three decimals, and so has what is released: within half a unit of a lattice point.
     steps = [round(Fraction(value) / mechanism.spacing) for value in values]
-    assert all(abs(n * mechanism.spacing - Fraction(v)) <= Fraction(1, 2000) for n, v in zip(steps, values, strict=True))
+    assert all(
+        abs(n * mechanism.spacing - Fraction(v)) <= Fraction(1, 2000) for n, v in zip(steps, values, strict=True)
+    )
     assert all(value == float(f"{value:.3f}") for value in values)
 
 
