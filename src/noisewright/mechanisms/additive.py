@@ -121,19 +121,21 @@ class Additive(Mechanism):
         law = self.law.stepped() if isinstance(self.law, DiscreteLaplace) else self.law
         return Rounded(law, self.lattice)
 
-    def cells_given(self, answers: NDArray[Any], sensitivity: Fraction | None = None) -> Whole:
+    def cells_given(self, answers: NDArray[Any], read: tuple[Fraction, bool] | None = None) -> Whole:
         """The cells of many answers: `law_given(answer).answer_index` of each.
 
-        A part of a mechanism for several numbers names the sensitivity that decides how coarse a float may be.
+        `read` are sensitivity and exactness by which floats are read, if not those of the question: a part of a
+        mechanism for several numbers is given those of the whole.
         """
         asked, largest = self.query, self._largest_index
-        if asked.integer:
-            return whole_indices(answers, largest, self._cell)
-        moves = None if asked.exact else sensitivity or asked.sensitivity
-        return Cells(self.spacing, self.lattice.edge, largest, moves, self._cell).indices(answers)
+        sensitivity, exact = read or (asked.sensitivity, asked.exact)
 
-    def _cell(self, answer: Any) -> int:
-        return self.law_given(answer).answer_index
+        def one(answer: Any) -> int:
+            return self.law_given(answer if asked.integer else read_answer(answer, sensitivity, exact)).answer_index
+
+        if asked.integer:
+            return whole_indices(answers, largest, one)
+        return Cells(self.spacing, self.lattice.edge, largest, None if exact else sensitivity, one).indices(answers)
 
     @property
     def _largest_index(self) -> int:

@@ -83,6 +83,13 @@ class Cells:
         parts = [self._part(answers[i : i + _CHUNK]) for i in range(0, len(answers), _CHUNK)]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
+    def whole_indices(self, answers: NDArray[Any]) -> Whole:
+        """The same for answers that must be whole numbers: `one` refuses others, and floats that skip some."""
+        fine = answers.dtype.kind in "iu"
+        if answers.dtype == np.float64:
+            fine = bool(np.all((np.floor(answers) == answers) & (np.abs(answers) <= _EXACT_FLOATS)))
+        return self.indices(answers) if fine else _each(answers, self.one)
+
     @property
     def _plain(self) -> bool:
         """Whether no product with the spacing or its inverse leaves the range of normal floats."""

@@ -110,7 +110,9 @@ def test_any_floats_on_any_lattice(answers: list[float], step: Fraction):
 def test_hardly_an_answer_is_left_to_rationals(monkeypatch: pytest.MonkeyPatch, step: Fraction, digits, exact: bool):
     """A margin alone would leave every answer with two decimals undecided on exact lattices."""
     asked: list[Any] = []
-    monkeypatch.setattr(Additive, "_cell", lambda self, answer: asked.append(answer) or 0)
+    monkeypatch.setattr(
+        rounding, "_each", lambda answers, one: asked.extend(answers) or np.zeros(len(answers), np.int64)
+    )
     answers = np.random.default_rng(1).normal(0, 1000, 20_000)
     additive(step, exact=exact).cells_given(answers if digits is None else np.round(answers, digits))
     assert len(asked) <= 2
