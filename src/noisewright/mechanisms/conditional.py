@@ -114,7 +114,7 @@ def rounded_row(spread: Callable[[Fraction, Field], Value], low: Fraction, width
     """The density with this second antiderivative, rounded at random (up with the fractional part) to low + k width."""
 
     # Balls depend on the working precision; neighbouring outputs share an end.
-    remembered = lru_cache(maxsize=2)(lambda k, field, bits: spread(low + k * width, field))
+    remembered: Callable[..., Value] = lru_cache(maxsize=2)(lambda k, field, bits: spread(low + k * width, field))
 
     def inside(k: int, field: Field) -> Value:
         near, far = (remembered(k + e, field, working_bits()) for e in (0, 1))

@@ -39,8 +39,9 @@ class Places:
 
     def part(self, begin: int, end: int) -> Places:
         """Those of the answers from one place up to another."""
-        arrays = (array[begin:end] for array in (self.rows, self.shares, self.slack, self.on_grid))
-        return Places(*arrays, lambda j: self.share(begin + j))  # type: ignore[arg-type]
+        here = slice(begin, end)
+        slack, on_grid = self.slack[here], self.on_grid[here]
+        return Places(self.rows[here], self.shares[here], slack, on_grid, lambda j: self.share(begin + j))
 
 
 def places_of(answers: NDArray[Any], points: tuple[Fraction, ...], coarse: Fraction | None, one: Any) -> Places:

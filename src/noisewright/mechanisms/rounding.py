@@ -43,7 +43,7 @@ def as_numbers(answers: Any) -> NDArray[Any]:
         answers = _listed(list(answers))
     if answers.ndim != 1:
         raise InvalidAnswerError(f"answers have {answers.ndim} dimensions; give a flat list of numbers.")
-    return answers
+    return np.asarray(answers)
 
 
 def _listed(answers: list[Any]) -> NDArray[Any]:

@@ -125,11 +125,12 @@ class Truncated(Conditional):
         left = centre - self.query.outputs[0]
         shapes = [(order + 1) / self.power for order in (0, 1)]
 
-        @lru_cache(maxsize=2)
-        def fixed(field: Field, bits: int) -> tuple[Value, ...]:
+        def constants(field: Field, bits: int) -> tuple[Value, ...]:
             total = self.total(centre, field)
             below = total / 2 if self.ends == "inflated" else self._part(0, left, field)
             return total, below, self._part(1, left, field), *(self._factor(order, field) for order in (0, 1))
+
+        fixed: Callable[..., tuple[Value, ...]] = lru_cache(maxsize=2)(constants)
 
         def spread(y: Fraction, field: Field) -> Value:
             total, below, before, *factors = fixed(field, working_bits())

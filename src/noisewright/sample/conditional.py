@@ -143,7 +143,7 @@ class ConditionalDrawer(Releasing):
             return np.array([self._invert(row, word, stream) for word in words.tolist()], dtype=np.int64)
         if row not in self._tables:
             self._tables[row] = CdfTable(self._mechanism.row(row), -1, self._mechanism.last, bits=_BITS)
-        return self._tables[row].choose(words, stream)
+        return np.asarray(self._tables[row].choose(words, stream))
 
     def _by_floats(self, row: int, table: Table, words: Words, stream: WordStream) -> NDArray[np.int64]:
         """The output index of each word, by the floats of a row.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any, Protocol
@@ -28,11 +29,26 @@ class Drawer(Protocol):
     def release(self, answer: Any, entropy: Entropy) -> Any:
         """One private answer."""
 
+    def release_many(self, answers: Any, entropy: Entropy) -> NDArray[Any]:
+        """One independent private answer for each of many."""
+
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         """`count` independent noise values."""
 
 
-class Releasing:
+class OneByOne:
+    """What the drawers share that release many answers one after another."""
+
+    @abstractmethod
+    def release(self, answer: Any, entropy: Entropy) -> Any:
+        """One private answer."""
+
+    def release_many(self, answers: Any, entropy: Entropy) -> NDArray[Any]:
+        """One independent private answer for each of many, each with a stream of its own."""
+        return np.array([self.release(answer, entropy) for answer in answers])
+
+
+class Releasing(OneByOne):
     """What the drawers share whose law depends on the answer."""
 
     def __init__(self, mechanism: Any) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS
-from noisewright.sample.drawers import describe_error, drawer_for
+from noisewright.sample.drawers import OneByOne, describe_error, drawer_for
 from noisewright.sample.two_sided import TwoSided, flip
 from noisewright.sample.uniform import Entropy, WordStream
 
@@ -22,7 +22,7 @@ _SLACK = 2.0**-40
 
 
 @drawer_for.register(LinearLaplace)
-class LaplaceDrawer:
+class LaplaceDrawer(OneByOne):
     """Independent two-sided geometric noise for each query; those of one rate are drawn in one go."""
 
     def __init__(self, mechanism: LinearLaplace) -> None:
@@ -47,11 +47,11 @@ class LaplaceDrawer:
         for rate, places in self._places.items():
             drawn = self._noise[rate].draw(count * len(places), stream).astype(np.float64)
             result[:, places] = drawn.reshape(count, len(places))
-        return result * np.array([float(h) for h in self._mechanism.steps])
+        return np.asarray(result * [float(h) for h in self._mechanism.steps])
 
 
 @drawer_for.register(LinearElliptical)
-class EllipticalDrawer:
+class EllipticalDrawer(OneByOne):
     """Round integer noise for each block, mapped back to the answers."""
 
     def __init__(self, mechanism: LinearElliptical) -> None:

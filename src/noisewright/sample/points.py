@@ -54,7 +54,7 @@ class Points:
         """The released number of one point."""
         if self._unit is not None:
             top, bottom = self._ratio.numerator, self._ratio.denominator
-            units = (2 * n * top + bottom) // (2 * bottom)
+            units: int = (2 * n * top + bottom) // (2 * bottom)
             if abs(units) <= SURELY_READ and abs(n) < _SHARED_FLOATS:
                 return units / self._unit
         value = n * self._spacing

@@ -24,7 +24,7 @@ from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.numbers import Number, show
 from noisewright.sample.columns import Column, ColumnsDrawer
-from noisewright.sample.drawers import describe_error, drawer_for
+from noisewright.sample.drawers import OneByOne, describe_error, drawer_for
 from noisewright.sample.linear import over_one
 from noisewright.sample.points import Points
 from noisewright.sample.sampler import NoiseSampler
@@ -163,7 +163,7 @@ def _block_column(
 
 
 @drawer_for.register(LinearGaussian)
-class LinearGaussianDrawer:
+class LinearGaussianDrawer(OneByOne):
     """Independent lattice noise in the frame, mapped back."""
 
     def __init__(self, mechanism: LinearGaussian) -> None:

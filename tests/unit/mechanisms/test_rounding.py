@@ -110,9 +110,12 @@ def test_any_floats_on_any_lattice(answers: list[float], step: Fraction):
 def test_hardly_an_answer_is_left_to_rationals(monkeypatch: pytest.MonkeyPatch, step: Fraction, digits, exact: bool):
     """A margin alone would leave every answer with two decimals undecided on exact lattices."""
     asked: list[Any] = []
-    monkeypatch.setattr(
-        rounding, "_each", lambda answers, one: asked.extend(answers) or np.zeros(len(answers), np.int64)
-    )
+
+    def each(answers: np.ndarray, one: Any) -> np.ndarray:
+        asked.extend(answers)
+        return np.zeros(len(answers), dtype=np.int64)
+
+    monkeypatch.setattr(rounding, "_each", each)
     answers = np.random.default_rng(1).normal(0, 1000, 20_000)
     additive(step, exact=exact).cells_given(answers if digits is None else np.round(answers, digits))
     assert len(asked) <= 2
@@ -223,5 +226,5 @@ def test_lists_of_mixed_numbers_are_read_each_by_itself():
 
 def test_no_answers_have_no_cells():
     for mechanism in (COUNT, additive(STEPS[0], exact=False)):
-        for empty in ([], np.array([]), np.array([], dtype=np.int64)):
-            assert mechanism.cells_given(as_numbers(empty)).tolist() == []
+        for empty in (as_numbers([]), np.array([]), np.array([], dtype=np.int64)):
+            assert mechanism.cells_given(empty).tolist() == []
