@@ -155,7 +155,7 @@ class ConditionalDrawer(Releasing):
         last = self._mechanism.last
         levels = np.concatenate([[-np.inf], table.levels(row, row + 1)[0][:last], [np.inf]])
         u = words.astype(np.float64) * _UNIT
-        found = np.minimum(np.searchsorted(levels, u, side="right"), last + 1)
+        found: NDArray[np.int64] = np.minimum(np.searchsorted(levels, u, side="right"), last + 1)
         margin = table.slack + _ROUNDING
         unsure = (u - levels[found - 1] < margin) | (levels[found] - u < margin)
         found -= 1

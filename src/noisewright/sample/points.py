@@ -47,7 +47,7 @@ class Points:
     def __init__(self, step: Fraction, spacing: Fraction, *, always_floats: bool = False) -> None:
         self._spacing, self._always_floats = spacing, always_floats
         decimals = decimals_of(step)
-        self._unit = None if decimals is None else 10**decimals
+        self._unit: int | None = None if decimals is None else 10**decimals
         self._ratio = spacing * (self._unit or 1)
 
     def one(self, n: int) -> float | Fraction:
