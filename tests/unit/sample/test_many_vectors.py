@@ -19,7 +19,7 @@ from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.queries import Scalar, Vector
-from noisewright.problem.sensitivity import Box
+from noisewright.problem.sensitivity import Box, L1Ball
 from noisewright.sample.drawers import drawer_for
 from noisewright.sample.points import Points
 from noisewright.sample.sampler import NoiseSampler
@@ -118,6 +118,16 @@ def test_a_wrong_vector_takes_no_randomness(wrong):
         drawer_for(MIXED).release_many([HARD, wrong], Replay())
     with pytest.raises(InvalidAnswerError):
         drawer_for(MIXED).release_many(np.zeros((2, 5)), Replay())
+
+
+def test_coarse_floats_of_a_vector_are_refused_by_its_own_moves():
+    """In a ball of four numbers each may move by a quarter, whatever its part was made for: 2^24 is the limit."""
+    ball = PerCoordinate(Vector(L1Ball(1, 4)), (LAPLACE,) * 4)
+    for answer in ([2.0**24] * 4, [2**25] * 4):
+        assert drawer_for(ball).release(answer, Replay(seed=1)).shape == (4,)
+    for wrong in ([0.0, 0.0, 0.0, 2.0**24 + 1], [0.0, 0.0, -(2.0**25), 0.0]):
+        with pytest.raises(InvalidAnswerError, match="too large for a float"):
+            drawer_for(ball).release(wrong, Replay())
 
 
 def test_the_noise_of_a_long_vector_has_its_law_and_is_not_shared():
