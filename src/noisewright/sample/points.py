@@ -39,9 +39,10 @@ class Points:
     Rule: the spacing is at least the step, and the step at least the unit u of the last decimal. Two different points
     are therefore at least u apart, floor(x / u + 1/2) differs for them, and no two of them share a decimal: what is
     released is a one-to-one function of the lattice point, which harms no requirement, probabilistic privacy included.
-    Decimals up to 10^15 units have at most 15 digits (and 10^15 itself), so that no two share a double; a point
-    beyond is released as the double nearest to it, which lies more than two floats from the last decimal. From 2^52
-    points on two of them could share a double, and the exact rational is released, unless `always_floats`.
+    Decimals up to 10^15 units, which are fewer than 2^52 points, have at most 15 digits (and 10^15 itself), so that no
+    two share a double. A point beyond is released as the double nearest to it; it is at least half a unit from the
+    last decimal, more than two floats there. From 2^52 points on two of them could share a double, and the exact
+    rational is released, unless `always_floats`.
     """
 
     def __init__(self, step: Fraction, spacing: Fraction, *, always_floats: bool = False) -> None:
@@ -55,7 +56,7 @@ class Points:
         if self._unit is not None:
             top, bottom = self._ratio.numerator, self._ratio.denominator
             units: int = (2 * n * top + bottom) // (2 * bottom)
-            if abs(units) <= SURELY_READ and abs(n) < _SHARED_FLOATS:
+            if abs(units) <= SURELY_READ:
                 return units / self._unit
         value = n * self._spacing
         # From 2^52 steps on two lattice points could share a float, which probabilistic privacy does not survive.
@@ -64,22 +65,20 @@ class Points:
     def many(self, n: Indices) -> NDArray[Any]:
         """The released numbers of many points: exactly those of `one`, in an array of floats if they all are.
 
-        Rule: floats up to 2^52 hold n; the product with the float next to the ratio of spacing and unit is off by
-        less than 2.1 * 2^-53 of its size, and its distance to a whole number below 2^52 is computed without error.
-        Where that is more than the margin of 2^-50 away from a half, the whole number is the nearest one to the exact
-        product. It is exact up to 10^15, so is the power of ten up to 10^22, and the quotient of the two is the
-        nearest double, as that of Python's whole numbers is.
+        Rule: floats hold n up to 2^53, beyond which nothing is decided here. The product with the float next to the
+        ratio of spacing and unit is off by less than 2.1 * 2^-53 of its size, and its distance to a whole number below
+        2^52 is computed without error. Where that is more than the margin of 2^-50 away from a half, the whole number
+        is the nearest one to the exact product. It is exact up to 10^15, so is the power of ten up to 10^22, and the
+        quotient of the two is the nearest double, as that of Python's whole numbers is.
         """
         if n.dtype == object or self._unit is None:
             return self._each(n)
-        exact = n.astype(np.float64)
-        t = exact * float(self._ratio)
+        t = n.astype(np.float64) * float(self._ratio)
         units = np.floor(t + 0.5)
         size = np.abs(t)
         decided = size < SURELY_READ
         size *= _MARGIN
         decided &= np.abs(t - units) < 0.5 - size
-        decided &= np.abs(exact) < _SHARED_FLOATS
         released = units / float(self._unit)
         if decided.all():
             return released
@@ -93,7 +92,7 @@ class Points:
     def _in_whole_numbers(self, n: NDArray[np.int64]) -> NDArray[Any]:
         """The same by 64-bit integers where they suffice: ties between two decimals come in crowds."""
         top, bottom = self._ratio.numerator, self._ratio.denominator
-        reach = min((_WIDEST - bottom) // (2 * top), _SHARED_FLOATS - 1, SURELY_READ * bottom // top - 1)
+        reach = min((_WIDEST - bottom) // (2 * top), SURELY_READ * bottom // top - 1)
         if reach <= 0 or self._unit is None or 2 * bottom >= _WIDEST or int(np.abs(n).max()) > reach:
             return self._each(n)
         units = (n * (2 * top) + bottom) // (2 * bottom)
