@@ -1,4 +1,4 @@
-"""Commands on a saved mechanism: `noisewright verify`, `describe` and `answer`."""
+"""Commands on a saved mechanism: `noisewright verify`, `describe`, `explain` and `answer`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from noisewright.app.answers import read_truth, shown, truth_of
 from noisewright.app.options import MechanismFile, SavedFile, option
-from noisewright.app.output import say
+from noisewright.app.output import check_places, page, remark, say, writing
 from noisewright.problem.numbers import show
 
 
@@ -59,6 +59,23 @@ def describe(file: MechanismFile) -> None:
     from noisewright.sample.certified import Certified
 
     say(Certified.load(file).describe())
+
+
+def explain(
+    file: MechanismFile,
+    html: Annotated[Path | None, option("FILE", "Write the explanation as a page for a browser instead.")] = None,
+) -> None:
+    """Explain a saved mechanism to a person who has never heard of epsilon: what is given away, how far off it is."""
+    check_places(html=html)
+    from noisewright.sample.certified import Certified
+
+    certified = Certified.load(file)
+    if html is None:
+        say(certified.explain())
+        return
+    with writing(html):
+        html.write_text(page("Explanation of a release", certified.explain(html=True)), encoding="utf-8")
+    remark(f"The explanation is in {html}.")
 
 
 def answer(

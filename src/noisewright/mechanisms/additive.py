@@ -15,11 +15,13 @@ from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.answers import read_answer, read_whole, stretch_of
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.expected import ErrorDensity, ErrorLaw
 from noisewright.mechanisms.losses import Smoothed
 from noisewright.mechanisms.rounding import Cells, Whole, whole_indices
+from noisewright.mechanisms.whole_fold import WholeFold
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import one_of, only
@@ -81,6 +83,8 @@ class Additive(Mechanism):
         if self.law.on_integers is (not self.query.integer):
             kind = "integer" if self.law.on_integers else "real"
             raise InvalidMechanismError(f"{type(self.law).__name__} noise is for {kind} answers only.")
+        if self.query.integer and isinstance(self.law, TwoFold):
+            WholeFold(self.law)
         if isinstance(self.law, Piecewise | Tabulated) and not self.law.aligned(self.lattice.step, self.lattice.edge):
             raise InvalidMechanismError("the jumps of a piecewise law must fall on the edges of the lattice's cells.")
 
@@ -103,6 +107,8 @@ class Additive(Mechanism):
             return self.law.stepped()
         if isinstance(self.law, Piecewise | Tabulated | DiscreteGaussian):
             return self.law
+        if self.query.integer and isinstance(self.law, TwoFold):
+            return WholeFold(self.law)
         return Smoothed(self.law, self.lattice.step)
 
     @property

@@ -45,7 +45,11 @@ class OneByOne:
 
     def release_many(self, answers: Any, entropy: Entropy) -> NDArray[Any]:
         """One independent private answer for each of many, each with a stream of its own."""
-        return np.array([self.release(answer, entropy) for answer in answers])
+        released = [self.release(answer, entropy) for answer in answers]
+        plain = np.array(released)
+        # A mixture of kinds keeps each as it is: numpy would make floats of whole numbers beyond its own.
+        kinds = {type(value) for value in released}
+        return plain if len(kinds) <= 1 and plain.dtype.kind != "u" else np.array(released, dtype=object)
 
 
 class Releasing(OneByOne):

@@ -17,7 +17,7 @@ from noisewright.search.designers.linear import LINEAR_METRIC
 from noisewright.search.designers.plan import plan_designer
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
-from noisewright.search.designers.two_fold import exploring
+from noisewright.search.designers.two_fold import exploring, exploring_several
 from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_CONCENTRATED, VECTOR_PURE
 from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed, for_one
@@ -46,7 +46,12 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
 }
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""
 
-EXPLORERS = {("two-fold", Scalar, PureDP): exploring}
+EXPLORERS = {
+    ("two-fold", Scalar, PureDP): exploring,
+    ("two-fold", Scalar, ApproxDP): exploring,
+    ("two-fold", Vector, PureDP): exploring_several,
+    ("two-fold", Vector, ApproxDP): exploring_several,
+}
 """Families that are only searched on request: what adds them to a designer."""
 
 

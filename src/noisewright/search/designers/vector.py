@@ -22,7 +22,7 @@ from noisewright.problem.utilities import (
     Usefulness,
 )
 from noisewright.problem.utility import Utility
-from noisewright.proof.several import most_moving
+from noisewright.proof.vectors import most_moving
 from noisewright.search.bounds.vector import vector_bound
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE

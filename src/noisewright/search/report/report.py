@@ -144,7 +144,7 @@ class Report(Unchanging):
         return table + html_table(f"Each number ({self.utility.measure})", *self._part_table(), "")
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """A picture of the candidates beside their values; saved to `path` if one is given."""
+        """A picture of the candidates beside their values; saved to `path` if one is given. Notebooks show it."""
         from noisewright.search.report.plots import plot_report
 
         return plot_report(self, path)
