@@ -77,7 +77,8 @@ class Rows(Conditional):
         return WeightedRow(tuple(accumulate(self.weights[i])))
 
     def table(self) -> Table:
-        shares = np.array([[s / self.total for s in accumulate(row)] for row in self.weights])
+        total = self.total
+        shares = np.array([[s / total for s in accumulate(row)] for row in self.weights])
         return Table(self.values, lambda first, end: shares[first:end], 2.0**-52)
 
     def exact_moments(self, i: int) -> tuple[Fraction, Fraction]:

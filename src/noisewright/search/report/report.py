@@ -132,7 +132,7 @@ class Report(Unchanging):
         ]
         if any(self.parts):
             lines += ["", f"Each number ({self.utility.measure}):", text_table(*self._part_table())]
-            if len(self.parts[0]) > _SHOWN:
+            if len(self.parts[0]) > _SHOWN and not hasattr(self.query, "bins"):
                 lines.append(f"… {len(self.parts[0]) - _SHOWN} more numbers; report.parts has all.")
         return "\n".join(lines)
 
@@ -226,6 +226,9 @@ class Report(Unchanging):
         return rows[0], rows[1:]
 
     def _part_table(self) -> tuple[list[str], list[list[str]]]:
+        if hasattr(self.query, "bins"):
+            alike = [["each bin", *(number(p[0]) for p in self.parts)]]
+            return ["number", *(c.name for c in self.candidates)], alike
         names = getattr(self.query, "names", None) or [str(i + 1) for i in range(len(self.parts[0]))]
         extents = getattr(self.query, "extents", None)
         header = ["number", *(["can move by"] if extents else []), *(c.name for c in self.candidates)]
