@@ -48,8 +48,8 @@ def test_01_a_count():
     assert type(answer) is int
     assert report.candidates[0].gap == pytest.approx(0, abs=1e-9)
     errors = report.best.release_many(np.full(20_000, 300)) - 300
-    assert as_large_as_said(errors, report.candidates[0].value, spread=1.4)
-    assert not as_large_as_said(errors, 1.2 * report.candidates[0].value, spread=1.4)
+    assert as_large_as_said(errors, report.candidates[0].value, spread=1.06)
+    assert not as_large_as_said(errors, 1.2 * report.candidates[0].value, spread=1.06)
 
 
 def test_02_a_mean():
@@ -91,13 +91,12 @@ def test_04_a_crosstab():
 def test_05_a_percentile():
     """The median age: of all ages, choose one with about as many people below as above."""
     ages = np.random.default_rng(2).integers(18, 91, 2001)
-    candidates = list(range(18, 91))
-    scores = [-abs(float((ages < age).sum()) - len(ages) / 2) for age in candidates]
-    median = nw.Choice([str(age) for age in candidates], sensitivity=1)
+    scores = {str(age): -abs(float((ages < age).sum()) - len(ages) / 2) for age in range(18, 91)}
+    median = nw.Choice(list(scores), sensitivity=1)
     report = nw.design(median, privacy=EPSILON_ONE, utility=nw.ErrorQuantile(1 - RARE))
     chosen = report.best.release(scores)
     # So many ranks off it is at most, whatever the ages are; a year of this town has about 27 people.
-    assert max(scores) - scores[int(chosen) - 18] <= report.candidates[0].value < 100
+    assert max(scores.values()) - scores[chosen] <= report.candidates[0].value < 100
 
 
 def test_06_the_epsilon_that_an_accuracy_costs():
@@ -115,12 +114,14 @@ def test_07_a_hundred_queries():
     """A hundred answers about the same people, together at (1, 10^-6): the noise that is best for all of them."""
     total = nw.ApproxDP(epsilon=1, delta="1e-6")
     plan = nw.design(nw.Scalar(1), privacy=total, utility=nw.SquaredError(), compose=100)
-    alone = nw.design(nw.Scalar(1), privacy=nw.ApproxDP("1/100", "1e-8"), utility=nw.SquaredError())
+    laplace = next(c for c in plan.candidates if c.name == "Laplace")
     assert plan.candidates[0].name == "Gaussian"
-    # A hundredth of the budget for each would cost eight times the squared error or more.
-    assert 8 * plan.candidates[0].value < alone.candidates[0].value
-    answers = plan.best.release_many(np.arange(100.0))
-    assert answers.shape == (100,)
+    assert 1.9 * plan.candidates[0].value < laplace.value
+    # A hundredth of epsilon for each would need Laplace noise of scale 100, ten times this squared error.
+    assert plan.candidates[0].value < 2 * 100**2 / 10
+    truth = np.arange(100.0)
+    answers = plan.best.release_many(truth)
+    assert (np.abs(answers - truth) <= plan.best.half_width(1 - RARE / 100)).all()
 
 
 def test_08_a_percentage_between_0_and_100():
@@ -181,9 +182,8 @@ def test_12_a_notebook():
     report = nw.design(nw.Histogram(TOWNS), privacy=EPSILON_ONE, utility=nw.AbsoluteError())
     assert report._repr_html_().startswith("<table>")
     assert "discrete Laplace" in report._repr_html_()
-    picture = report.plot()
+    picture: Any = report.plot()
     assert picture._repr_png_().startswith(b"\x89PNG")
-    assert "<img" in picture._repr_html_() or "<svg" in picture._repr_html_()
 
 
 def test_13_a_scikit_learn_pipeline():
@@ -258,7 +258,7 @@ def test_18_how_far_off():
     """Error bars for the chart: one for each town, and one that all keep at once."""
     best = nw.design(nw.Histogram(TOWNS), privacy=EPSILON_ONE, utility=nw.AbsoluteError()).best
     each, together = best.half_width(0.95), best.half_width(0.95, joint=True)
-    assert each == [3, 3, 3, 3]
+    assert each == (3, 3, 3, 3)
     assert together == 4
     errors = np.array([best.release([120, 80, 40, 60]) for _ in range(3000)]) - [120, 80, 40, 60]
     assert often_enough(errors[:, 0], 3, 0.95)
@@ -296,7 +296,7 @@ def test_20_groups_of_a_count_and_a_sum():
 
 
 def test_21_with_a_delta():
-    """Each patient may be in three of the towns; a tiny delta makes that cheaper than pure privacy."""
+    """A visitor may have been in thirty of a hundred shops; a tiny delta makes that cheaper than pure privacy."""
     visits = nw.Histogram(100, bins_per_person=30)
     pure = nw.design(visits, privacy=EPSILON_ONE, utility=nw.SquaredError())
     approximate = nw.design(visits, privacy=nw.ApproxDP(1, "1e-6"), utility=nw.SquaredError())
@@ -333,7 +333,7 @@ def test_24_a_million_bins():
     errors = report.best.release(np.full(1_000_000, 7)) - 7
     assert errors.dtype == np.int64
     assert as_large_as_said(errors, report.candidates[0].value / 1_000_000, spread=1.06)
-    assert not as_large_as_said(errors, 1.01 * report.candidates[0].value / 1_000_000, spread=1.06)
+    assert not as_large_as_said(errors, 1.03 * report.candidates[0].value / 1_000_000, spread=1.06)
 
 
 def test_25_everybody_for_themselves():
