@@ -1,4 +1,4 @@
-"""Histograms and other whole numbers: the known optimum, and every set under every requirement, proven and read back."""
+"""Histograms and other whole numbers: the known optimum, and every set under every requirement, read back."""
 
 from __future__ import annotations
 
