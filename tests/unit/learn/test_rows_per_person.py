@@ -147,7 +147,10 @@ def test_what_is_drawn_and_learnt_is_what_was_certified(noise, most):
     for release in releases:
         stream = SameEntropy(3).stream()
         laws = release.certified.mechanism.law_given(release.answer)
-        drawn = [float(law.value(NoiseSampler(law.noise).one(stream))) for law in laws]
+        drawn = [
+            Points(law.lattice.step, law.lattice.step * law.stretch).one(law.point(NoiseSampler(law.noise).one(stream)))
+            for law in laws
+        ]
         assert list(release.released) == drawn
         assert len(set(drawn)) > 1
     counts, table, sums, squares = (np.array(release.released) for release in releases)
