@@ -38,7 +38,7 @@ class WeightedRow:
 
 @record("rows", MECHANISMS, error=InvalidMechanismError)
 class Rows(Conditional):
-    """Output values[k] with probability weights[i][k] / total when the answer is the i-th grid input.
+    """Output `values[k]` with probability `weights[i][k]` / total when the answer is the i-th grid input.
 
     All rows have the same total, so ratios of probabilities are ratios of integers.
     """
