@@ -20,7 +20,7 @@ from noisewright.numerics.balls import precision, upper  # noqa: E402
 from noisewright.numerics.fields import BALLS  # noqa: E402
 from noisewright.problem.errors import InvalidInputError, MechanismFileError  # noqa: E402
 from noisewright.proof.certify import certify  # noqa: E402
-from noisewright.sample.points import Points
+from noisewright.sample.points import Points  # noqa: E402
 from noisewright.sample.sampler import NoiseSampler  # noqa: E402
 from tests.replay import SameEntropy  # noqa: E402
 from tests.unit.learn.watching import Release, change, lies_in, releases_of, watching  # noqa: E402
