@@ -55,8 +55,8 @@ def move_of(law: NoiseLaw, shift: Fraction) -> Move:
     if isinstance(law, WHOLE):
         return law, shift
     if isinstance(law, LogConcave) and not (isinstance(law, GeneralizedGaussian) and law.power < 1):
-        scale = getattr(law, law.lengths[0])  # type: ignore[attr-defined]  # every log-concave law is scalable
-        return law.scaled(1 / scale), shift / scale  # type: ignore[attr-defined]
+        scale = getattr(law, law.lengths[0])
+        return law.scaled(1 / scale), shift / scale
     bound = bounded_loss(law, shift)
     if bound is None:
         raise UncertifiedError(f"there is no rule for the privacy losses of {type(law).__name__} noise.")

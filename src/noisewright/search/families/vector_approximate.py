@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
@@ -151,10 +150,11 @@ def _between(query: Vector, privacy: ApproxDP, utility: Utility, found: Mechanis
 
 def _smooth_value(mechanism: Any, utility: Utility) -> float:
     """The total error of continuous noise, in floats: what the lattice adds is left out."""
-    counts: Counter[Any] = Counter()
+    weights: dict[Any, float] = {}
     for part, weight in zip(mechanism.parts, utility.shares(mechanism.query.dimension), strict=True):
-        counts[part and part.law] += float(weight)
-    return sum(w * float(law.moment(utility.power, FLOATS)) for law, w in counts.items() if law is not None)
+        if part is not None:
+            weights[part.law] = weights.get(part.law, 0.0) + float(weight)
+    return sum(weight * float(law.moment(utility.power, FLOATS)) for law, weight in weights.items())
 
 
 def _truncated(query: Vector, epsilon: Fraction, delta: Fraction) -> PerCoordinate:
