@@ -21,7 +21,8 @@ TRUTHS: dict[str, Callable[[Any], str]] = {
     "scalar": lambda query: "14",
     "bounded": lambda query: str(sum(query.inputs) / 2),
     "choice": lambda query: ",".join(f"{name}={i}" for i, name in enumerate(query.candidates)),
-    "vector": lambda query: ",".join(str(Fraction(i, 3)) for i in range(query.dimension)),
+    "vector": lambda query: ",".join(str(i if w else Fraction(i, 3)) for i, w in enumerate(query.whole)),
+    "histogram": lambda query: ",".join(map(str, range(query.bins))),
     "linear": lambda query: ",".join(str(2 + i) for i in range(query.size)),
 }
 """A true answer to each kind of question, as a person types it."""

@@ -70,8 +70,8 @@ def read_answers(answers: Sequence[Any], query: Vector) -> list[Fraction]:
             f"the answer has {len(answers)} numbers, the question {query.dimension}; give one for each.",
             given=len(answers),
         )
-    moves = zip(answers, query.smallest_moves, strict=True)
-    return [read_answer(x, move, query.exact or not move) for x, move in moves]
+    moves = zip(answers, query.sensitivity.smallest, query.whole, strict=True)
+    return [read_whole(x) if whole else read_answer(x, move, query.exact or not move) for x, move, whole in moves]
 
 
 def within_range(answer: Any, low: Fraction, high: Fraction, exact: bool) -> Fraction:

@@ -33,6 +33,9 @@ class ErrorLaw(Errors):
     density: ErrorDensity
     integer: bool
 
+    def apart(self) -> list[Errors]:
+        return [self]
+
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
         if self.integer and isinstance(self.density, Piecewise):
             return [_integer_moment(self.density, power, field)]

@@ -1,6 +1,6 @@
 """The vocabulary, exact at birth: what is asked, what must be protected, what counts as good.
 
-- queries, linear: questions: one number, several, linear ones over a universe, choices
+- queries, histogram, linear: questions: one number, several, counts by bin, linear ones over a universe, choices
 - sensitivity: every difference that one person can make, as a set
 - privacy: requirements
 - metrics, geometry: budgets for pairs of elements

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 from noisewright.laws.base import LogConcave
@@ -75,13 +75,41 @@ def worst_choices(moves: Sequence[Move], together: int) -> Iterator[tuple[Move, 
     if together >= len(moves):
         yield tuple(moves)
         return
-    shifts, count = _by_law(moves), together
-    if math.comb(count + len(shifts) - 1, count) > _MOST_CHOICES:
-        raise UncertifiedError(f"refused: {len(shifts)} kinds of noise, {count} at a time, are too many choices.")
-    for kinds in combinations_with_replacement(shifts, count):
-        taken = Counter(kinds)
-        if all(taken[law] <= len(shifts[law]) for law in taken):
-            yield tuple((law, shift) for law, n in taken.items() for shift in shifts[law][:n])
+    shifts = _by_law(moves)
+    for taken in _picks(Counter({law: len(found) for law, found in shifts.items()}), together):
+        yield tuple((law, shift) for law, n in taken.items() for shift in shifts[law][:n])
+
+
+def joined(groups: Iterable[Sequence[tuple[Move, ...]]], at_most: int) -> list[tuple[Move, ...]]:
+    """What at most so many groups can do together, each by one of its choices; equal groups count as one kind."""
+    kinds = Counter(tuple(sorted(choices, key=repr)) for choices in groups)
+    found: set[tuple[Move, ...]] = set()
+    for picked in _picks(kinds, at_most):
+        # Of equal groups it does not matter which one makes which choice.
+        options = (list(combinations_with_replacement(kind, n)) for kind, n in picked.items())
+        for choice in product(*options):
+            moves = (move for several in choice for one in several for move in one)
+            found.add(tuple(sorted(moves, key=repr)))
+            _refuse_many(len(found))
+    return sorted(found, key=repr)
+
+
+def _picks(kinds: Counter[Any], count: int) -> Iterator[Counter[Any]]:
+    """Every way to take so many of these things, equal ones being alike; all of them where there are no more."""
+    if count >= kinds.total():
+        yield kinds
+        return
+    _refuse_many(math.comb(count + len(kinds) - 1, count))
+    for picked in combinations_with_replacement(kinds, count):
+        taken = Counter(picked)
+        if all(n <= kinds[kind] for kind, n in taken.items()):
+            yield taken
+
+
+def _refuse_many(count: int) -> None:
+    """Keep a set of many different differences from costing hours."""
+    if count > _MOST_CHOICES:
+        raise UncertifiedError(f"refused: more than {_MOST_CHOICES} differences would have to be composed one by one.")
 
 
 def undominated(rows: Iterable[Sequence[Move]]) -> list[tuple[Move, ...]]:
@@ -91,8 +119,7 @@ def undominated(rows: Iterable[Sequence[Move]]) -> list[tuple[Move, ...]]:
     for row, shifts in sorted(shapes, key=lambda pair: -sum(float(shift) for _, shift in pair[0])):
         if row and not any(_dominates(other, shifts) for _, other in kept):
             kept.append((row, shifts))
-    if len(kept) > _MOST_CHOICES:
-        raise UncertifiedError(f"refused: {len(kept)} differences would have to be composed one by one; too many.")
+    _refuse_many(len(kept))
     return [row for row, _ in kept]
 
 

@@ -21,7 +21,7 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     # a pure bound, a delta, a divergence. Only probabilistic privacy, which rounding can harm, is that of the lattice.
     (Additive, PureDP): lambda made, wanted: pure_bound(made.law, made.query.sensitivity),
     (Additive, ApproxDP): lambda made, wanted: additive_delta(made.law, wanted, made.query.sensitivity),
-    (Additive, ProbabilisticDP): lambda made, wanted: probabilistic_delta(made, wanted.epsilon),
+    (Additive, ProbabilisticDP): lambda made, wanted: probabilistic_delta(made, wanted.epsilon, made.query.sensitivity),
     (Additive, RenyiDP): lambda made, wanted: renyi_divergence(made.law, wanted.alpha, made.query.sensitivity),
     (Additive, ZeroConcentratedDP): lambda made, wanted: concentrated_rho(made.law, made.query.sensitivity),
 }

@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
+from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -21,18 +24,21 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
-from noisewright.problem.sensitivity import Points
+from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points, SensitivitySet
 from noisewright.proof.approximate import approximate_delta
-from noisewright.proof.composed import Move, joint_delta, move_of, squared_length, undominated, worst_choices
+from noisewright.proof.composed import Move, joined, joint_delta, move_of, squared_length, undominated, worst_choices
 from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
+    as_counted,
     counted,
-    largest_sum,
+    moved,
     norm_shaped_bound,
+    part_costs,
     per_coordinate_bound,
     refuse_uncovered,
     root_above,
     whole_steps,
+    worst_cost,
 )
 
 _MASS_BITS = 128
@@ -137,19 +143,28 @@ def _laplace_composed(
 
 
 def _losses_composed(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fraction, str]:
-    """The largest delta over the worst differences of the set, losses composed (`composed`), rounding included.
+    """The largest delta over the worst differences of the set, losses composed (`composed`), rounding included."""
+    choices = _choices(mechanism, mechanism.query.sensitivity, 0)
+    plain = counted(mechanism.query)
+    kind = mechanism.query.sensitivity.kind if plain is None else plain.kind
+    if not any(choices):
+        return Fraction(0), f"approximate/composed-{kind}"
+    return max(_of_choice(choice, epsilon) for choice in choices if choice), f"approximate/composed-{kind}"
+
+
+def _choices(mechanism: PerCoordinate, chosen: SensitivitySet, start: int) -> list[tuple[Move, ...]]:
+    """Differences of the set, whose numbers begin at place `start`, that between them dominate every other.
 
     Rule: over sets that say how many numbers move, the choices that no other dominates; over listed points every one
-    that none dominates; a ball lies within the box of its radius.
+    that none dominates; a ball lies within the box of its radius; of groups every choice of so many of them.
     """
-    query = mechanism.query
-    if (plain := counted(query)) is not None:
-        kind, choices = plain.kind, list(worst_choices(_moves(mechanism, plain.each), plain.together))
-    elif isinstance(query.sensitivity, Points):
-        kind, choices = "points", undominated(_moves(mechanism, row) for row in query.sensitivity.rows)
-    else:
-        kind, choices = "enclosing-box", [tuple(_moves(mechanism, query.extents))]
-    return max(_of_choice(choice, epsilon) for choice in choices), f"approximate/composed-{kind}"
+    if isinstance(chosen, Groups):
+        return joined((_choices(mechanism, part, start + at) for at, part in chosen.placed()), chosen.at_most)
+    if isinstance(chosen, Points):
+        return undominated(_moves(mechanism, row, start) for row in chosen.rows)
+    if (plain := as_counted(chosen)) is not None:
+        return list(worst_choices(_moves(mechanism, plain.each, start), plain.together))
+    return [tuple(_moves(mechanism, chosen.extents, start))]
 
 
 def _of_choice(moves: Sequence[Move], epsilon: Fraction) -> Fraction:
@@ -161,13 +176,11 @@ def _of_choice(moves: Sequence[Move], epsilon: Fraction) -> Fraction:
     )
 
 
-def _moves(mechanism: PerCoordinate, differences: Sequence[Fraction]) -> list[Move]:
-    """How far the noise of each number moves, in whole steps, for those that do."""
-    return [
-        move_of(part.law, whole_steps(d, part.lattice.step) * part.lattice.step)
-        for part, d in zip(mechanism.parts, differences, strict=True)
-        if part is not None and d
-    ]
+def _moves(mechanism: PerCoordinate, differences: Sequence[Fraction], start: int) -> list[Move]:
+    """How far the noise of each number moves on its lattice, for those that do."""
+    parts = mechanism.parts[start : start + len(differences)]
+    far = [(part, moved(part, abs(d))) for part, d in zip(parts, differences, strict=True) if part is not None]
+    return [move_of(part.law, shift) for part, shift in far if shift]
 
 
 def _one_at_a_time(mechanism: PerCoordinate, each: tuple[Fraction, ...], epsilon: Fraction) -> Fraction:
@@ -213,7 +226,7 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
     rounding = Fraction(0) if query.exact else ROUNDING
     worst = 0
     for row in listed.rows:
-        sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.smallest_moves, strict=True)]
+        sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.sensitivity.smallest, strict=True)]
         total = 0
         for frame, y in zip(matrix, apply(matrix, row), strict=True):
             more = sum((abs(a) * e for a, e in zip(frame, sway, strict=True)), Fraction(0))
@@ -225,27 +238,35 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
 def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
     """Largest squared length of a difference in units of each number's deviation, rounding included.
 
-    Rule: over sets that say how many numbers move, the largest terms; in a ball the length is at most
-    radius / smallest deviation, and crossing one more edge everywhere adds the length of (step_i / std_i).
+    Rule: squared lengths of different numbers add up; balls have a rule of their own.
     """
-    query = mechanism.query
-    refuse_uncovered(query, [part is not None for part in mechanism.parts])
 
-    def term(i: int, distance: Fraction) -> Fraction:
-        part = mechanism.parts[i]
-        if part is None or not distance:
-            return Fraction(0)
-        assert isinstance(part.law, Gaussian)
-        return (whole_steps(distance, part.lattice.step) * part.lattice.step / part.law.std) ** 2
+    def squared(part: Any, distance: Fraction) -> Fraction:
+        return Fraction((moved(part, distance) / part.law.std) ** 2)
 
-    if (plain := counted(query)) is not None:
-        return largest_sum((term(i, extent) for i, extent in enumerate(plain.each)), plain.together)
-    if isinstance(query.sensitivity, Points):
-        return max(sum((term(i, d) for i, d in enumerate(row)), Fraction(0)) for row in query.sensitivity.rows)
-    parts = [part for part in mechanism.parts if part is not None]
-    deviations = [part.law.std for part in parts if isinstance(part.law, Gaussian)]
-    crossing = sum(((part.lattice.step / std) ** 2 for part, std in zip(parts, deviations, strict=True)), Fraction(0))
-    return (query.extents[0] / min(deviations) + root_above(crossing)) ** 2
+    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+        found = gaussian_in_ball(mechanism.parts[start : start + chosen.dimension], chosen)
+        if found is None:
+            raise UncertifiedError("the length of a difference is known for Gaussian noise alone.")
+        return found
+
+    return worst_cost(mechanism.query.sensitivity, part_costs(mechanism, squared), in_ball)
+
+
+def gaussian_in_ball(parts: Sequence[Additive | None], chosen: L1Ball | L2Ball) -> Fraction | None:
+    """The squared length of the longest difference in units of Gaussian noise, rounding included; None for other laws.
+
+    Rule: an l1 ball lies in the l2 ball of its radius. The length is at most the radius over the smallest
+    deviation; real answers may cross one more edge each, which adds the length of (step_i / std_i).
+    """
+    deviations, squares = [], Fraction(0)
+    for part in parts:
+        law = None if part is None else part.law
+        if part is None or not isinstance(law, Gaussian | DiscreteGaussian):
+            return None
+        deviations.append(law.std)
+        squares += Fraction(0) if part.query.integer else (part.lattice.step / law.std) ** 2
+    return (chosen.radius / min(deviations) + root_above(squares)) ** 2
 
 
 def gaussian_delta(epsilon: Fraction, squared_length: Fraction) -> Fraction:

@@ -3,6 +3,6 @@
 - certified, drawers: a mechanism with its certificate, and how each kind is drawn
 - uniform, refine: random bits, uniform integers, exact inversion of a distribution function
 - sampler, table, segments, runs, folded, two_sided: noise for one number
-- vectors, shells, linear: noise for several
+- vectors, histogram, shells, linear: noise for several
 - conditional, choice, synthetic: laws that depend on the answer
 """

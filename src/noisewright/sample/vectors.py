@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
-from noisewright.laws.lattice import Lattice, Rounded
+from noisewright.laws.lattice import HALF, Lattice, Rounded
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
@@ -20,9 +20,11 @@ from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.numbers import Number, show
+from noisewright.problem.queries import Vector
 from noisewright.sample.drawers import describe_error, drawer_for
 from noisewright.sample.sampler import NoiseSampler
 from noisewright.sample.shells import RoundBlockSampler, ShellSampler
+from noisewright.sample.table import put
 from noisewright.sample.uniform import Entropy, WordStream
 
 _SHOWN = 6
@@ -43,21 +45,29 @@ class PerCoordinateDrawer:
 
     def release(self, answer: Sequence[Number], entropy: Entropy) -> Floats:
         laws = self._mechanism.law_given(answer)
-        out = np.array([0.0 if part else float(law) for part, law in zip(self._mechanism.parts, laws, strict=True)])
+        out = list(laws)
         stream = entropy.stream()
         for noise, places in self._places.items():
             for i in places:
-                out[i] = float(laws[i].value(self._samplers[noise].one(stream)))
-        return out
+                out[i] = laws[i].value(self._samplers[noise].one(stream))
+        return as_array(out, self._mechanism.query)
 
     def draw(self, count: int, entropy: Entropy) -> Floats:
         out = np.zeros((count, len(self._mechanism.parts)))
         stream = entropy.stream()
         for noise, places in self._places.items():
             cells = self._samplers[noise].many(count * len(places), stream).astype(np.float64)
-            steps = [float(part.spacing) for i in places if (part := self._mechanism.parts[i]) is not None]
-            out[:, places] = (cells.reshape(count, len(places)) + 0.5) * np.array(steps)
+            parts = [part for i in places if (part := self._mechanism.parts[i]) is not None]
+            steps = np.array([float(part.spacing) for part in parts])
+            out[:, places] = (cells.reshape(count, len(places)) + float(HALF - parts[0].lattice.edge)) * steps
         return out
+
+
+def as_array(values: Sequence[Fraction], query: Vector) -> NDArray[Any]:
+    """Released numbers: whole ones as integers where all are, else the nearest floats."""
+    if query.integer is True:
+        return put(np.empty(len(values), dtype=np.int64), slice(None), [int(v) for v in values])
+    return np.array([float(v) for v in values])
 
 
 def in_steps(part: Additive) -> Rounded:
@@ -85,19 +95,19 @@ class NormShapedDrawer:
 
     def release(self, answer: Sequence[Number], entropy: Entropy) -> Floats:
         placed = [point for point, _ in self._mechanism.law_given(answer)]
-        out = np.array([float(x) for x in placed])
-        stream, stretch = entropy.stream(), self._mechanism.stretch
+        stream = entropy.stream()
         for block in self._mechanism.blocks:
-            noise = self._samplers[_key(block)].one(stream)
+            noise, stretch = self._samplers[_key(block)].one(stream), self._mechanism.stretch(block)
             for place, step, z in zip(block.places, block.steps, noise, strict=True):
-                out[place] = float(placed[place] + z * step * stretch)
-        return out
+                placed[place] += z * step * stretch
+        return as_array(placed, self._mechanism.query)
 
     def draw(self, count: int, entropy: Entropy) -> Floats:
         out = np.zeros((count, self._mechanism.query.dimension))
         stream = entropy.stream()
         for block in self._mechanism.blocks:
-            steps = np.array([float(step * self._mechanism.stretch) for step in block.steps])
+            stretch = self._mechanism.stretch(block)
+            steps = np.array([float(step * stretch) for step in block.steps])
             out[:, block.places] = self._noise(block, count, stream) * steps
         return out
 

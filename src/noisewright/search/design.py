@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
+from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
 from noisewright.problem.utility import Utility
 from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
+from noisewright.search.designers.histogram import HISTOGRAM_APPROXIMATE, HISTOGRAM_CONCENTRATED, HISTOGRAM_PURE
 from noisewright.search.designers.linear import LINEAR_METRIC
 from noisewright.search.designers.plan import plan_designer
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.designers.two_fold import exploring, exploring_several
-from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_PURE
+from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_CONCENTRATED, VECTOR_PURE
 from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed, for_one
 from noisewright.search.report.report import Report
@@ -30,6 +32,14 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, ZeroConcentratedDP): SCALAR_CONCENTRATED,
     (Vector, PureDP): VECTOR_PURE,
     (Vector, ApproxDP): VECTOR_APPROXIMATE,
+    (Vector, ProbabilisticDP): VECTOR_APPROXIMATE,
+    (Vector, RenyiDP): VECTOR_CONCENTRATED,
+    (Vector, ZeroConcentratedDP): VECTOR_CONCENTRATED,
+    (Histogram, PureDP): HISTOGRAM_PURE,
+    (Histogram, ApproxDP): HISTOGRAM_APPROXIMATE,
+    (Histogram, ProbabilisticDP): HISTOGRAM_APPROXIMATE,
+    (Histogram, RenyiDP): HISTOGRAM_CONCENTRATED,
+    (Histogram, ZeroConcentratedDP): HISTOGRAM_CONCENTRATED,
     (Bounded, PureDP): BOUNDED_PURE,
     (Choice, PureDP): CHOICE_PURE,
     (Linear, MetricPrivacy): LINEAR_METRIC,

@@ -16,13 +16,14 @@ from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
-from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, ApproxDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
+from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.calibration import GAUSSIAN, LOGISTIC, Target, calibrated, rounded_up, smallest_scale
+from noisewright.search.families.concentrated import Concentrated, gaussian_rho, pure_epsilon
 from noisewright.search.families.smooth import (
     best_generalized_gaussian,
     certifies,
@@ -139,15 +140,12 @@ def why(report: Report) -> str:
 SCALAR_APPROXIMATE = Designer(SCALAR, propose, bound, check_problem, why)
 
 
-Concentrated = RenyiDP | ZeroConcentratedDP
-
-
 def propose_concentrated(query: Scalar, privacy: Concentrated, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """Gaussian, Laplace, staircase and, at one order, the smooth families; no bound is known here."""
     step("calibrating")
     found: dict[str, Additive] = {}
     std = _gaussian_std(query.sensitivity, privacy)
-    pure = _pure_epsilon(privacy)
+    pure = pure_epsilon(privacy)
     if pure is not None:
         if query.integer:
             found["discrete Laplace"] = Additive(query, DiscreteLaplace(query.sensitivity / pure), Lattice.integers())
@@ -164,35 +162,13 @@ def propose_concentrated(query: Scalar, privacy: Concentrated, utility: Utility,
         yield Proposal(name, mechanism, i)
 
 
-def _rho(privacy: Concentrated) -> Fraction:
-    """The concentration of Gaussian noise that meets the requirement."""
-    return privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon / privacy.alpha
-
-
 def _gaussian_std(reach: Fraction, privacy: Concentrated) -> Fraction:
     """The smallest standard deviation, rounded up: variance = reach^2 / (2 rho)."""
-    rho = _rho(privacy)
+    rho = gaussian_rho(privacy)
     scale = rounded_up(math.sqrt(float(1 / (2 * rho))) * (1 + 1e-12))
     while scale**2 * 2 * rho < 1:
         scale = rounded_up(float(scale) * (1 + 1e-12))
     return scale * reach
-
-
-def _pure_epsilon(privacy: Concentrated) -> Fraction | None:
-    """The largest pure epsilon that implies the requirement, None beyond what pure privacy allows.
-
-    Guarantees: the returned epsilon is one at which the implication was checked.
-    """
-
-    def holds(inverse: Fraction) -> bool:
-        epsilon = 1 / inverse
-        if isinstance(privacy, ZeroConcentratedDP):
-            return epsilon**2 / 2 <= privacy.rho
-        return pure_to_renyi(epsilon, privacy.alpha) <= privacy.epsilon
-
-    found = 1 / smallest_scale(holds, 1 / math.sqrt(2 * float(_rho(privacy))), _SCALE_TOLERANCE)
-    shortened = Fraction(math.floor(found * 10**9), 10**9)
-    return min(shortened, LARGEST_EPSILON) if shortened >= SMALLEST_EPSILON else None
 
 
 def _smooth(query: Scalar, privacy: Concentrated, utility: Utility, guess: float) -> dict[str, Additive]:

@@ -18,10 +18,10 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.errors import SolverError, UncertifiedError
+from noisewright.problem.errors import InvalidLawError, SolverError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import L1Ball, L2Ball, Points
+from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.proof.composed import joint_delta, move_of
 from noisewright.proof.vector_gaussian import composed_delta, frame_reach, gaussian_reach
@@ -36,7 +36,7 @@ from noisewright.search.families.vector_parts import (
     shared_noise,
     sizes,
 )
-from noisewright.search.families.vector_pure import Mechanisms, mid, pure_mechanisms
+from noisewright.search.families.vector_pure import Mechanisms, by_groups, mid, pure_mechanisms
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.tools.shares import exact_shares, power_shares
 
@@ -68,9 +68,11 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
     """Candidates by name; purely private ones compete with delta = 0."""
     length = largest_length(epsilon, delta)
     pure = pure_mechanisms(query, epsilon, utility)
-    if special := _FOR_SETS.get(type(query.sensitivity)):
-        return special(query, length, utility) | pure
-    found = gaussian_mechanisms(query, length, utility)
+    if query.integer is not False:
+        return pure
+    found = gaussian_noise(query, length, utility)
+    if type(query.sensitivity) in _FOR_SETS:
+        return found | pure
     found |= {name: pure[name] for name in ("tailored for each", "norm-shaped blocks") if name in pure}
     if _together(query) == 1:
         found["truncated Laplace"] = _truncated(query, epsilon, delta)
@@ -95,7 +97,7 @@ def gaussian_mechanisms(query: Vector, length: Fraction, utility: Utility) -> Me
     places, together = active(query), _together(query)
     std = root_above(largest_sum((v * v for v in query.extents), together)) / length
     extents, weights = sizes(query, utility)
-    power = int(utility.power or 2)
+    power = float(utility.power or 2)
     # Squared lengths add up, so it is they that are shared: the error is (extent / root of the share)^power.
     squares = power_shares(weights * extents**power, power / 2, together)
     shares = exact_shares(np.sqrt(squares), length, together, power=2)
@@ -169,7 +171,7 @@ def _composed_laplace(query: Vector, epsilon: Fraction, delta: Fraction, utility
     """Laplace noise as small as its composed privacy loss allows; None where that cannot be shown."""
     together = _together(query)
     extents, weights = sizes(query, utility)
-    power = int(utility.power or 2)
+    power = float(utility.power or 2)
     ratios = power_shares(weights * extents**power, power, together)
     worst = np.sort(ratios)[::-1][:together]
 
@@ -221,14 +223,14 @@ def _for_points(query: Vector, length: Fraction, utility: Utility) -> Mechanisms
     extents, weights = sizes(query, utility)
     scaled = np.array([[float(row[i] / query.extents[i]) for i in places] for row in given])
     std = root_above(max(sum((v * v for v in row), Fraction(0)) for row in given)) / length
-    power = int(utility.power or 2)
+    power = float(utility.power or 2)
     squares = best_rates(scaled**2, weights * extents**power, power / 2).point
     roots = [length * Fraction(math.sqrt(v)).limit_denominator(2**40) for v in squares]
     found: Mechanisms = {
         "identical Gaussian": _fitted(query, {i: query.extents[i] / std for i in places}, length),
         "non-identical Gaussian": _fitted(query, dict(zip(places, roots, strict=True)), length),
     }
-    if utility.power == 2 and len(places) == query.dimension <= LARGEST_FRAME:
+    if utility.power == 2 and len(places) == query.dimension <= LARGEST_FRAME and query.integer is False:
         # Without a solution the other candidates still stand.
         with suppress(SolverError, np.linalg.LinAlgError):
             found["correlated Gaussian"] = _correlated(query, scaled, weights * extents**2, length)
@@ -255,8 +257,24 @@ def _correlated(query: Vector, scaled: Floats, costs: Floats, length: Fraction) 
     return LinearGaussian(query, matrix, longest * step / length, step)
 
 
+def gaussian_noise(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
+    """Gaussian noise of every shape whose differences are at most `length` deviations long; none beyond its range."""
+    try:
+        return _FOR_SETS.get(type(query.sensitivity), gaussian_mechanisms)(query, length, utility)
+    except InvalidLawError:
+        return {}
+
+
+def _for_groups(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
+    """In each group the noise for its own set: squared lengths add up."""
+    return by_groups(
+        query, utility, lambda part, own, most: gaussian_noise(part, length / root_above(Fraction(most)) / _HAIR, own)
+    )
+
+
 _FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
     L1Ball: _for_ball,
     L2Ball: _for_ball,
     Points: _for_points,
+    Groups: _for_groups,
 }
