@@ -15,6 +15,7 @@ import noisewright as nw
 from noisewright.laws.hyperbolic_secant import HyperbolicSecant
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import FLOATS
+from noisewright.proof import composed, losses
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.composed import joint_delta, move_of, undominated, worst_choices
 from noisewright.proof.losses import MASS_BITS, WORKING_BITS, RandomizedResponse, loss_masses
@@ -269,3 +270,34 @@ def test_many_equal_groups_are_one_kind_and_many_unlike_ones_too_many():
     unlike = nw.Groups([nw.Box([i + 1]) for i in range(30)], at_most=28)
     with pytest.raises(nw.errors.UncertifiedError, match="one by one"):
         certified(unlike, [law] * 30, step="1")
+
+
+def test_knots_in_the_wrong_place_cost_slack_not_privacy(monkeypatch):
+    """Whatever the float search returns, the distance of its losses from the grid is made up for."""
+    law, shift, epsilon = nw.laws.GeneralizedGaussian(3, 4), F(1), F(1, 5)
+    truth = approximate_delta(law, epsilon, shift)[0]
+    solved = losses._solved
+    monkeypatch.setattr(losses, "_solved", lambda *given: solved(*given) + 0.05)
+    composed._joint.cache_clear()
+    assert alone(law, shift, epsilon) >= truth
+    composed._joint.cache_clear()
+
+
+def test_infinite_losses_of_several_noises_add_up():
+    """At a large epsilon only what leaves the support counts: in one or the other of two."""
+    law = nw.laws.TruncatedLaplace(1, 3)
+    end = float(law.sf(F(2), FLOATS))
+    assert float(joint_delta([move_of(law, F(1))] * 2, F(8))) == pytest.approx(2 * end, rel=1e-6)
+    assert float(joint_delta([move_of(law, F(1))] * 2, F(8))) >= 1 - (1 - end) ** 2
+
+
+def test_the_rounded_value_is_not_below():
+    for value in (F(1, 3), F(1, 10**9), F(999_999_999, 10**9), F(1)):
+        assert value <= composed._rounded(value) <= value * (1 + F(1, 2**23))
+
+
+def test_a_power_below_one_counts_by_its_pure_bound():
+    law = nw.laws.GeneralizedGaussian("1/2", 4)
+    assert move_of(law, F(1)) == (RandomizedResponse(F(1)), F(1, 2))
+    laws = (law, nw.laws.Gaussian(3))
+    assert 0 < certified(nw.Box([1, 1]), laws).bound < F(1, 2)

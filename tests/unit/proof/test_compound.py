@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidAnswerError, InvalidLawError, InvalidQueryError, UncertifiedError
+from noisewright.proof import mixtures
 from noisewright.proof.approximate import approximate_delta
 from noisewright.proof.mixtures import mixture_delta
 from noisewright.sample.certified import Certified, make_certified
@@ -77,6 +78,14 @@ def test_the_delta_of_a_mixture_is_its_integral_from_above(stds, weights, epsilo
     assert found == roots
     bound = float(mixture_delta(law, Fraction(epsilon), Fraction(1)))
     assert truth * (1 - 1e-12) <= bound <= truth * (1 + 1e-6)
+
+
+def test_undecided_cells_count(monkeypatch):
+    """With no cell ever cut, nothing is decided where the sign changes, and all of it counts."""
+    law = nw.laws.GaussianMixture((1, 10), ("1/2", "1/2"))
+    truth, _ = _integrated(law, 0.5, 1.0)
+    monkeypatch.setattr(mixtures, "_MOST_CELLS", 0)
+    assert truth <= float(mixture_delta(law, Fraction(1, 2), Fraction(1)))
 
 
 def test_no_mixture_below_its_integral_is_certified():
