@@ -26,6 +26,7 @@ from noisewright.laws.base import LogConcave
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.numerics.balls import ball, mass_product, precision, upper
+from noisewright.numerics.special import shortened
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.losses import (
     MASS_BITS,
@@ -161,9 +162,8 @@ def _joint(each: frozenset[tuple[Move, int]], epsilon: Fraction) -> Fraction:
         # At least one infinite loss: at most the sum of the chances.
         infinite = sum(tables[move].infinite * n for move, n in counts.items())
         masses = mass_product(factors, MASS_BITS)
-        return _rounded(
-            min(Fraction(1), _above(masses, first, cell, epsilon - slack) + Fraction(infinite, 1 << MASS_BITS))
-        )
+        total = _above(masses, first, cell, epsilon - slack) + Fraction(infinite, 1 << MASS_BITS)
+        return shortened(min(Fraction(1), total), _DIGITS)
 
 
 def _placed(move: Move) -> Move:
@@ -193,13 +193,6 @@ def _above(masses: list[int], first: int, cell: Fraction, epsilon: Fraction) -> 
         total = total + ball(mass) * (1 - weight)
         weight = weight * fade
     return max(Fraction(0), upper(total / ball(1 << MASS_BITS)))
-
-
-def _rounded(value: Fraction) -> Fraction:
-    if not value:
-        return value
-    unit = Fraction(2) ** (math.floor(math.log2(value)) - _DIGITS)
-    return math.ceil(value / unit) * unit
 
 
 def _cell(counts: Counter[Move], epsilon: Fraction) -> Fraction:

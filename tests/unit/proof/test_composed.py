@@ -291,11 +291,6 @@ def test_infinite_losses_of_several_noises_add_up():
     assert float(joint_delta([move_of(law, F(1))] * 2, F(8))) >= 1 - (1 - end) ** 2
 
 
-def test_the_rounded_value_is_not_below():
-    for value in (F(1, 3), F(1, 10**9), F(999_999_999, 10**9), F(1)):
-        assert value <= composed._rounded(value) <= value * (1 + F(1, 2**23))
-
-
 def test_a_power_below_one_counts_by_its_pure_bound():
     law = nw.laws.GeneralizedGaussian("1/2", 4)
     assert move_of(law, F(1)) == (RandomizedResponse(F(1)), F(1, 2))
