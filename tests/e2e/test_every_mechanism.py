@@ -56,6 +56,10 @@ def test_a_saved_mechanism_is_described_verified_and_answers(kind: str, cli: Cli
     assert_succeeded(described)
     assert described.out == certified.describe() + "\n"
 
+    explained = cli("explain", "mechanism.json")
+    assert_succeeded(explained)
+    assert explained.out == certified.explain() + "\n"
+
     verified = cli("verify", "mechanism.json")
     assert_succeeded(verified)
     assert verified.out.splitlines()[0] == f"Proven: {certified.certificate.requirement}"

@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import gamma, gammaincc, gammainccinv
 
 import noisewright as nw
+from noisewright.numerics.arrays import Floats
 
 EPSILON, DELTA = 1.0, 1e-6
 PRIVACY = nw.ApproxDP(1, "1e-6")
@@ -78,8 +79,8 @@ def many(count: int, epsilon: float, shift: float, power: float) -> float:
     low = np.floor(places).astype(int)
     offset = -int(low.min())
     size = int(low.max()) + offset + 2
-    table = np.bincount(low + offset, masses * (low + 1 - places), size)
-    table = table + np.bincount(low + offset + 1, masses * (places - low), size)
+    table: Floats = np.bincount(low + offset, masses * (low + 1 - places), size).astype(np.float64)
+    table += np.bincount(low + offset + 1, masses * (places - low), size)
     length = 1 << (count * size).bit_length()
     total = np.fft.irfft(np.fft.rfft(table, length) ** count, length)[: count * size]
     sums = (np.arange(len(total)) - count * offset) * grid

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 
 from noisewright.mechanisms.alike import Alike
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.proof.approximate import approximate_delta
+from noisewright.proof.approximate import additive_delta
+from noisewright.proof.composed import joint_delta, move_of
 from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.provers import proves
 from noisewright.proof.pure import pure_bound
@@ -48,14 +50,18 @@ def probabilistic_alike(mechanism: Alike, requirement: ProbabilisticDP) -> Prove
 
 @proves(ApproxDP, Alike)
 def approximate_alike(mechanism: Alike, requirement: ApproxDP) -> Proven:
-    """One bin at a time as one number; several by their pure bound."""
+    """One bin at a time as one number; several by their pure bound, by equal shares, or by composing their losses."""
     together, law = mechanism.query.together, mechanism.part.law
     if together == 1:
-        delta, rule = approximate_delta(law, requirement.epsilon, _ONE)
+        delta, rule = additive_delta(law, requirement, _ONE)
         return delta, f"{rule}, alike"
-    bound, rule = pure_alike(mechanism, PureDP(requirement.epsilon))
-    if bound > requirement.epsilon:
-        raise UncertifiedError(
-            f"refused: the pure bound {float(bound):.6g} of {together} bins together exceeds epsilon."
-        )
-    return Fraction(0), rule.replace("pure/", "approximate/pure-", 1)
+    with suppress(UncertifiedError):
+        bound, rule = pure_bound(law, _ONE)
+        if together * bound <= requirement.epsilon:
+            return Fraction(0), f"{rule.replace('pure/', 'approximate/pure-', 1)}, alike"
+    with suppress(UncertifiedError):
+        share = ApproxDP(requirement.epsilon / together, requirement.delta / together)
+        delta = together * additive_delta(law, share, _ONE)[0]
+        if delta <= requirement.delta:
+            return delta, "approximate/shares-of-epsilon, alike"
+    return joint_delta([move_of(law, _ONE)] * together, requirement.epsilon), "approximate/composed, alike"

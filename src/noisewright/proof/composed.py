@@ -45,6 +45,7 @@ Move = tuple[Any, Fraction]
 _SCALE_ERROR = 1e-4
 _MOST_CELLS = 400_000
 _MOST_CHOICES = 200
+_MOST_COMBINED = 5_000
 _DIGITS = 24
 
 
@@ -77,40 +78,40 @@ def worst_choices(moves: Sequence[Move], together: int) -> Iterator[tuple[Move, 
         yield tuple(moves)
         return
     shifts = _by_law(moves)
-    for taken in _picks(Counter({law: len(found) for law, found in shifts.items()}), together):
+    for taken in _picks(Counter({law: len(found) for law, found in shifts.items()}), together, _MOST_CHOICES):
         yield tuple((law, shift) for law, n in taken.items() for shift in shifts[law][:n])
 
 
-def joined(groups: Iterable[Sequence[tuple[Move, ...]]], at_most: int) -> list[tuple[Move, ...]]:
-    """What at most so many groups can do together, each by one of its choices; equal groups count as one kind."""
-    kinds = Counter(tuple(sorted(choices, key=repr)) for choices in groups)
+def worst_of_groups(groups: Iterable[Sequence[tuple[Move, ...]]], at_most: int) -> list[tuple[Move, ...]]:
+    """The moves of so many groups together, each group with one of its own choices; those that none dominates."""
+    kinds = Counter(tuple(sorted((tuple(sorted(c, key=repr)) for c in choices), key=repr)) for choices in groups)
     found: set[tuple[Move, ...]] = set()
-    for picked in _picks(kinds, at_most):
+    for picked in _picks(kinds, at_most, _MOST_COMBINED):
         # Of equal groups it does not matter which one makes which choice.
-        options = (list(combinations_with_replacement(kind, n)) for kind, n in picked.items())
+        options = (combinations_with_replacement(kind, n) for kind, n in picked.items())
         for choice in product(*options):
             moves = (move for several in choice for one in several for move in one)
             found.add(tuple(sorted(moves, key=repr)))
-            _refuse_many(len(found))
-    return sorted(found, key=repr)
+            _refuse_many(len(found), _MOST_COMBINED)
+    return undominated(found)
 
 
-def _picks(kinds: Counter[Any], count: int) -> Iterator[Counter[Any]]:
+def _picks(kinds: Counter[Any], count: int, most: int) -> Iterator[Counter[Any]]:
     """Every way to take so many of these things, equal ones being alike; all of them where there are no more."""
     if count >= kinds.total():
         yield kinds
         return
-    _refuse_many(math.comb(count + len(kinds) - 1, count))
+    _refuse_many(math.comb(count + len(kinds) - 1, count), most)
     for picked in combinations_with_replacement(kinds, count):
         taken = Counter(picked)
         if all(n <= kinds[kind] for kind, n in taken.items()):
             yield taken
 
 
-def _refuse_many(count: int) -> None:
+def _refuse_many(count: int, most: int) -> None:
     """Keep a set of many different differences from costing hours."""
-    if count > _MOST_CHOICES:
-        raise UncertifiedError(f"refused: more than {_MOST_CHOICES} differences would have to be composed one by one.")
+    if count > most:
+        raise UncertifiedError(f"refused: more than {most} differences would have to be looked at one by one.")
 
 
 def undominated(rows: Iterable[Sequence[Move]]) -> list[tuple[Move, ...]]:
@@ -120,7 +121,7 @@ def undominated(rows: Iterable[Sequence[Move]]) -> list[tuple[Move, ...]]:
     for row, shifts in sorted(shapes, key=lambda pair: -sum(float(shift) for _, shift in pair[0])):
         if row and not any(_dominates(other, shifts) for _, other in kept):
             kept.append((row, shifts))
-    _refuse_many(len(kept))
+    _refuse_many(len(kept), _MOST_CHOICES)
     return [row for row, _ in kept]
 
 

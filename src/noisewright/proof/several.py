@@ -15,15 +15,15 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ProbabilisticDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points, SensitivitySet
+from noisewright.problem.sensitivity import L1Ball, L2Ball
 from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.provers import proves
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_in_ball
 from noisewright.proof.vectors import (
     Cost,
-    as_counted,
     largest_sum,
+    most_moving,
     moved,
     norm_shaped_bound,
     part_costs,
@@ -113,21 +113,6 @@ def probabilistic_per_coordinate(mechanism: PerCoordinate, requirement: Probabil
 
     delta = worst_cost(query.sensitivity, cost, in_ball)
     return min(Fraction(1), delta), "probabilistic/shares-of-epsilon"
-
-
-def most_moving(chosen: SensitivitySet, whole: tuple[bool, ...], start: int = 0) -> int:
-    """The largest count of numbers that one difference moves; whole numbers in a ball move by one at least."""
-    if isinstance(chosen, Groups):
-        counts = sorted((most_moving(part, whole, start + at) for at, part in chosen.placed()), reverse=True)
-        return sum(counts[: chosen.at_most])
-    if isinstance(chosen, Points):
-        return max(sum(map(bool, row)) for row in chosen.rows)
-    if (plain := as_counted(chosen)) is not None:
-        return min(plain.together, sum(map(bool, plain.each)))
-    count = len(chosen.extents)
-    if isinstance(chosen, L1Ball | L2Ball) and all(whole[start : start + count]):
-        return max(1, min(count, int(chosen.radius**chosen.order)))
-    return count
 
 
 @proves(ProbabilisticDP, NormShaped)

@@ -25,12 +25,21 @@ from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
 from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points, SensitivitySet
-from noisewright.proof.approximate import approximate_delta
-from noisewright.proof.composed import Move, joined, joint_delta, move_of, squared_length, undominated, worst_choices
+from noisewright.proof.approximate import additive_delta
+from noisewright.proof.composed import (
+    Move,
+    joint_delta,
+    move_of,
+    squared_length,
+    undominated,
+    worst_choices,
+    worst_of_groups,
+)
 from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
     as_counted,
     counted,
+    most_moving,
     moved,
     norm_shaped_bound,
     part_costs,
@@ -104,11 +113,11 @@ def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) 
     if laws and all(isinstance(law, Gaussian) for law in laws):
         squared = gaussian_reach(mechanism)
         return gaussian_delta(requirement.epsilon, squared), "approximate/gaussian-vector"
-    refuse_uncovered(mechanism.query, [part is not None for part in mechanism.parts])
-    plain = counted(mechanism.query)
-    if plain is not None and (plain.together == 1 or sum(map(bool, plain.each)) == 1):
-        delta = _one_at_a_time(mechanism, plain.each, requirement.epsilon)
-        return delta, "approximate/one-at-a-time"
+    query = mechanism.query
+    if most_moving(query.sensitivity, query.whole) == 1:
+        return _one_at_a_time(mechanism, requirement), "approximate/one-at-a-time"
+    refuse_uncovered(query, [part is not None for part in mechanism.parts])
+    plain = counted(query)
     found = _from_pure(mechanism, requirement.epsilon)
     if found is None and plain is not None and all(isinstance(law, Laplace) for law in laws):
         found = _laplace_composed(mechanism, plain.each, plain.together, requirement)
@@ -143,23 +152,25 @@ def _laplace_composed(
 
 
 def _losses_composed(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fraction, str]:
-    """The largest delta over the worst differences of the set, losses composed (`composed`), rounding included."""
-    choices = _choices(mechanism, mechanism.query.sensitivity, 0)
+    """The largest delta over the worst differences of the set, losses composed (`composed`), rounding included.
+
+    Rule: over sets that say how many numbers move, the choices that no other dominates; over listed points every one
+    that none dominates; a ball lies within the box of its radius; over groups the choices of so many of them.
+    """
+    chosen = mechanism.query.sensitivity
     plain = counted(mechanism.query)
-    kind = mechanism.query.sensitivity.kind if plain is None else plain.kind
-    if not any(choices):
-        return Fraction(0), f"approximate/composed-{kind}"
-    return max(_of_choice(choice, epsilon) for choice in choices if choice), f"approximate/composed-{kind}"
+    kind = chosen.kind if plain is None else plain.kind
+    choices = _choices(mechanism, chosen, 0)
+    name = "enclosing-box" if isinstance(chosen, L1Ball | L2Ball) and plain is None else kind
+    # Whole numbers that could move by less than one do not move at all.
+    delta = max((_of_choice(choice, epsilon) for choice in choices if choice), default=Fraction(0))
+    return delta, f"approximate/composed-{name}"
 
 
 def _choices(mechanism: PerCoordinate, chosen: SensitivitySet, start: int) -> list[tuple[Move, ...]]:
-    """Differences of the set, whose numbers begin at place `start`, that between them dominate every other.
-
-    Rule: over sets that say how many numbers move, the choices that no other dominates; over listed points every one
-    that none dominates; a ball lies within the box of its radius; of groups every choice of so many of them.
-    """
+    """The moves of the worst differences of a set whose numbers begin at a place."""
     if isinstance(chosen, Groups):
-        return joined((_choices(mechanism, part, start + at) for at, part in chosen.placed()), chosen.at_most)
+        return worst_of_groups([_choices(mechanism, part, start + at) for at, part in chosen.placed()], chosen.at_most)
     if isinstance(chosen, Points):
         return undominated(_moves(mechanism, row, start) for row in chosen.rows)
     if (plain := as_counted(chosen)) is not None:
@@ -179,18 +190,18 @@ def _of_choice(moves: Sequence[Move], epsilon: Fraction) -> Fraction:
 def _moves(mechanism: PerCoordinate, differences: Sequence[Fraction], start: int) -> list[Move]:
     """How far the noise of each number moves on its lattice, for those that do."""
     parts = mechanism.parts[start : start + len(differences)]
-    far = [(part, moved(part, abs(d))) for part, d in zip(parts, differences, strict=True) if part is not None]
-    return [move_of(part.law, shift) for part, shift in far if shift]
+    reaches = [(part, moved(part, abs(d))) for part, d in zip(parts, differences, strict=True) if part and d]
+    return [move_of(part.law, reach) for part, reach in reaches if reach]
 
 
-def _one_at_a_time(mechanism: PerCoordinate, each: tuple[Fraction, ...], epsilon: Fraction) -> Fraction:
+def _one_at_a_time(mechanism: PerCoordinate, requirement: ApproxDP) -> Fraction:
     """Only one number moves, so the largest delta of a single part is that of all."""
-    moves = {
-        (part.law, whole_steps(extent, part.lattice.step) * part.lattice.step)
-        for part, extent in zip(mechanism.parts, each, strict=True)
-        if part is not None and extent
-    }
-    return max(approximate_delta(law, epsilon, move)[0] for law, move in moves)
+    cost = part_costs(mechanism, lambda part, far: additive_delta(part.law, requirement, moved(part, far))[0])
+
+    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+        return max(cost(i, chosen.radius) for i in range(start, start + chosen.dimension))
+
+    return worst_cost(mechanism.query.sensitivity, cost, in_ball)
 
 
 @proves(ApproxDP, NormShaped)

@@ -94,6 +94,21 @@ def worst_cost(chosen: SensitivitySet, cost: Cost, in_ball: Callable[[Any, int],
     return in_ball(chosen, start)
 
 
+def most_moving(chosen: SensitivitySet, whole: tuple[bool, ...], start: int = 0) -> int:
+    """The largest count of numbers that one difference moves; whole numbers in a ball move by one at least."""
+    if isinstance(chosen, Groups):
+        counts = sorted((most_moving(part, whole, start + at) for at, part in chosen.placed()), reverse=True)
+        return sum(counts[: chosen.at_most])
+    if isinstance(chosen, Points):
+        return max(sum(map(bool, row)) for row in chosen.rows)
+    if (plain := as_counted(chosen)) is not None:
+        return min(plain.together, sum(map(bool, plain.each)))
+    count = len(chosen.extents)
+    if isinstance(chosen, L1Ball | L2Ball) and all(whole[start : start + count]):
+        return max(1, min(count, int(chosen.radius**chosen.order)))
+    return count
+
+
 def moved(part: Additive, distance: Fraction) -> Fraction:
     """How far apart two answers of a part can be on its lattice; whole answers are there already."""
     if part.query.integer:

@@ -234,7 +234,7 @@ def test_the_worst_listed_difference_counts_whatever_its_signs():
 @pytest.mark.parametrize("ball", [nw.L1Ball(1, 3), nw.L2Ball(1, 3)], ids=["l1", "l2"])
 def test_a_ball_is_proven_within_its_box(ball):
     found = certified(ball, THREE)
-    assert (found.bound, found.rule) == (together(THREE, (1, 1, 1)), f"approximate/composed-{ball.kind}")
+    assert (found.bound, found.rule) == (together(THREE, (1, 1, 1)), "approximate/composed-enclosing-box")
 
 
 def test_moves_are_rounded_up_to_whole_steps():

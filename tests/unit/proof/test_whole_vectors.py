@@ -13,7 +13,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.mechanisms.norm_shaped import NormBlock
-from noisewright.proof.several import most_moving
+from noisewright.proof.vectors import most_moving
 
 F, M, L = Fraction, nw.mechanisms, nw.laws
 INTEGERS = L.Lattice.integers()
@@ -58,7 +58,7 @@ def _inside(chosen: Any, d: tuple[int, ...]) -> bool:
     return sum(map(bool, d)) <= chosen.together
 
 
-def mechanism(chosen: Any, law: Any, sizes: tuple[F, ...]) -> Any:
+def mechanism(chosen: Any, law: Any, sizes: tuple[Fraction, ...]) -> Any:
     parts = [M.Additive(nw.Scalar(9, integer=True), law(size), INTEGERS) for size in sizes]
     return M.PerCoordinate(nw.Vector(chosen, integer=True), parts)
 

@@ -2,30 +2,57 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.laplace import DiscreteLaplace
+from noisewright.laws.lattice import Lattice
+from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.alike import Alike
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.histogram import Histogram
+from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, Expected, Huber
 from noisewright.problem.utility import Utility
+from noisewright.proof.alike import approximate_alike
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.designers.vector import SEVERAL, at_share
+from noisewright.search.families.calibration import smallest_scale
+from noisewright.search.families.vector_approximate import largest_length
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.shown import Advance
 
+_TOLERANCE = 1e-4
+_COMPOSED: dict[str, Any] = {"discrete Gaussian": DiscreteGaussian, "discrete Laplace": DiscreteLaplace}
 COUNT = Scalar(1, integer=True)
 
 
 def propose(one: Designer, query: Histogram, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """What is proposed for one count, for every bin alike."""
     for p in one.propose(COUNT, at_share(privacy, query.together), _for_one_bin(utility), step):
-        yield Proposal(p.name, Alike(query, p.mechanism), p.simplicity)
+        composed = isinstance(privacy, ApproxDP) and query.together > 1 and p.name in _COMPOSED
+        yield Proposal(
+            p.name, _composed(query, privacy, p.name) if composed else Alike(query, p.mechanism), p.simplicity
+        )
+
+
+def _composed(query: Histogram, privacy: ApproxDP, name: str) -> Alike:
+    """Discrete noise as small as its composed losses allow.
+
+    Guarantees: the scale is one at which the verifier's rule held.
+    """
+
+    def made(scale: Fraction) -> Alike:
+        return Alike(query, Additive(COUNT, _COMPOSED[name](scale), Lattice.integers()))
+
+    guess = math.sqrt(query.together) / float(largest_length(privacy.epsilon, privacy.delta))
+    return made(smallest_scale(lambda s: approximate_alike(made(s), privacy)[0] <= privacy.delta, guess, _TOLERANCE))
 
 
 def bound(one: Designer, query: Histogram, privacy: Any, utility: Utility) -> Fraction | None:

@@ -29,6 +29,7 @@ from noisewright.search.families.vector_parts import assembled
 from noisewright.search.families.vector_pure import pure_mechanisms
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.shown import Advance
+from noisewright.search.report.words import times
 from noisewright.search.tools.golden import on_cells
 
 _CORES = 5
@@ -74,7 +75,7 @@ def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
     if not optimum.helps:
         return f"Two-fold noise cannot help here: no second fold beats plain Laplace noise ({how})."
     verb, often = ("misses", " often") if optimum.utility.edges else ("costs", "")
-    gain = f"{verb} {optimum.laplace / optimum.cost:.4g} times less{often} than Laplace noise"
+    gain = f"{verb} {times(optimum.laplace / optimum.cost)} times less{often} than Laplace noise"
     rates = f"two rates ({', '.join(show(r) for r in optimum.fold.rates)} per sensitivity)"
     return f"The best of all second folds has {rates} and {gain}; no fold does better ({how})."
 
@@ -119,7 +120,9 @@ def _explored(usual: Any, query: Scalar, privacy: Any, utility: Utility, step: A
     yield from usual(query, privacy, utility, step)
     folds: list[tuple[str, Fold]]
     if query.integer:
-        folds = [("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold)]
+        folds: list[tuple[str, Any]] = [
+            ("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold)
+        ]
     else:
         folds = _every_fold(query, utility, privacy.epsilon, step)
         if isinstance(privacy, ApproxDP):

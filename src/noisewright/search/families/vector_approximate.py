@@ -25,7 +25,7 @@ from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.proof.composed import joint_delta, move_of
 from noisewright.proof.vector_gaussian import composed_delta, frame_reach, gaussian_reach
-from noisewright.proof.vectors import largest_sum, root_above
+from noisewright.proof.vectors import largest_sum, most_moving, root_above
 from noisewright.search.families.calibration import GAUSSIAN, calibrated_many
 from noisewright.search.families.together import largest_shift
 from noisewright.search.families.vector_parts import (
@@ -37,6 +37,7 @@ from noisewright.search.families.vector_parts import (
     sizes,
 )
 from noisewright.search.families.vector_pure import Mechanisms, by_groups, mid, pure_mechanisms
+from noisewright.search.families.vector_whole import widened
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.tools.shares import exact_shares, power_shares
 
@@ -69,7 +70,7 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
     length = largest_length(epsilon, delta)
     pure = pure_mechanisms(query, epsilon, utility)
     if query.integer is not False:
-        return pure
+        return pure | _whole(query, ApproxDP(epsilon, delta), utility, length)
     found = gaussian_noise(query, length, utility)
     if type(query.sensitivity) in _FOR_SETS:
         return found | pure
@@ -82,6 +83,20 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
             found["Laplace, losses composed"] = composed
             found |= _between(query, ApproxDP(epsilon, delta), utility, found)
     return found
+
+
+def _whole(query: Vector, privacy: ApproxDP, utility: Utility, length: Fraction) -> Mechanisms:
+    """Gaussian and Laplace noise where some numbers are whole: the scales of real noise, and a little more."""
+    found = {} if _moving(query) == 1 else gaussian_noise(query, length, utility)
+    if 1 < _moving(query) <= _MOST_COMPOSED and hasattr(query.sensitivity, "together"):
+        composed = _composed_laplace(query, privacy.epsilon, privacy.delta, utility)
+        found |= {} if composed is None else {"Laplace, losses composed": composed}
+    proven = {name: widened(mechanism, privacy) for name, mechanism in found.items()}
+    return {name: mechanism for name, mechanism in proven.items() if mechanism is not None}
+
+
+def _moving(query: Vector) -> int:
+    return most_moving(query.sensitivity, query.whole)
 
 
 def _together(query: Vector) -> int:
@@ -152,11 +167,11 @@ def _between(query: Vector, privacy: ApproxDP, utility: Utility, found: Mechanis
 
 def _smooth_value(mechanism: Any, utility: Utility) -> float:
     """The total error of continuous noise, in floats: what the lattice adds is left out."""
-    weights: dict[Any, float] = {}
+    counts: dict[Any, float] = {}
     for part, weight in zip(mechanism.parts, utility.shares(mechanism.query.dimension), strict=True):
-        if part is not None:
-            weights[part.law] = weights.get(part.law, 0.0) + float(weight)
-    return sum(weight * float(law.moment(utility.power, FLOATS)) for law, weight in weights.items())
+        law = None if part is None else part.law
+        counts[law] = counts.get(law, 0.0) + float(weight)
+    return sum(w * float(law.moment(utility.power, FLOATS)) for law, w in counts.items() if law is not None)
 
 
 def _truncated(query: Vector, epsilon: Fraction, delta: Fraction) -> PerCoordinate:
