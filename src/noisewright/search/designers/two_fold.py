@@ -117,8 +117,8 @@ def _check_explored(usual: Any, query: Any, privacy: Any, utility: Utility) -> N
 
 
 def _explored(usual: Any, query: Scalar, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
-    proposals = list(usual(query, privacy, utility, step))
-    yield from proposals
+    yield from usual(query, privacy, utility, step)
+    folds: list[tuple[str, Fold]]
     if query.integer:
         folds: list[tuple[str, Any]] = [
             ("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold)
