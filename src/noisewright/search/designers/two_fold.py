@@ -120,9 +120,7 @@ def _explored(usual: Any, query: Scalar, privacy: Any, utility: Utility, step: A
     yield from usual(query, privacy, utility, step)
     folds: list[tuple[str, Fold]]
     if query.integer:
-        folds: list[tuple[str, Any]] = [
-            ("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold)
-        ]
+        folds = [("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold)]
     else:
         folds = _every_fold(query, utility, privacy.epsilon, step)
         if isinstance(privacy, ApproxDP):
