@@ -90,6 +90,39 @@ def test_concentrations_and_divergences_add_up_over_the_worst_difference(chosen)
         assert rho == squared / 2
 
 
+BALLS = [nw.L1Ball(2, 3), nw.L1Ball("5/2", 3), nw.L2Ball(2, 3), nw.L2Ball(1, 3)]
+
+
+@pytest.mark.parametrize("chosen", [*BALLS, nw.Groups([nw.L1Ball(3, 2), nw.Box([2])], at_most=1)], ids=str)
+def test_in_a_ball_a_divergence_is_at_most_what_the_pure_bound_implies(chosen):
+    """Summed as if every number moved to the end of the ball, the divergence would be too large to be of use."""
+    scales, alpha = (F(3), F(4), F(3)), 3
+    made = mechanism(chosen, L.DiscreteLaplace, scales)
+    pure = nw.certify(made, nw.PureDP(10)).bound
+    moves = {tuple(map(abs, d)) for d in differences(chosen)}
+    worst = max(_divergence(d, [float(s) for s in scales], alpha) for d in moves)
+    least = math.log((math.sinh(alpha * pure) - math.sinh((alpha - 1) * pure)) / math.sinh(pure)) / (alpha - 1)
+    bound = nw.certify(made, nw.RenyiDP(alpha, least * (1 + 1e-9))).bound
+    assert worst <= float(bound) <= least * (1 + 1e-9)
+    # The concentration covers every order; the largest of a few orders is nearly it.
+    rho = nw.certify(made, nw.ZeroConcentratedDP(pure**2 / 2)).bound
+    assert max(_divergence(d, [float(s) for s in scales], a) / a for a in (1.01, 2, 8) for d in moves) <= float(rho)
+    assert rho <= pure**2 / 2
+    for claim in (nw.RenyiDP(alpha, worst * (1 - 1e-6)), nw.ZeroConcentratedDP(F(worst) / alpha / 2)):
+        with pytest.raises(nw.errors.UncertifiedError):
+            nw.certify(made, claim)
+
+
+def _divergence(d: tuple[int, ...], scales: list[float], alpha: float) -> float:
+    """The divergence of two-sided geometric noise from itself moved by d, summed over all its values."""
+    total, k = 0.0, np.arange(-200, 201)
+    for move, scale in zip(d, scales, strict=True):
+        weights = np.exp(-np.abs(k) / scale)
+        moment = (weights / weights.sum() * np.exp((alpha - 1) * (np.abs(k - move) - np.abs(k)) / scale)).sum()
+        total += math.log(moment) / (alpha - 1)
+    return total
+
+
 @pytest.mark.parametrize("chosen", SETS, ids=str)
 def test_as_many_numbers_move_as_the_definition_says(chosen):
     truth = max(sum(map(bool, d)) for d in differences(chosen))
