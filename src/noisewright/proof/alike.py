@@ -6,7 +6,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 from noisewright.mechanisms.alike import Alike
-from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.proof.approximate import additive_delta
 from noisewright.proof.composed import joint_delta, move_of
@@ -59,7 +59,8 @@ def approximate_alike(mechanism: Alike, requirement: ApproxDP) -> Proven:
         bound, rule = pure_bound(law, _ONE)
         if together * bound <= requirement.epsilon:
             return Fraction(0), f"{rule.replace('pure/', 'approximate/pure-', 1)}, alike"
-    with suppress(UncertifiedError):
+    # A share may be too small to be a requirement of its own.
+    with suppress(UncertifiedError, InvalidPrivacyError):
         share = ApproxDP(requirement.epsilon / together, requirement.delta / together)
         delta = together * additive_delta(law, share, _ONE)[0]
         if delta <= requirement.delta:
