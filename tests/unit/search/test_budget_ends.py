@@ -10,7 +10,8 @@ import pytest
 import noisewright as nw
 from noisewright.numerics.balls import ball, hull, precision
 from noisewright.search.bounds.pure import best_possible
-from noisewright.search.budget import _impossible_at, budget_for, reaches
+from noisewright.search.budget import budget_for, impossible_at
+from noisewright.search.report.budget import reaches
 
 
 def _between(low: str, high: str) -> Any:
