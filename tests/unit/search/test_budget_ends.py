@@ -10,7 +10,7 @@ import pytest
 import noisewright as nw
 from noisewright.numerics.balls import ball, hull, precision
 from noisewright.search.bounds.pure import best_possible
-from noisewright.search.budget import budget_for, impossible_at
+from noisewright.search.budget import budget_for
 from noisewright.search.report.budget import reaches
 
 

@@ -79,9 +79,7 @@ def _growth(distance: float, slope: float) -> Fraction:
     return Fraction(min(max(1.1 * math.exp(min(abs(distance) / slope, 10.0)), low), high))
 
 
-def _next(
-    look: Callable[[Fraction], Look], fails: Fraction, holds: Fraction, guesses: int, *, aside: bool
-) -> Fraction:
+def _next(look: Callable[[Fraction], Look], fails: Fraction, holds: Fraction, guesses: int, *, aside: bool) -> Fraction:
     """Where to look next: beside the straight line's turn, then just across the nearer end, and else half-way."""
     below, above = look(fails).distance, look(holds).distance
     half = Fraction(math.sqrt(float(fails)) * math.sqrt(float(holds)))
