@@ -79,7 +79,7 @@ def many(count: int, epsilon: float, shift: float, power: float) -> float:
     low = np.floor(places).astype(int)
     offset = -int(low.min())
     size = int(low.max()) + offset + 2
-    table: Floats = np.bincount(low + offset, masses * (low + 1 - places), size)
+    table: Floats = np.bincount(low + offset, masses * (low + 1 - places), size).astype(np.float64)
     table += np.bincount(low + offset + 1, masses * (places - low), size)
     length = 1 << (count * size).bit_length()
     total = np.fft.irfft(np.fft.rfft(table, length) ** count, length)[: count * size]

@@ -102,11 +102,6 @@ def remark(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def on_a_terminal() -> bool:
-    """Whether a person is watching standard error."""
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
 def check_places(**places: Path | None) -> None:
     """Refuse files that cannot be written, by the names of their options, before any work is done."""
     for name, path in places.items():

@@ -39,8 +39,8 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from noisewright.search.report.report import gap_text
     from noisewright.search.report.shown import number
+    from noisewright.search.report.words import gap_text
     from noisewright.search.saved import report_from_dict
 
     report = report_from_dict(data)
@@ -48,7 +48,7 @@ def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Proven", str(report.privacy)),
         ("Query", str(report.query)),
         ("Utility", report.title),
-        ("Best", "not known" if report.bound is None else f"no better than {number(report.bound)} is possible"),
+        ("Best", "no bound proven" if report.bound is None else f"no better than {number(report.bound)} is possible"),
         *((f"{i}", f"{c.name}, {number(c.value)}, gap {gap_text(c.gap)}") for i, c in enumerate(report.candidates, 1)),
         ("Digest", data["digest"]),
     ]

@@ -34,13 +34,17 @@ class Alike(Several):
 
     def law_given(self, answer: Sequence[Any]) -> list[Released]:
         """The law of each released count when `answer` are the true ones."""
+        self.check(answer)
+        return [self.part.law_given(x) for x in answer]
+
+    def check(self, answer: Any) -> None:
+        """Refuse what has not one count for each bin."""
         listed = (
             hasattr(answer, "__len__") and not isinstance(answer, str | bytes) and getattr(answer, "shape", 1) != ()
         )
         if not listed or len(answer) != self.query.bins:
             given = f"{len(answer)} counts" if listed else "no list"
             raise InvalidAnswerError(f"the answer has {given}; give one count for each of {self.query.bins} bins.")
-        return [self.part.law_given(x) for x in answer]
 
     def apart(self) -> list[Errors]:
         return [self.part.errors]

@@ -24,7 +24,7 @@ from noisewright.problem.records import Record, record
 
 NORMS = ("max", "l2")
 LARGEST_ROUND_BLOCK = 16
-_LARGEST_INDEX = 2**53
+LARGEST_INDEX = 2**53
 _MOST_SHELLS = 2_000
 
 
@@ -140,9 +140,9 @@ class NormShaped(Several):
 def nearest(value: Fraction, step: Fraction) -> int:
     """Index of the lattice point nearest to a value: floor(x/step + 1/2), never half-to-even."""
     index = math.floor(value / step + HALF)
-    if abs(index) >= _LARGEST_INDEX:
+    if abs(index) >= LARGEST_INDEX:
         raise InvalidAnswerError(
-            f"a number of the answer is too large for its lattice: at most {float(_LARGEST_INDEX * step):.6g} in size"
+            f"a number of the answer is too large for its lattice: at most {float(LARGEST_INDEX * step):.6g} in size"
             f" is allowed with step {show(step)}; rescale the query.",
         )
     return index

@@ -5,7 +5,7 @@
 - privacy: requirements
 - metrics, geometry: budgets for pairs of elements
 - utility, utilities, divergences: what a utility is, and all of them
-- errors: the tree of errors
+- errors, remarks: the tree of errors, and warnings
 - records, fields, numbers, matrices: how data are declared, read, checked and saved
 
 In the words of the literature: a *difference* that one person can make is one between neighbouring or adjacent

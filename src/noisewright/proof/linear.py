@@ -1,7 +1,7 @@
 """Linear questions under ordinary privacy: one person is replaced by another, whatever the two are.
 
-The number of people stays. A question over a universe with an element "absent" (`Linear.with_absent`) also covers people
-who come and go.
+The number of people stays. A question over a universe with an element "absent" (`Linear.with_absent`) also covers
+people who come and go.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@
 - explained, odds, half_widths, tails: half a page in plain words; what can be learnt, and how far off answers are
 - uniform, refine: random bits, uniform integers, exact inversion of a distribution function
 - sampler, table, segments, runs, folded, two_sided: noise for one number
-- vectors, histogram, shells, linear: noise for several
+- points: lattice points as the decimals that are released
+- columns, vectors, histogram, shells, linear: noise for several
 - conditional, choice, synthetic: laws that depend on the answer
 """

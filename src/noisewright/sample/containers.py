@@ -46,10 +46,10 @@ def release_many_in_kind(mechanism: Any, drawer: Drawer, answers: Any, entropy: 
     if isinstance(mechanism, Several):
         return _many_vectors(mechanism, drawer, answers, entropy)
     if not isinstance(mechanism.query, _ONE_NUMBER):
-        return _drawn(drawer, answers, entropy)
+        return drawer.release_many(answers, entropy)
     found = held(answers) or held(list(answers))
     assert found is not None
-    return found.back(_drawn(drawer, found.numbers, entropy))
+    return found.back(drawer.release_many(found.numbers, entropy))
 
 
 def held(given: Any) -> Held | None:
@@ -135,16 +135,4 @@ def _alike(filled: list[Any]) -> bool:
 def _rows(mechanism: Any, drawer: Drawer, rows: Any, entropy: Entropy) -> NDArray[Any]:
     if not len(rows):
         return np.empty((0, mechanism.query.dimension))
-    return np.asarray(_drawn(drawer, rows, entropy)).reshape(len(rows), -1)
-
-
-def _drawn(drawer: Drawer, answers: Any, entropy: Entropy) -> Any:
-    """What the drawer releases for many answers: at once where it can, else one after the other."""
-    many = getattr(drawer, "release_many", None)
-    if many is not None:
-        return many(answers, entropy)
-    released = [drawer.release(answer, entropy) for answer in answers]
-    plain = np.array(released)
-    # A mixture of kinds keeps each as it is: numpy would make floats of whole numbers beyond its own.
-    kinds = {type(value) for value in released}
-    return plain if len(kinds) <= 1 and plain.dtype.kind != "u" else np.array(released, dtype=object)
+    return np.asarray(drawer.release_many(rows, entropy)).reshape(len(rows), -1)

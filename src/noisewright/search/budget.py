@@ -55,7 +55,7 @@ def budget_for(
     notion: str | None = None,
     delta: Number | None = None,
     alpha: Number | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Budget:
     """The smallest epsilon (or rho) at which some mechanism reaches the target, for every mechanism side by side.
 
@@ -64,7 +64,7 @@ def budget_for(
     `design` under that requirement. For answers in bounds the cheapest mechanism alone is looked for.
 
     Guarantees: each amount is the checked end of a bracket no wider than 0.1 %. Raises UnreachableTargetError if no
-    mechanism reaches the target.
+    mechanism reaches the target. `progress` is that of `design`.
     """
     kind, fixed = _notion(notion, delta=delta, alpha=alpha)
     smallest, largest = limits(kind)

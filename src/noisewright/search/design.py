@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
@@ -9,6 +10,7 @@ from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
+from noisewright.problem.remarks import UnevenNumbersWarning
 from noisewright.problem.utility import Utility
 from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
@@ -23,6 +25,7 @@ from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed, for_one
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import progress_bar
+from noisewright.search.report.uneven import uneven_note
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): SCALAR_PURE,
@@ -63,17 +66,19 @@ def design(
     privacy: Any,
     utility: Any,
     compose: int = 1,
-    progress: bool = False,
+    progress: bool | None = None,
     explore: str | None = None,
 ) -> Report:
     """The best noise for a question, beside the usual ones, each certified, with the best possible value.
 
     With `compose` above 1 the requirement is the total of that many equal releases, and mechanisms
     are ranked after composing the whole plan. `explore="two-fold"` adds every family of two-fold noise
-    at its best parameters, which takes seconds instead of a fraction of one.
+    at its best parameters, which takes seconds instead of a fraction of one. Errors of several numbers that move very
+    differently, added up without weights, make an `UnevenNumbersWarning` that names the weights to give.
 
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
-    law that it draws. `progress=True` shows a progress bar on standard error.
+    law that it draws. A progress bar on standard error appears after two seconds in a terminal or a notebook;
+    `progress=True` shows it at once and anywhere, `False` never.
     """
     # A number with bounds is a kind of question of its own.
     asked = query.bounded if type(query) is Scalar and query.bounded is not None else query
@@ -88,6 +93,8 @@ def design(
         if type(asked) is Bounded:
             raise InvalidInputError("answers in bounds are designed for a single release; leave out compose.")
         designer = plan_designer(compose)
+    if note := uneven_note(asked, wanted):
+        warnings.warn(note, UnevenNumbersWarning, stacklevel=2)
     with progress_bar("design", designer.steps, shown=progress) as step:
         return designed(designer, asked, privacy, wanted, step)
 

@@ -23,13 +23,14 @@ from noisewright.mechanisms.per_coordinate import Several
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.sample.certified import make_certified
 from noisewright.sample.containers import held, release_in_kind, release_many_in_kind
+from noisewright.sample.drawers import OneByOne
 from tests.mechanisms_by_hand import GEOMETRIC
 from tests.replay import Replay
 
 LABELS = ("north", "south", "east", "west")
 
 
-class Echo:
+class Echo(OneByOne):
     """Releases the truth, and keeps what it was handed: what is left is what containers do."""
 
     def __init__(self) -> None:

@@ -36,8 +36,9 @@ from noisewright.search.families.solved import Solved, solve_approximate
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
-from noisewright.search.report.report import Report, gain_text, limit_text
+from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
+from noisewright.search.report.words import gain_text, limit_text
 from noisewright.search.tools.golden import STEPS_PER_SCALE, on_cells
 
 _STD_TOLERANCE = 1e-7
@@ -129,10 +130,11 @@ def why(report: Report) -> str:
     usual = next((c for c in report.candidates if c.name in ("Gaussian", "discrete Gaussian")), None)
     if usual is not None and usual is not winner:
         parts.append(f": {gain_text(winner, usual, report.utility)}")
-    parts.append(f"; {limit_text(winner.gap, report.query)}.")
+    parts.append(f"; {limit_text(report)}.")
     if not report.privacy.pointwise and usual is not winner and not report.query.integer:
         count = gaussian_wins_from(report.query, report.privacy, report.utility)
         when = f"from {count} equal releases on, composed to" if count else "in no plan of up to 4096 equal releases of"
+        when = "already in a single release of" if count == 1 else when
         parts.append(f" Gaussian noise beats Laplace and staircase noise {when} this total.")
     return "".join(parts)
 

@@ -33,6 +33,7 @@ from noisewright.search.families.vector_pure import Mechanisms, mid, pure_mechan
 from noisewright.search.report.designer import Designer, Proposal, check_problem, designed
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance, quiet
+from noisewright.search.report.words import times
 
 SEVERAL = (SquaredError, AbsoluteError, PowerError, Usefulness, ErrorQuantile, LargestError)
 _MOST_KINDS = 3
@@ -131,13 +132,14 @@ def notes(report: Report) -> Iterator[str]:
     still = [i + 1 for i, extent in enumerate(query.extents) if not extent]
     if still:
         names = ", ".join(map(str, still[:_FEW])) + (" …" if len(still) > _FEW else "")
-        verb = "is" if len(still) == 1 else "are"
-        yield f"Sensitivity 0: no person can change number {names}; {verb} released as it is, without noise."
+        one = len(still) == 1
+        said = f"number {names}; it is released as it is" if one else f"numbers {names}; they are released as they are"
+        yield f"Sensitivity 0: no person can change {said}, without noise."
     if isinstance(query.sensitivity, Box) and len(active(query)) > 1 and query.dimension <= _MOST_COMPARED:
-        yield _disjoint_note(query, report.privacy, report.utility, {c.name: c.value for c in report.candidates})
+        yield from _disjoint_note(query, report.privacy, report.utility, {c.name: c.value for c in report.candidates})
 
 
-def _disjoint_note(query: Vector, privacy: Any, utility: Utility, values: dict[str, float]) -> str:
+def _disjoint_note(query: Vector, privacy: Any, utility: Utility, values: dict[str, float]) -> Iterator[str]:
     """How much better the same question would do as a disjoint set, computed mechanism by mechanism."""
     twin = _mechanisms(replace(query, sensitivity=Disjoint(query.extents)), privacy, utility)
     others = {name: mid(mechanism, utility) for name, mechanism in twin.items()}
@@ -148,12 +150,15 @@ def _disjoint_note(query: Vector, privacy: Any, utility: Utility, values: dict[s
         if f"identical {kind}" in values and f"identical {kind}" in others
     ]
     pairs.append((best(values.values()), best(others.values()), "the best"))
-    gains = [f"{_gain(ours, theirs, utility)} for {kind} noise" for ours, theirs, kind in pairs]
+    gains = [(_gain(ours, theirs, utility), kind) for ours, theirs, kind in pairs]
+    told = [f"{gain} for {kind} noise" for gain, kind in gains if gain != "1"]
+    if not told:
+        return
     word = "utility" if utility.larger_is_better else "error"
-    return (
+    yield (
         f"Declared as a box, all {len(active(query))} numbers may move at once. If one person can move only one of them"
         " at a time (a histogram of which each person is in one bin, when people are added or removed), declare"
-        f" Disjoint: the {word} would be better by a factor of {', '.join(gains)}."
+        f" Disjoint: the {word} would be better by a factor of {', '.join(told)}."
     )
 
 
@@ -167,7 +172,7 @@ def _mechanisms(query: Vector, privacy: Any, utility: Utility) -> Mechanisms:
 
 def _gain(value: float, other: float, utility: Utility) -> str:
     top, bottom = (other, value) if utility.larger_is_better else (value, other)
-    return f"{top / bottom:.4g}" if bottom else "infinity"
+    return times(top / bottom) if bottom else "infinity"
 
 
 def _several(one: Designer, utilities: Any = SEVERAL) -> Designer:

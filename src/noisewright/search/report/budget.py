@@ -19,8 +19,8 @@ from noisewright.problem.privacy import (
 )
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
-from noisewright.search.report.report import over
 from noisewright.search.report.shown import html_table, number, text_table
+from noisewright.search.report.words import over
 
 
 @dataclass(frozen=True, slots=True)
