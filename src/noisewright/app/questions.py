@@ -74,7 +74,7 @@ def make_privacy(notion: str | None, given: Typed) -> privacy.Requirement:
     return found
 
 
-def make_budget(notion: str | None, given: Typed) -> dict[str, str]:
+def make_budget(notion: str | None, given: Typed) -> Typed:
     """Under which requirement an amount is looked for: exactly the parameters that are not looked for."""
     name = notion or ("approximate" if "delta" in given else "pure")
     if name not in NOTIONS:

@@ -45,6 +45,7 @@ GOALS = [
 @pytest.mark.parametrize(("query", "utility", "target"), GOALS, ids=["squared", "useful", "quantile"])
 def test_no_mechanism_reaches_the_target_where_that_is_claimed(query: nw.Scalar, utility: Any, target: str):
     found = budget_for(query, utility=utility, target=target)
+    assert found.impossible_at is not None
     assert 0 < found.impossible_at < found.epsilon
     best = best_possible(query, found.impossible_at, utility)
     assert best < Fraction(target) if utility.larger_is_better else best > Fraction(target)
