@@ -267,7 +267,7 @@ def impossible_at(
 ) -> Fraction | None:
     """The largest amount tried at which the certified bound misses the target, or nothing at all is feasible."""
     for share in _SHARES:
-        less = amount * (1 - share * RELATIVE)
+        less: Fraction = amount * (1 - share * RELATIVE)
         if less < smallest:
             return None
         try:
