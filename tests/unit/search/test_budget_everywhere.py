@@ -87,7 +87,7 @@ def test_what_is_called_impossible_is_excluded_by_the_bound_of_the_design(case: 
 def test_where_no_bound_is_known_nothing_is_called_impossible():
     found = nw.budget_for(BOX, utility=nw.SquaredError(), target=30, notion="zero-concentrated")
     assert found.impossible_at is None
-    assert "whether another mechanism needs less is not known" in str(found)
+    assert "that no mechanism needs less is not proven" in str(found)
     assert json.loads(json.dumps(found.to_dict()))["impossible_at"] is None
 
 

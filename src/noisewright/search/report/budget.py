@@ -146,7 +146,7 @@ class Budget:
         if self.amount == smallest:
             below = "no less is allowed"
         elif self.impossible_at is None:
-            below = "whether another mechanism needs less is not known"
+            below = "that no mechanism needs less is not proven"
         else:
             kind = self.over or f"mechanism{over(self.query)}"
             below = f"no {kind} reaches it at {name} = {number(float(self.impossible_at))}"
