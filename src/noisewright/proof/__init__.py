@@ -7,7 +7,7 @@
 - vectors, vector_gaussian, several, alike: several numbers, and histograms
 - composed, losses, whole_losses: privacy losses of independent noises, composed
 - bounded: answers in bounds
-- metric, choice: metric privacy; choices
+- metric, linear, choice: metric privacy; linear questions under ordinary privacy; choices
 - conversions: what one requirement implies about another
 
 In the words of the literature: *reach* is the sensitivity, rounding included; the *profile*, the least delta at each

@@ -14,6 +14,7 @@ from noisewright.laws.lattice import HALF
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.alike import Alike
+from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
@@ -231,7 +232,17 @@ def _(mechanism: LinearElliptical) -> dict[tuple[int, ...], Group]:
     return found
 
 
-def _biases(mechanism: LinearLaplace | LinearElliptical) -> list[Fraction]:
+@groups_of.register
+def _(mechanism: ColumnGaussian) -> dict[tuple[int, ...], Group]:
+    """Rule: a coordinate is Gaussian up to a cell, half of it from rounding the sum, half the noise."""
+    rows = zip(mechanism.decode, _biases(mechanism), strict=True)
+    spreads = tuple(
+        Spread(NormalTail(), mechanism.std * _length(row), sum(map(abs, row), Fraction(0)) + bias) for row, bias in rows
+    )
+    return {tuple(range(len(spreads))): Group(spreads)}
+
+
+def _biases(mechanism: LinearLaplace | LinearElliptical | ColumnGaussian) -> list[Fraction]:
     people = mechanism.query.people or USUAL_PEOPLE
     return [people * bias for bias in mechanism.biases()]
 
