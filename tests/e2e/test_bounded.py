@@ -46,4 +46,4 @@ def test_what_does_not_fit_together_is_refused(cli: Cli, words: tuple[str, ...])
 def test_variance_utilities_need_bounds(cli: Cli):
     outcome = cli("budget", "--sensitivity", "1", "--utility", "worst-variance", "--target", "1")
     assert outcome.code != 0
-    assert "budget_for serves" in outcome.err
+    assert "for a Scalar question under PureDP" in outcome.err

@@ -20,6 +20,7 @@ from noisewright.search.design import DESIGNERS, design
 from noisewright.search.designers.bounded import bounded_designer
 from noisewright.search.programmes.layout import Size
 from noisewright.search.report.budget import reaches
+from tests.wording import stumbles
 
 COUNT = nw.Scalar(1, integer=True)
 BOX = nw.Vector(nw.Box([1, 4]))
@@ -62,6 +63,7 @@ def test_at_the_amount_each_mechanism_reaches_the_target_and_a_thousandth_below_
     goal = Fraction(target)
     assert [row.amount for row in found.rows] == sorted(row.amount for row in found.rows)
     assert found.requirement == _requirement(found.amount, given)
+    assert stumbles(str(found)) == {}
     for row in found.rows:
         assert row.certified.certificate.requirement == _requirement(row.amount, given)
         assert row.certified.mechanism.query == query

@@ -35,8 +35,8 @@ from noisewright.search.report.shown import Advance
 _TABLES: Remembered[PairTable] = Remembered()
 _CORRELATED = "correlated Gaussian"
 REPLACED = (
-    "Neighbours differ in one person, who is replaced: the number of people stays. Ask query.with_absent() if people"
-    " may come and go."
+    "Neighbours differ in one person, who is replaced: the number of people stays. Linear.with_absent asks the same"
+    " of people who come and go."
 )
 
 

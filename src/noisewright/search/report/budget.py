@@ -20,7 +20,7 @@ from noisewright.problem.privacy import (
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.report.shown import html_table, number, text_table
-from noisewright.search.report.words import over
+from noisewright.search.report.words import many, over
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,9 @@ class Budget:
         else:
             kind = self.over or f"mechanism{over(self.query)}"
             below = f"no {kind} reaches it at {name} = {number(float(self.impossible_at))}"
+        verb = "reach" if many(self.rows[0].name) else "reaches"
         return (
-            f"{self.rows[0].name} reaches the target from {name} = {number(float(self.amount))} on; {below}."
+            f"{self.rows[0].name} {verb} the target from {name} = {number(float(self.amount))} on; {below}."
             f"{beyond if self.out_of_reach else ''}"
         )
 

@@ -85,7 +85,7 @@ def limit_text(report: Report) -> str:
 
 def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
     """How much better the winner is than usual noise, in words."""
-    own, other = "their" if _many(winner.name) else "its", _noise(usual.name)
+    own, other = "their" if many(winner.name) else "its", _noise(usual.name)
     if utility.unit:
         return f"{own} {utility} is {usual.value - winner.value:.4g} {utility.unit} below that of {other}"
     larger = utility.larger_is_better
@@ -118,8 +118,8 @@ def reason(report: Report) -> str:
     limit = limit_text(report)
     if usual is None or abs(usual.value - winner.value) <= _LEAST * abs(winner.value):
         best = "best for this question" if winner.gap is not None and winner.gap <= _SURE else "best of these"
-        return f"{winner.name} {'are' if _many(winner.name) else 'is'} the {best}: {limit}."
-    verb = "win" if _many(winner.name) else "wins"
+        return f"{winner.name} {'are' if many(winner.name) else 'is'} the {best}: {limit}."
+    verb = "win" if many(winner.name) else "wins"
     return f"{winner.name} {verb}: {gain_text(winner, usual, report.utility)}; {limit}."
 
 
@@ -131,7 +131,7 @@ def _rival(report: Report) -> str:
     return f"{kind} that keeps whole numbers whole" if whole and "whole" not in kind else str(kind)
 
 
-def _many(name: str) -> bool:
+def many(name: str) -> bool:
     """Whether a name is in the plural."""
     return name.endswith("blocks")
 
