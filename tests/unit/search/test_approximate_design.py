@@ -251,3 +251,10 @@ def test_three_values_make_up_the_losses_of_a_staircase():
     mechanism = nw.mechanisms.Additive(QUERY, law, nw.laws.Lattice.cells(Fraction(1, 5)))
     closed = staircase_losses(1.0, float(split)).self_compose(10).get_delta_for_epsilon(3.0)
     assert nw.mechanisms.composed_delta(mechanism, 10, 3) == pytest.approx(closed, rel=1e-6)
+
+
+def test_a_divergence_that_balls_do_not_enclose_is_not_proven():
+    """Narrow generalized Gaussian noise on the way to its scale at epsilon = 20 has one."""
+    report = nw.design(nw.Scalar(1), privacy=nw.RenyiDP(4, 20), utility=nw.SquaredError())
+    assert any(c.name.startswith("generalized Gaussian") for c in report.candidates)
+    assert all(c.certified.certificate.bound <= 20 for c in report.candidates)

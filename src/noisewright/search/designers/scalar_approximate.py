@@ -198,7 +198,10 @@ def _scaled(
     def holds(scale: Fraction) -> bool:
         if isinstance(privacy, ZeroConcentratedDP):
             return concentrated_rho(make(scale), reach)[0] <= privacy.rho
-        return renyi_divergence(make(scale), privacy.alpha, reach)[0] <= privacy.epsilon
+        try:
+            return renyi_divergence(make(scale), privacy.alpha, reach)[0] <= privacy.epsilon
+        except ArithmeticError:  # a divergence that balls do not enclose is not proven
+            return False
 
     try:
         return make(smallest_scale(holds, guess, tolerance))
