@@ -143,3 +143,14 @@ def test_values_that_json_cannot_carry():
     data = {**SAVED["laplace"], "mechanism": {"kind": float("nan")}}
     with pytest.raises(MechanismFileError, match="JSON"):
         Certified.from_dict(data)
+
+
+def test_groups_nested_too_deep_are_no_mechanism():
+    nested: Any = {"kind": "box", "each": ["1"]}
+    for _ in range(320):
+        nested = {"kind": "groups", "sets": [nested], "at_most": 1}
+    data = copy.deepcopy(SAVED["laplace"])
+    part = data["mechanism"]
+    data["mechanism"] = {"kind": "per-coordinate", "query": {"kind": "vector", "sensitivity": nested}, "parts": [part]}
+    with pytest.raises(MechanismFileError):
+        Certified.from_dict(resealed(data))
