@@ -19,13 +19,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 from noisewright.laws.base import LogConcave
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.numerics.balls import ball, mass_product, precision, upper
+from noisewright.numerics.special import shortened
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.losses import (
     MASS_BITS,
@@ -76,32 +77,41 @@ def worst_choices(moves: Sequence[Move], together: int) -> Iterator[tuple[Move, 
     if together >= len(moves):
         yield tuple(moves)
         return
-    shifts, count = _by_law(moves), together
-    if math.comb(count + len(shifts) - 1, count) > _MOST_CHOICES:
-        raise UncertifiedError(f"refused: {len(shifts)} kinds of noise, {count} at a time, are too many choices.")
-    for kinds in combinations_with_replacement(shifts, count):
-        taken = Counter(kinds)
-        if all(taken[law] <= len(shifts[law]) for law in taken):
-            yield tuple((law, shift) for law, n in taken.items() for shift in shifts[law][:n])
+    shifts = _by_law(moves)
+    for taken in _picks(Counter({law: len(found) for law, found in shifts.items()}), together, _MOST_CHOICES):
+        yield tuple((law, shift) for law, n in taken.items() for shift in shifts[law][:n])
 
 
-def worst_of_groups(groups: Sequence[Sequence[tuple[Move, ...]]], at_most: int) -> list[tuple[Move, ...]]:
-    """The moves of so many groups together, each group with one of its own choices; those that none dominates.
+def worst_of_groups(groups: Iterable[Sequence[tuple[Move, ...]]], at_most: int) -> list[tuple[Move, ...]]:
+    """The moves of so many groups together, each group with one of its own choices; those that none dominates."""
+    kinds = Counter(tuple(sorted((tuple(sorted(c, key=repr)) for c in choices), key=repr)) for choices in groups)
+    found: set[tuple[Move, ...]] = set()
+    for picked in _picks(kinds, at_most, _MOST_COMBINED):
+        # Of equal groups it does not matter which one makes which choice.
+        options = (combinations_with_replacement(kind, n) for kind, n in picked.items())
+        for choice in product(*options):
+            moves = (move for several in choice for one in several for move in one)
+            found.add(tuple(sorted(moves, key=repr)))
+            _refuse_many(len(found), _MOST_COMBINED)
+    return undominated(found)
 
-    Equal choices of different groups are told apart by their number alone. Several choices of one group may be counted
-    as if they were of several groups, which only adds differences.
-    """
-    counts = Counter(choice for group in groups for choice in {tuple(sorted(c, key=repr)) for c in group})
-    most = min(at_most, len(groups))
-    if math.comb(len(counts) + most - 1, most) > _MOST_COMBINED:
-        raise UncertifiedError(f"refused: {len(counts)} kinds of groups, {most} at a time, are too many choices.")
-    taken = (Counter(kinds) for kinds in combinations_with_replacement(counts, most))
-    joined = (
-        [move for choice, n in kinds.items() for move in choice * n]
-        for kinds in taken
-        if all(n <= counts[choice] for choice, n in kinds.items())
-    )
-    return undominated(joined)
+
+def _picks(kinds: Counter[Any], count: int, most: int) -> Iterator[Counter[Any]]:
+    """Every way to take so many of these things, equal ones being alike; all of them where there are no more."""
+    if count >= kinds.total():
+        yield kinds
+        return
+    _refuse_many(math.comb(count + len(kinds) - 1, count), most)
+    for picked in combinations_with_replacement(kinds, count):
+        taken = Counter(picked)
+        if all(n <= kinds[kind] for kind, n in taken.items()):
+            yield taken
+
+
+def _refuse_many(count: int, most: int) -> None:
+    """Keep a set of many different differences from costing hours."""
+    if count > most:
+        raise UncertifiedError(f"refused: more than {most} differences would have to be looked at one by one.")
 
 
 def undominated(rows: Iterable[Sequence[Move]]) -> list[tuple[Move, ...]]:
@@ -111,8 +121,7 @@ def undominated(rows: Iterable[Sequence[Move]]) -> list[tuple[Move, ...]]:
     for row, shifts in sorted(shapes, key=lambda pair: -sum(float(shift) for _, shift in pair[0])):
         if row and not any(_dominates(other, shifts) for _, other in kept):
             kept.append((row, shifts))
-    if len(kept) > _MOST_CHOICES:
-        raise UncertifiedError(f"refused: {len(kept)} differences would have to be composed one by one; too many.")
+    _refuse_many(len(kept), _MOST_CHOICES)
     return [row for row, _ in kept]
 
 
@@ -154,9 +163,8 @@ def _joint(each: frozenset[tuple[Move, int]], epsilon: Fraction) -> Fraction:
         # At least one infinite loss: at most the sum of the chances.
         infinite = sum(tables[move].infinite * n for move, n in counts.items())
         masses = mass_product(factors, MASS_BITS)
-        return _rounded(
-            min(Fraction(1), _above(masses, first, cell, epsilon - slack) + Fraction(infinite, 1 << MASS_BITS))
-        )
+        total = _above(masses, first, cell, epsilon - slack) + Fraction(infinite, 1 << MASS_BITS)
+        return shortened(min(Fraction(1), total), _DIGITS)
 
 
 def _placed(move: Move) -> Move:
@@ -186,13 +194,6 @@ def _above(masses: list[int], first: int, cell: Fraction, epsilon: Fraction) -> 
         total = total + ball(mass) * (1 - weight)
         weight = weight * fade
     return max(Fraction(0), upper(total / ball(1 << MASS_BITS)))
-
-
-def _rounded(value: Fraction) -> Fraction:
-    if not value:
-        return value
-    unit = Fraction(2) ** (math.floor(math.log2(value)) - _DIGITS)
-    return math.ceil(value / unit) * unit
 
 
 def _cell(counts: Counter[Move], epsilon: Fraction) -> Fraction:

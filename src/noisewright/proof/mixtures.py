@@ -17,8 +17,10 @@ from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import Ball, ball, hull, precision, upper
 from noisewright.numerics.bisection import turn
 from noisewright.numerics.fields import BALLS
+from noisewright.numerics.special import shortened
 
 _BITS = 128
+_DIGITS = 40
 _FINENESS = (36, 56, 76)
 _SMALL_BITS = 28
 _MOST_CELLS = 20_000
@@ -45,7 +47,7 @@ def mixture_delta(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> F
             # Thousands of undecided cells then weigh less than a millionth of what was found.
             if found >= Fraction(1, 1 << bits - _SMALL_BITS):
                 break
-        return min(Fraction(1), found)
+        return min(Fraction(1), shortened(found, _DIGITS))
 
 
 class _Profile:
@@ -141,7 +143,7 @@ def two_fold_delta(law: TwoFold, epsilon: Fraction, reach: Fraction) -> Fraction
             before, after = _end(above, below, reach)
             q = q - law.sf(before + reach, BALLS)
             p = p if after is None else p - law.sf(after, BALLS)
-        return min(Fraction(1), max(Fraction(0), upper(p - grown * q)))
+        return min(Fraction(1), shortened(max(Fraction(0), upper(p - grown * q)), _DIGITS))
 
 
 def _end(

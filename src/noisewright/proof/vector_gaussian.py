@@ -162,7 +162,9 @@ def _losses_composed(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fract
     kind = chosen.kind if plain is None else plain.kind
     choices = _choices(mechanism, chosen, 0)
     name = "enclosing-box" if isinstance(chosen, L1Ball | L2Ball) and plain is None else kind
-    return max(_of_choice(choice, epsilon) for choice in choices), f"approximate/composed-{name}"
+    # Whole numbers that could move by less than one do not move at all.
+    delta = max((_of_choice(choice, epsilon) for choice in choices if choice), default=Fraction(0))
+    return delta, f"approximate/composed-{name}"
 
 
 def _choices(mechanism: PerCoordinate, chosen: SensitivitySet, start: int) -> list[tuple[Move, ...]]:
