@@ -22,6 +22,7 @@ TRUTHS: dict[str, Callable[[Any], str]] = {
     "bounded": lambda query: str(sum(query.inputs) / 2),
     "choice": lambda query: ",".join(f"{name}={i}" for i, name in enumerate(query.candidates)),
     "vector": lambda query: ",".join(str(Fraction(i, 3)) for i in range(query.dimension)),
+    "workload": lambda query: ",".join(str(2 + i) for i in range(query.size)),
     "linear": lambda query: ",".join(str(2 + i) for i in range(query.size)),
 }
 """A true answer to each kind of question, as a person types it."""

@@ -1,6 +1,6 @@
 """The vocabulary, exact at birth: what is asked, what must be protected, what counts as good.
 
-- queries, linear: questions: one number, several, linear ones over a universe, choices
+- queries, linear, workload: questions: one number, several, linear ones over a universe or about a table, choices
 - sensitivity: every difference that one person can make, as a set
 - privacy: requirements
 - metrics, geometry: budgets for pairs of elements

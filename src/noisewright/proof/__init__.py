@@ -6,6 +6,7 @@
 - twofold: what those rules need of two-fold laws
 - vectors, vector_gaussian: several numbers
 - bounded: answers in bounds
+- strategy: workloads
 - metric, choice: metric privacy; choices
 - conversions: what one requirement implies about another
 

@@ -9,6 +9,7 @@ from noisewright.problem.linear import Linear
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
 from noisewright.problem.utility import Utility
+from noisewright.problem.workload import Workload
 from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
 from noisewright.search.designers.linear import LINEAR_METRIC
@@ -17,6 +18,7 @@ from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, 
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.designers.two_fold import exploring
 from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_PURE
+from noisewright.search.designers.workload import WORKLOAD
 from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed, for_one
 from noisewright.search.report.report import Report
@@ -33,6 +35,9 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Bounded, PureDP): BOUNDED_PURE,
     (Choice, PureDP): CHOICE_PURE,
     (Linear, MetricPrivacy): LINEAR_METRIC,
+    (Workload, PureDP): WORKLOAD,
+    (Workload, ApproxDP): WORKLOAD,
+    (Workload, ZeroConcentratedDP): WORKLOAD,
 }
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""
 

@@ -6,4 +6,5 @@
 - bounded: answers in bounds
 - choice: one of several candidates
 - linear: linear questions under metric privacy
+- workload: linear questions about one table
 """
