@@ -39,5 +39,4 @@ class RoundedNormal:
         value = v + field.real(Fraction(1, 12)) - 2 * first
         if field is not BALLS:
             return value
-        rest = field.exp(-4 * tau * v) * (2 * v + 1)
-        return value + around(0.0, 1.0) * (4 * rest)
+        return value + around(0.0, 1.0) * (2 * field.exp(-4 * tau * v) * (2 * v + 1 / tau))

@@ -122,7 +122,7 @@ def _square(factor: Factor, pairs: Array) -> Array:
     if factor.form == "identity":
         return np.diagonal(pairs, axis1=-2, axis2=-1)
     if factor.form == "total":
-        return np.asarray(pairs.sum(axis=(-2, -1))[..., None])
+        return np.asarray(pairs.sum(axis=-1).sum(axis=-1, keepdims=True))
     sums = np.cumsum(np.cumsum(pairs, axis=-1), axis=-2)
     if factor.form == "prefixes":
         return np.diagonal(sums, axis1=-2, axis2=-1)

@@ -19,6 +19,7 @@ from noisewright.mechanisms.strategy_rows import ResidualRows
 from noisewright.mechanisms.strategy_values import chosen, smaller
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, lower, precision
+from noisewright.numerics.remembered import Remembered
 from noisewright.problem.workload import Workload
 
 _BITS = 128
@@ -27,6 +28,8 @@ _ENOUGH = 1e-9
 _GRAIN = 2**40
 
 Axes = tuple[int, ...]
+Residuals = tuple[ResidualRows, list[float], Fraction]
+_FOUND: Remembered[Residuals] = Remembered()
 
 
 def marginal_weights(query: Workload, sizes: Sequence[int]) -> dict[Axes, Fraction]:
@@ -58,19 +61,27 @@ def least_residual(terms: Mapping[Axes, tuple[Fraction, Fraction]]) -> Fraction:
         return lower(sum((ball(v * p).sqrt() for v, p in terms.values()), ball(0)) ** 2)
 
 
-def best_residuals(query: Workload, sizes: Sequence[int]) -> tuple[ResidualRows, list[float], Fraction]:
+def best_residuals(query: Workload, sizes: Sequence[int]) -> Residuals:
     """The residuals with the variances of the least total error, and a proven lower bound of the total at cost 1."""
+    return _FOUND.latest(query, "total", lambda: _best(query, sizes))
+
+
+def _best(query: Workload, sizes: Sequence[int]) -> Residuals:
     terms = residual_terms(sizes, marginal_weights(query, sizes))
     rows = ResidualRows(sizes, list(terms))
     return rows, [_proportion(v, p) for v, p in terms.values()], least_residual(terms)
 
 
-def worst_residuals(query: Workload, sizes: Sequence[int]) -> tuple[ResidualRows, list[float], Fraction]:
+def worst_residuals(query: Workload, sizes: Sequence[int]) -> Residuals:
     """The same for the largest variance of a cell, each as often as it counts.
 
     Rule: for weights q of the marginals that sum to 1 the mean of their variances is at most the largest; so the
     closed form with cells counted q times bounds it from below, and the best q is iterated.
     """
+    return _FOUND.latest(query, "worst", lambda: _worst(query, sizes))
+
+
+def _worst(query: Workload, sizes: Sequence[int]) -> Residuals:
     counted: dict[Axes, Fraction] = {}
     for part in query.parts:
         axes = chosen(part, sizes)

@@ -33,7 +33,7 @@ LARGEST_EXTRA = 256
 
 def gaussian_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence[float]) -> GaussianStrategy:
     """Gaussian noise in the proportions of `shares` (variances), as little as the requirement allows."""
-    levels = [short(share) for share in shares]
+    levels = [_inverse(share) for share in shares]
     # The reach of noise at these levels, exactly, tells by how much all of them are multiplied.
     trial = GaussianStrategy(query, rows, levels, _fineness(min(levels), Fraction(1, 4)))
     factor = squared_reach(trial) / squared_budget(privacy)
@@ -43,7 +43,7 @@ def gaussian_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence
 
 def laplace_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence[float]) -> LaplaceStrategy:
     """Laplace noise in the proportions of `shares` (scales), as little as the requirement allows."""
-    levels = [short(share) for share in shares]
+    levels = [_inverse(share) for share in shares]
     factor = taxi_reach(LaplaceStrategy(query, rows, levels)) / privacy.epsilon
     return LaplaceStrategy(query, rows, [level * factor for level in levels])
 
@@ -68,10 +68,10 @@ def squared_budget(privacy: Any) -> Fraction:
     return Fraction(low)
 
 
-def short(value: float) -> Fraction:
-    """A positive float as a rational of few digits."""
-    exponent = math.frexp(value)[1] - _DIGITS
-    return Fraction(max(1, round(math.ldexp(value, -exponent)))) * Fraction(2) ** exponent
+def _inverse(value: float) -> Fraction:
+    """A rational near a positive float whose inverse is a short binary fraction, so that costs add up to short ones."""
+    exponent = math.frexp(1 / value)[1] - _DIGITS
+    return 1 / (round(math.ldexp(1 / value, -exponent)) * Fraction(2) ** exponent)
 
 
 def _fineness(smallest: Fraction, wanted: Fraction) -> int:

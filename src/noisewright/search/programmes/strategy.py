@@ -8,7 +8,7 @@ For the largest variance the questions have weights too, which are iterated besi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def best_total(gram: Floats) -> Solved:
     powers = list(_POWERS)
     for _ in range(rounds):
         weights = np.maximum(weights / weights.sum(), _LEAST)
-        found = _both_ends(gram, full, weights)
+        found = _both_ends(gram, full, weights, lambda inverse: float((gram * inverse).sum()))
         worse = best is not None and found[0].upper / found[0].lower > 1.5 * best.upper / best.lower
         best = _better(best, found[0])
         if best.upper <= best.lower * (1 + _ENOUGH):
@@ -73,26 +73,30 @@ def _rounds(size: int) -> int:
     return int(min(_MOST_ROUNDS, max(_FEWEST_ROUNDS, _WORK / size**3)))
 
 
-def _both_ends(gram: Floats, full: Floats, weights: Floats) -> tuple[Solved, Floats]:
-    """What weights of the cells give, and the diagonal that they are compared with."""
+def _both_ends(
+    gram: Floats, full: Floats, weights: Floats, measure: Callable[[Floats], float]
+) -> tuple[Solved, Floats, Floats]:
+    """What weights of the cells give, the diagonal that they are compared with, and the inverse at that diagonal.
+
+    `measure` is the error of a strategy, by its inverse.
+    """
     roots = np.sqrt(weights)
     values, vectors = np.linalg.eigh(roots[:, None] * full * roots)
     spread = np.sqrt(np.maximum(values, values[-1] * 1e-17))
     diagonal = (vectors**2) @ spread
     plain, back = (vectors * spread) @ vectors.T, (vectors / spread) @ vectors.T
     # Scaling each cell misses by the square of its miss; one scale for all keeps what a singular strategy spans.
-    choices = []
-    for scale in (np.sqrt(weights / diagonal) / roots, np.sqrt(np.min(weights / diagonal)) / roots):
-        choices.append((float((gram * (back / scale[:, None] / scale)).sum()), scale))
-    upper, scale = min(choices, key=lambda choice: choice[0])
-    strategy = scale[:, None] * plain * scale
+    scales = (np.sqrt(weights / diagonal) / roots, np.sqrt(np.min(weights / diagonal)) / roots)
+    upper, place = min((measure(back / scale[:, None] / scale), i) for i, scale in enumerate(scales))
+    strategy = scales[place][:, None] * plain * scales[place]
+    natural = roots[:, None] * back * roots * spread.sum()
     if full is not gram:
         values, vectors = np.linalg.eigh(roots[:, None] * gram * roots)
     kept = values > values[-1] * _RANK
     right, root = vectors[:, kept], np.sqrt(values[kept])
     left = roots[:, None] * (right / root)
     lower = float(root.sum() ** 2 / weights.sum())
-    return Solved(strategy, roots, None, left, right, lower, upper), diagonal
+    return Solved(strategy, roots, None, left, right, lower, upper), diagonal, natural
 
 
 def _better(best: Solved | None, found: Solved) -> Solved:
@@ -122,9 +126,8 @@ def best_worst(
         parts, weights = parts / parts.sum(), np.maximum(weights / weights.sum(), _LEAST)
         gram = weighted(parts)
         full = gram + _FAINT * float(np.trace(gram)) / len(gram) * np.eye(len(gram))
-        found, diagonal = _both_ends(gram, full, weights)
-        each = variances(np.asarray(np.linalg.inv(found.strategy), dtype=np.float64))
-        found = Solved(found.strategy, found.cells, parts, found.left, found.right, found.lower, float(each.max()))
+        found, diagonal, inverse = _both_ends(gram, full, weights, lambda one: float(variances(one).max()))
+        found = replace(found, questions=parts)
         worse = best is not None and found.upper / found.lower > 1.5 * best.upper / best.lower
         best = _better(best, found)
         if best.upper <= best.lower * (1 + _WORST_ENOUGH):
@@ -135,6 +138,6 @@ def best_worst(
             continue
         total = diagonal.sum()
         weights = weights * (diagonal / weights / total) ** powers[0]
-        parts = parts * (each / found.lower) ** powers[0]
+        parts = parts * (variances(inverse) / found.lower) ** powers[0]
     assert best is not None
     return best
