@@ -71,6 +71,7 @@ def helmert(size: int) -> list[list[int]]:
 def measured_rows(rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows of a strategy, the group of each and the factor of its variance, written out from the definition."""
     found: list[tuple[list[int], int, int]] = []
+    bases: list[Any]
     if isinstance(rows, M.DenseRows):
         for row in rows.matrix:
             found.append(([0 if place == 0 else row[place - 1] for place in rows.places], 0, 1))
@@ -101,8 +102,8 @@ def measured_rows(rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                 ]
                 factor = int(np.prod([int(np.dot(signs, signs)) for signs in chosen])) if chosen else 1
                 found.append((entries, group, factor if isinstance(rows, M.ResidualRows) else 1))
-    entries, groups, factors = zip(*found, strict=True)
-    return np.array(entries, dtype=object), np.array(groups), np.array(factors, dtype=object)
+    written, groups, factors = zip(*found, strict=True)
+    return np.array(written, dtype=object), np.array(groups), np.array(factors, dtype=object)
 
 
 def variances_of_rows(strategy: Any) -> np.ndarray:
@@ -130,7 +131,8 @@ def among(workload: nw.Workload, cells: int, replace: bool) -> nw.Workload:
 def differences(workload: nw.Workload) -> list[np.ndarray]:
     """Every change that one person can make to the table."""
     n, most = workload.size, workload.cells_per_person
-    sets = [set(s) for count in range(most + 1) for s in combinations(range(n), count)]
+    fewest = 1 if workload.replace else 0
+    sets = [set(s) for count in range(fewest, most + 1) for s in combinations(range(n), count)]
     ones = [np.array([int(i in s) for i in range(n)], dtype=object) for s in sets]
     if not workload.replace:
         return ones

@@ -12,6 +12,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.utility import Utility
+from noisewright.search.bounds.line import least_line
 from noisewright.search.families.optimal import optimum_of
 from noisewright.search.families.residuals import best_residuals, worst_residuals
 
@@ -96,6 +97,22 @@ def test_at_a_small_delta_the_pure_strategy_wins_by_the_known_factor():
     assert report.best is report.candidates[0].certified
     assert "searched rows, Laplace wins" in report.why
     assert "times its error" in report.why
+
+
+LINES = [("ranges", 256, 2.9014355), ("prefixes", 1024, 2.955452), ("ranges", 4096, None)]
+
+
+@pytest.mark.parametrize(("form", "size", "known"), LINES)
+def test_the_bound_along_a_line_is_just_below_the_optimum(form: str, size: int, known: float | None):
+    query = getattr(W, form)(size)
+    bound = least_line(query)
+    assert bound is not None
+    root = float(bound / query.dimension) ** 0.5
+    if known is not None:
+        assert known * (1 - 1e-4) <= root <= known
+    report = nw.design(query, privacy=UNIT, utility=nw.SquaredError())
+    assert bound <= report.candidates[0].value
+    assert least_line(query * 3) == 3 * bound
 
 
 def test_a_product_of_workloads_has_the_product_of_their_optima():

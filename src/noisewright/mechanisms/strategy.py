@@ -20,7 +20,7 @@ from noisewright.mechanisms.strategy_rows import (
     Subsets,
 )
 from noisewright.mechanisms.strategy_tables import Counts, read_counts
-from noisewright.mechanisms.strategy_values import Values, chosen, each_of, smaller, total_of
+from noisewright.mechanisms.strategy_values import LARGEST_DENSE, Values, chosen, each_of, smaller, total_of
 from noisewright.numerics.balls import Ball, around, ball, hull, lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.numerics.whole_matrices import Wholes
@@ -76,6 +76,11 @@ class Strategy(Mechanism):
     def count(self) -> int:
         found: int = self.query.dimension
         return found
+
+    @property
+    def each_known(self) -> bool:
+        """Whether questions are looked at one by one; for long lines only their total is."""
+        return isinstance(self.rows, Subsets) or self.query.size <= LARGEST_DENSE
 
     def counts(self, table: Any) -> Counts:
         """The table of counts as it was given; private."""

@@ -117,8 +117,8 @@ class Workload(Record):
     `a.product(b)` asks every pair about the table with the cells of both (those of `a` vary slowest), and
     `a * weight` lets each question count that many times: weights multiply squared errors and variances, not answers.
 
-    One person is counted in at most `cells_per_person` different cells, once in each; with `replace=True` a person
-    may also move to other cells, which is twice as much.
+    One person is counted in at most `cells_per_person` different cells, once in each, and may come or leave; with
+    `replace=True` the number of people is public, all are counted somewhere, and one person may move to other cells.
     """
 
     parts: fields.Many[Part] = fields.tuple_of(fields.only(Part))

@@ -138,7 +138,7 @@ def _dense_reach(rows: DenseRows, query: Workload) -> int:
     sum of the g largest |X_jk| of one row, k counted once for each cell of its column. Replacing one cell by another:
     X_ii + X_jj - 2 X_ij, or X_ii alone where the other has no column; more cells count as 2 g changed ones.
     """
-    lengths = [sum(v * v for v in column) for column in zip(*rows.matrix, strict=True)]
+    lengths: list[int] = [sum(v * v for v in column) for column in zip(*rows.matrix, strict=True)]
     if query.single:
         return max(lengths)
     inner = inner_products(rows.matrix)
@@ -149,7 +149,7 @@ def _dense_reach(rows: DenseRows, query: Workload) -> int:
     changed = _people(query)
     cells = Counter(rows.places)
     together = max(_largest(row, cells, changed) for row in inner)
-    return min(changed * together, changed**2 * max(lengths))
+    return int(min(changed * together, changed**2 * max(lengths)))
 
 
 def _largest(row: Sequence[int], cells: Mapping[int, int], changed: int) -> int:

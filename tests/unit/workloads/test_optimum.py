@@ -10,6 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.workloads import gram
+from noisewright.search.bounds.line import least_line, proven_line
 from noisewright.search.bounds.workload import Witness, least_total, least_unbiased, least_worst
 from noisewright.search.families import optimal
 from noisewright.search.families.optimal import optimum_of, whole
@@ -60,6 +61,25 @@ def test_a_bound_holds_for_every_witness_and_is_sharp_for_a_good_one():
     zero = np.zeros((n, r), dtype=np.int64)
     assert least_total(gram_matrix, below, Witness(good.cells, zero, zero)) == 0
     assert least_worst(gram_matrix, below, good, Fraction(4)) == least_total(gram_matrix, below, good) / 4
+
+
+@pytest.mark.parametrize("form", ["ranges", "prefixes"])
+def test_the_bound_along_a_line_holds_for_all_weights_and_agrees_with_the_programme(form: str):
+    query = getattr(W, form)(40)
+    optimum = float(optimum_of(query, worst=False).bound)
+    assert float(least_line(query) or 0) == pytest.approx(optimum, rel=3e-5)
+    for seed in range(5):
+        cells = np.array([1.0 + (seed * i * i + 3 * i) % 7 for i in range(40)])
+        roots = np.sqrt(cells)
+        inner = roots[:, None] * gram(query)[0].astype(float) * roots
+        exact = float(np.sqrt(np.maximum(np.linalg.eigvalsh(inner), 0)).sum() ** 2 / cells.sum())
+        found = float(proven_line(form, cells))
+        assert exact * (1 - 3e-5) <= found <= exact <= optimum * (1 + 1e-9)
+
+
+def test_only_plain_lines_have_the_bound_of_lines():
+    for query in (W.identity(9), W.ranges(9) | W.prefixes(9), W.ranges(3).product(W.ranges(3)), LISTED):
+        assert least_line(query) is None
 
 
 def test_the_dual_bound_of_one_cell_and_of_two_is_known_by_hand():
@@ -120,7 +140,7 @@ def test_without_a_proof_no_distance_is_printed(cells: int, moved: bool):
     report = nw.design(query, privacy=CONCENTRATED, utility=nw.SquaredError())
     assert report.bound is None
     assert all(c.gap is None for c in report.candidates)
-    assert "not here" in " ".join(report.notes)
+    assert "not known here" in " ".join(report.notes)
     assert "proven, at most" not in " ".join(report.notes)
 
 

@@ -13,6 +13,7 @@ from noisewright.problem.privacy import PureDP, ZeroConcentratedDP
 from noisewright.problem.utilities import SquaredError, WorstVariance
 from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Regular, Workload
+from noisewright.search.bounds.line import least_line
 from noisewright.search.bounds.workload import least_unbiased
 from noisewright.search.families.optimal import optimum_of
 from noisewright.search.families.residuals import best_residuals, worst_residuals
@@ -97,7 +98,7 @@ def least_strategy(query: Workload, utility: Utility) -> Fraction | None:
     worst, sizes = isinstance(utility, WorstVariance), query.attributes
     if sizes is not None and len(sizes) > 1:
         return (worst_residuals if worst else best_residuals)(query, sizes)[2]
-    return optimum_of(query, worst=worst).bound if query.size <= LARGEST_DENSE else None
+    return optimum_of(query, worst=worst).bound if query.size <= LARGEST_DENSE else least_line(query)
 
 
 def bound(query: Workload, privacy: Any, utility: Utility) -> Fraction | None:
@@ -150,7 +151,7 @@ def notes(report: Report) -> Iterator[str]:
         shown = [f"{name} {distance:.2g}" for name, distance in zip(names, distances, strict=True)]
         yield f"Relative distance to the best Gaussian strategy, proven, at most: {'; '.join(shown)}."
     elif gaussian:
-        yield "The distance to the best Gaussian strategy is known where one person moves one cell, not here."
+        yield "The distance to the best Gaussian strategy is not known here: its proof is for one person in one cell."
     if report.bound is not None:
         yield "The best possible value is proven for every unbiased method; biased ones may do better."
 

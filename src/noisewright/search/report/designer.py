@@ -104,7 +104,8 @@ def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound
         worst = lower(value) if utility.larger_is_better else upper(value)
         middle = mechanism.shown(utility, value)
         error = float(max(upper(value) - Fraction(middle), Fraction(middle) - lower(value)))
-        parts = _parts(mechanism, utility) if 0 < getattr(query, "dimension", 0) <= _MOST_PARTS else ()
+        few = 0 < getattr(query, "dimension", 0) <= _MOST_PARTS and getattr(mechanism, "each_known", True)
+        parts = _parts(mechanism, utility) if few else ()
     gap = relative_gap(worst, limit, larger=utility.larger_is_better)
     return Candidate(proposal.name, certified, middle, gap, offset, error, parts, proposal.remark)
 
