@@ -132,6 +132,13 @@ def test_every_row_has_noise_of_its_own(name: str):
     assert any((a != b).any() for a, b in zip(first, second, strict=True))
 
 
+def test_the_noise_of_a_release_is_as_fine_as_its_rows():
+    strategy = M.GaussianStrategy(W.identity(2000), M.BlockRows(2000, 2, [0]), [3], 1000)
+    drawn = make_certified(strategy, nw.ZeroConcentratedDP(1)).release({}).measured[0][:2000]
+    # Outside of these limits with a probability below 1e-9.
+    assert 0.8 < float(np.mean(drawn.astype(float) ** 2)) / 3e6 < 1.25
+
+
 # ---- what was certified is what is read
 
 

@@ -12,6 +12,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.numerics.arrays import Floats
 from noisewright.problem.workload import Regular, Workload
@@ -21,10 +22,11 @@ _SPACING = 0.7
 _BEYOND = 13.0
 _UNIT = 2.0**-53
 _SLOP = 1 + 2.0**-20
-_COARSE, _FINE, _GROWTH = 2048, 131_072, 4
+_COARSE, _SHORT, _FINE, _GROWTH = 2048, 32_768, 2**19, 4
 _NEAR = 16
 _ROUNDS, _FEW_ROUNDS = 25, 3
 _POWER = 2.5
+_CHUNK = 1 << 14
 
 
 def line_form(query: Workload) -> tuple[str, Fraction] | None:
@@ -115,7 +117,7 @@ def cell_weights(form: str, size: int) -> Floats:
         guess = _stretched(found, longer)
         found = guess * _stretched(missed, longer)
         if longer <= _FINE:
-            found = _improved(form, found, _FEW_ROUNDS)
+            found = _improved(form, found, _FEW_ROUNDS if longer <= _SHORT else 1)
         missed = found / guess
     return found
 
@@ -148,15 +150,20 @@ def _improved(form: str, cells: Floats, rounds: int) -> Floats:
     for _ in range(rounds):
         ahead = _sweep(t, cells, 1.0 if form == "ranges" else 0.0)
         back = _sweep(t, cells[::-1], 1.0)[::-1]
-        diagonal = (w / (t * cells[:, None] + ahead + back)).sum(axis=1)
+        diagonal = np.concatenate(
+            [
+                (w / (t * cells[i : i + _CHUNK, None] + ahead[i : i + _CHUNK] + back[i : i + _CHUNK])).sum(axis=1)
+                for i in range(0, size, _CHUNK)
+            ]
+        )
         cells = cells * diagonal**_POWER
         cells /= cells.sum()
     return cells
 
 
-def _sweep(t: Floats, cells: Floats, first: float) -> Floats:
+def _sweep(t: Floats, cells: Floats, first: float) -> NDArray[np.float32]:
     """What each pivot takes over from the cells before it, for every node."""
-    found = np.empty((len(cells), len(t)))
+    found = np.empty((len(cells), len(t)), dtype=np.float32)
     passed: Floats = np.full(len(t), first)
     for i, cell in enumerate(cells.tolist()):
         found[i] = passed
