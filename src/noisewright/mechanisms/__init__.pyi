@@ -38,6 +38,7 @@ from noisewright.mechanisms.truncated import Truncated as Truncated
 from noisewright.problem.queries import Bounded as Bounded
 from noisewright.proof.conversions import implied_bound as implied_bound
 from noisewright.sample.strategy import WorkloadAnswer as WorkloadAnswer
+from noisewright.sample.stream import CountStream as CountStream
 from noisewright.search.designers.bounded import design_bounded as design_bounded
 from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
 from noisewright.search.families.composition import (

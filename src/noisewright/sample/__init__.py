@@ -4,6 +4,6 @@
 - uniform, refine: random bits, uniform integers, exact inversion of a distribution function
 - sampler, table, segments, runs, folded, two_sided: noise for one number
 - vectors, shells, linear: noise for several
-- strategy, normal_rows: workloads; rounded Gaussian noise of many variances
+- strategy, normal_rows, stream: workloads; rounded Gaussian noise of many variances; counts one at a time
 - conditional, choice, synthetic: laws that depend on the answer
 """

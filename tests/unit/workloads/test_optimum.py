@@ -10,6 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.workloads import gram
+from noisewright.proof.strategy import squared_reach
 from noisewright.search.bounds.line import least_line, proven_line
 from noisewright.search.bounds.workload import Witness, least_total, least_unbiased, least_worst
 from noisewright.search.families import optimal
@@ -17,8 +18,9 @@ from noisewright.search.families.optimal import optimum_of, whole
 from noisewright.search.families.residuals import best_residuals
 from noisewright.search.families.strategies import merged, squared_budget
 from noisewright.search.programmes.strategy import best_total
+from noisewright.search.report.workload_plots import rows_over_noise
 from noisewright.search.tools.cache import forget
-from tests.workloads import LISTED, WORKLOADS, W
+from tests.workloads import LISTED, STRATEGIES, WORKLOADS, W
 
 CONCENTRATED = nw.ZeroConcentratedDP("0.5")
 RANDOM = [
@@ -154,6 +156,29 @@ def test_solved_strategies_are_kept_and_proven_again_when_read(tmp_path: Path, m
     monkeypatch.setattr(optimal, "best_worst", None)
     assert [optimum_of(query, worst=worst) for worst in (False, True)] == first
     forget()
+
+
+@pytest.mark.parametrize(
+    "query", [W.ranges(6), W.prefixes(6), W.marginals([2, 3], [(0,), (0, 1)]), W.ranges(3000)], ids=str
+)
+def test_a_report_is_drawn_as_pictures_of_errors_and_rows(query: nw.Workload, tmp_path: Path):
+    report = nw.design(query, privacy=nw.ZeroConcentratedDP(1), utility=nw.SquaredError())
+    figure = report.plot(tmp_path / "report.png")
+    assert (tmp_path / "report.png").stat().st_size > 5000
+    titles = [axes.get_title() for axes in figure.axes]
+    assert any("error of each question" in title for title in titles)
+    assert "rows that are measured, over their noise" in titles
+    if query.size == 6 and query == W.ranges(6):
+        shown = figure.axes[0].images[0].get_array()
+        assert shown[1, 4] == pytest.approx(report.parts[0][6 + 3] ** 0.5)
+
+
+def test_pictures_of_rows_have_columns_of_the_reach():
+    for name in ("dense", "three branches", "blocks"):
+        strategy = STRATEGIES[name]
+        lengths = (rows_over_noise(strategy) ** 2).sum(axis=0)
+        # Stated variances hold the rounding, which privacy does without.
+        assert float(lengths.max()) == pytest.approx(float(squared_reach(strategy)), rel=0.02)
 
 
 def test_questions_are_weighted_by_how_often_they_count():

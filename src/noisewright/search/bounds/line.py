@@ -19,7 +19,7 @@ from noisewright.problem.workload import Regular, Workload
 from noisewright.search.tools.cache import user_cache
 
 _SPACING = 0.7
-_BEYOND = 13.0
+_BEYOND = 12.0
 _UNIT = 2.0**-53
 _SLOP = 1 + 2.0**-20
 _COARSE, _SHORT, _FINE, _GROWTH = 2048, 32_768, 2**19, 4
@@ -54,7 +54,7 @@ def least_line(query: Workload) -> Fraction | None:
 
 
 def nodes(size: int) -> tuple[Floats, Floats]:
-    """Nodes t and weights w of the sum, for lines of this length."""
+    """Nodes t and weights w of the sum, for lines of this length whose cells have weights of about 1."""
     low, high = -math.log(2 * size) - _BEYOND, math.log(2) + _BEYOND
     places = np.arange(math.floor(low / _SPACING), math.ceil(high / _SPACING) + 1) * _SPACING
     return np.exp(2 * places), 2 / math.pi * _SPACING * np.exp(places)
@@ -79,7 +79,7 @@ def proven_line(form: str, cells: Floats) -> Fraction:
     the relative errors of e and g are carried along: each operation adds 2^-53, sums weigh the errors of their
     terms. The bound is lowered by all of them, and by what adding up can lose.
     """
-    size = len(cells)
+    size, cells = len(cells), cells / cells.mean()
     t, w = nodes(size)
     e, g = np.zeros(len(t)), np.zeros(len(t))
     e_off, g_off = np.zeros(len(t)), np.zeros(len(t))
@@ -109,7 +109,7 @@ def proven_line(form: str, cells: Floats) -> Fraction:
 def cell_weights(form: str, size: int) -> Floats:
     """Weights of the cells near the best: solved on a short line, stretched, and improved while that takes no time."""
     short = min(size, _COARSE)
-    found = _improved(form, np.full(short, 1.0 / short), _ROUNDS)
+    found = _improved(form, np.ones(short), _ROUNDS)
     missed = np.ones(short)
     while len(found) < size:
         longer = min(size, _GROWTH * len(found))
@@ -157,7 +157,7 @@ def _improved(form: str, cells: Floats, rounds: int) -> Floats:
             ]
         )
         cells = cells * diagonal**_POWER
-        cells /= cells.sum()
+        cells /= cells.mean()
     return cells
 
 

@@ -169,15 +169,16 @@ def merged(query: Workload) -> tuple[Wholes, int, list[int]]:
 
 
 def dense_rows(strategy: Floats, places: Sequence[int]) -> DenseRows:
-    """Whole rows C with C^T C near a multiple of a positive definite matrix."""
+    """Whole rows C with C^T C near a multiple of a positive definite matrix, row i on the cells up to i: in time."""
     jitter = 0.0
     while True:
         try:
-            upper = np.linalg.cholesky(strategy + jitter * np.eye(len(strategy))).T
+            turned = strategy[::-1, ::-1] + jitter * np.eye(len(strategy))
+            rows = np.linalg.cholesky(turned).T[::-1, ::-1]
             break
         except np.linalg.LinAlgError:
             jitter = max(1e-12, 10 * jitter)
-    return DenseRows(_whole(upper / np.sqrt(np.diag(strategy).max())), places)
+    return DenseRows(_whole(rows / np.sqrt(np.diag(strategy).max())), places)
 
 
 def extra_rows(query: Workload) -> DenseRows:

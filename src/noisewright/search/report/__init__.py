@@ -3,5 +3,5 @@
 - designer: proposals measured, certified, compared with the bound, ranked
 - report: ranked candidates, the bound, and why the winner won
 - shown: tables in text and HTML, the progress bar
-- plots: pictures
+- plots, workload_plots: pictures
 """
