@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,7 @@ def test_a_table_is_given_by_cell_by_array_or_by_those_who_are_there():
 
 
 def test_counts_beyond_machine_integers_are_measured_exactly():
-    huge = 2**61
-    for name in ("residuals", "wavelet", "dense", "blocks"):
+    for name, huge in product(("residuals", "wavelet", "dense", "blocks"), (2**61, 2**56)):
         strategy = STRATEGIES[name]
         counts = [huge - i * i for i in range(strategy.query.size)]
         found = strategy.law_given(counts)
@@ -218,6 +218,17 @@ def test_words_near_an_edge_and_in_the_tails_are_decided_as_balls_decide_them(va
         drawn = normal_rows(variance, None, 1, Replay([word, *map(int, more)], seed=1))
         wanted = inverter.invert(word, 64, Replay(map(int, more), seed=1))
         assert int(drawn[0]) == wanted
+
+
+def test_what_floats_leave_open_is_decided_for_the_variance_of_its_own_row():
+    law: Any = RoundedNormal(Fraction(7, 3) * 49)
+    low, _ = Inverter(law).scaled_cdf(4, 64)
+    drawn = normal_rows(Fraction(7, 3), np.array([49]), 1, Replay([low - 2**20], seed=1))
+    beyond = normal_rows(Fraction(7, 3), np.array([49]), 1, Replay([low + 2**20], seed=1))
+    tail = normal_rows(Fraction(7, 3), np.array([49]), 1, Replay([1], seed=1))
+    assert (int(drawn[0]), int(beyond[0])) == (4, 5)
+    assert int(tail[0]) == Inverter(law).invert(1, 64, Replay([], seed=1))
+    assert int(tail[0]) < -60
 
 
 def test_each_row_has_the_variance_of_its_own_factor():

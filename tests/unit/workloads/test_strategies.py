@@ -75,9 +75,10 @@ def test_people_in_several_cells_or_replaced_move_them_no_farther_than_proven(na
 
 def test_replacing_in_a_dense_strategy_costs_exactly_the_farthest_pair():
     rows = M.DenseRows([[3, -1, 2], [0, 2, 2], [1, 1, -4]], [1, 2, 3])
-    for places in ([1, 2, 3], [1, 2, 3, 0]):
-        query = W([[1, 2, 5, 0][: len(places)]], replace=True)
-        strategy = M.GaussianStrategy(query, replace(rows, places=places), [3])
+    alike = M.DenseRows([[5, 4], [1, 2]], [1, 2])
+    for dense, places in ((rows, [1, 2, 3]), (rows, [1, 2, 3, 0]), (alike, [1, 2]), (alike, [1, 0, 2])):
+        query = W([list(range(1, len(places) + 1))], replace=True)
+        strategy = M.GaussianStrategy(query, replace(dense, places=places), [3])
         assert squared_reach(strategy) == exact_reach(strategy)
 
 
@@ -172,6 +173,16 @@ def test_the_variance_of_rounded_noise_is_the_sum_over_its_masses(variance: Any)
         assert lower(stated) <= upper(summed) + Fraction(1, 2**60)
         assert upper(stated) >= lower(summed) - Fraction(1, 2**60)
         assert float(stated.rad()) < 0.03
+
+
+def test_stated_noise_is_that_of_the_released_numbers_in_units_of_the_rows():
+    cells = M.BlockRows(2, 2, [0])
+    fine, coarse = (M.GaussianStrategy(W.identity(2), cells, [5], fineness) for fineness in (4, 1))
+    laplace = M.LaplaceStrategy(W.identity(2), cells, [3], 2)
+    assert float(fine.expected(nw.WorstVariance())) == pytest.approx(5 + 1 / (12 * 16), rel=1e-9)
+    assert float(coarse.expected(nw.WorstVariance())) == pytest.approx(5 + 1 / 12, rel=1e-9)
+    fade = np.exp(-1 / 6)
+    assert float(laplace.expected(nw.WorstVariance())) == pytest.approx(2 * fade / (1 - fade) ** 2 / 4, rel=1e-9)
 
 
 def test_a_known_variance_of_rounded_noise():
