@@ -60,6 +60,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.mechanisms.DenseRows: {"matrix": [[3, 1], [0, 2]], "places": [1, 0, 2]},
     nw.mechanisms.BlockRows: {"size": 5, "branching": 2, "levels": [0, 2]},
     nw.mechanisms.ContrastRows: {"size": 5, "branching": 3},
+    nw.mechanisms.EndlessRows: {"size": 9},
     nw.mechanisms.ResidualRows: {"sizes": [2, 3], "subsets": [(), (0,)]},
     nw.mechanisms.MarginalRows: {"sizes": [2, 3], "subsets": [(0, 1), (1,)]},
     nw.Universe: {"attributes": ["x", "y"], "elements": [("a", 1), ("b", 2)]},

@@ -15,6 +15,7 @@ from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.strategy_rows import (
     STRATEGIES,
     ContrastRows,
+    EndlessRows,
     MarginalRows,
     ResidualRows,
     Subsets,
@@ -30,7 +31,7 @@ from noisewright.problem.numbers import show
 from noisewright.problem.records import record
 from noisewright.problem.utilities import SquaredError, WorstVariance
 from noisewright.problem.utility import Utility
-from noisewright.problem.workload import Workload
+from noisewright.problem.workload import Regular, Workload
 
 _SMALLEST = Fraction(1, 4)
 _WORD = 2**62
@@ -60,6 +61,8 @@ class Strategy(Mechanism):
             )
         if isinstance(self.rows, Subsets):
             self._check_marginals()
+        if isinstance(self.rows, EndlessRows) and prefix_sums(self.query) is None:
+            raise InvalidMechanismError("an endless stream answers prefix sums alone; ask for nw.Workload.prefixes(n).")
 
     def _check_marginals(self) -> None:
         sizes = self.query.attributes
@@ -93,9 +96,15 @@ class Strategy(Mechanism):
         counts = self.counts(table)
         return [values * self.fineness for values in self.rows.measure(counts)]
 
+    def level(self, group: int) -> Fraction:
+        """The variance or scale of a group; the levels of an endless stream follow from its first."""
+        first: Fraction = self.levels[0] if isinstance(self.rows, EndlessRows) else self.levels[group]
+        return first * (group + 1) * (group + 2) if isinstance(self.rows, EndlessRows) else first
+
     def noises(self) -> list[Ball]:
         """The variance of each group of rows."""
-        return [self.noise(group) for group in range(self.rows.groups)]
+        count = self.query.size.bit_length() if isinstance(self.rows, EndlessRows) else self.rows.groups
+        return [self.noise(group) for group in range(count)]
 
     def variances(self) -> Iterator[Values]:
         """The variance of every question, part by part, with how far each may be off, relatively."""
@@ -144,6 +153,13 @@ class Strategy(Mechanism):
         raise InvalidUtilityError(f"{what} has no rule for workloads; use SquaredError() or WorstVariance().")
 
 
+def prefix_sums(query: Workload) -> Regular | None:
+    """The line whose prefix sums are asked for, and nothing else; None for other questions."""
+    factor = query.parts[0].factors[0]
+    alone = len(query.parts) == 1 and len(query.parts[0].factors) == 1
+    return factor if alone and isinstance(factor, Regular) and factor.form == "prefixes" else None
+
+
 def _around(value: float, miss: Fraction) -> Ball:
     return around(value, value * float(miss) * 1.01)
 
@@ -180,7 +196,7 @@ class GaussianStrategy(Strategy):
 
         Rule: rounding adds to a variance of at least 1/4 something from 0 to 1/12.
         """
-        level = self.levels[group]
+        level = self.level(group)
         if self.rows.plain(group):
             return RoundedNormal(level * self.fineness**2).second_moment(BALLS) / self.fineness**2
         return hull(ball(level), ball(level + Fraction(1, 12 * self.fineness**2)))
@@ -206,7 +222,7 @@ class LaplaceStrategy(Strategy):
 
     def rate(self, group: int) -> Fraction:
         """What one step of a released whole number of this group costs."""
-        return 1 / (self.levels[group] * self.fineness)
+        return 1 / (self.level(group) * self.fineness)
 
     def noise(self, group: int) -> Ball:
         """The variance of the discrete law; Haar's differences have two parts, whose factor is 2."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.strategy_tables import Counts
 from noisewright.numerics.whole_matrices import Wholes, bits_of
 from noisewright.problem import fields
-from noisewright.problem.errors import InvalidMechanismError
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.records import Family, Record, record
 
 STRATEGIES: Family[Any] = Family("rows to measure, such as BlockRows(size, branching, levels)", InvalidMechanismError)
@@ -266,7 +266,40 @@ class MarginalRows(Subsets):
         return None
 
 
-Rows: TypeAlias = DenseRows | BlockRows | ContrastRows | ResidualRows | MarginalRows
+@record("endless-rows", STRATEGIES, error=InvalidMechanismError)
+class EndlessRows(Record):
+    """Sums over blocks of 2^level counts of a stream that may go on as long as it likes, for every level there is.
+
+    Level l has (l + 1)(l + 2) times the variance or scale of the first: their inverses sum to one over all levels, so
+    that the length of the stream need not be known. `size` is only how many prefix sums the question names.
+    """
+
+    size: fields.Whole = fields.whole(at_least=1)
+
+    @property
+    def groups(self) -> int:
+        """How many levels are given; the others follow from it."""
+        return 1
+
+    @property
+    def growth(self) -> int:
+        """The largest size of an entry of a row."""
+        return 1
+
+    def measure(self, counts: Counts) -> list[Wholes]:
+        """Refused: rows are measured when their last count has come."""
+        raise InvalidAnswerError("an endless stream is released one count at a time; use nw.mechanisms.CountStream.")
+
+    def plain(self, group: int) -> bool:
+        """Whether all rows of the group have its own variance."""
+        return True
+
+    def factors(self, group: int) -> NDArray[np.int64] | None:
+        """What the variance of the group is multiplied by for each of its rows; None where it is 1."""
+        return None
+
+
+Rows: TypeAlias = DenseRows | BlockRows | ContrastRows | ResidualRows | MarginalRows | EndlessRows
 
 
 def contrasts(values: NDArray[Any]) -> NDArray[Any]:

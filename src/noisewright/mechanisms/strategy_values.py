@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.strategy_rows import BlockRows, ContrastRows, DenseRows, MarginalRows, ResidualRows
+from noisewright.mechanisms.strategy_rows import (
+    BlockRows,
+    ContrastRows,
+    DenseRows,
+    EndlessRows,
+    MarginalRows,
+    ResidualRows,
+)
 from noisewright.numerics.balls import Ball, ball, hull
 from noisewright.numerics.remembered import Remembered
 from noisewright.numerics.whole_matrices import NearInverse, Wholes, near_inverse, product
@@ -199,6 +206,25 @@ def _one_block(factor: Regular, start: int, k: int) -> int:
     lowest = 2 * k * cells - highest  # since max + min is i + j
     low, high = start + 1, n - start
     return low * high * k * k - low * highest + high * lowest - cells**2
+
+
+@total_of.register
+def _(rows: EndlessRows, query: Workload, noise: Sequence[Ball]) -> Ball:
+    """A prefix sum adds up one block for each binary digit 1 of its length; digits are counted over all lengths."""
+    n, total = query.size, ball(0)
+    for level, variance in enumerate(noise):
+        period, half = 2 ** (level + 1), 2**level
+        ones = (n + 1) // period * half + max(0, (n + 1) % period - half)
+        total = total + ball(ones) * variance
+    return total * ball(query.parts[0].weight)
+
+
+@each_of.register
+def _(rows: EndlessRows, query: Workload, noise: Sequence[Ball]) -> Iterator[Values]:
+    check_dense(query)
+    lengths = np.arange(1, query.size + 1)
+    digits = [((lengths >> level) & 1) * float(variance.mid()) for level, variance in enumerate(noise)]
+    yield query.parts[0], np.asarray(sum(digits), dtype=np.float64), _LAST_PLACES
 
 
 @total_of.register(ResidualRows)

@@ -16,7 +16,14 @@ from functools import singledispatch
 from typing import Any
 
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
-from noisewright.mechanisms.strategy_rows import BlockRows, ContrastRows, DenseRows, MarginalRows, ResidualRows
+from noisewright.mechanisms.strategy_rows import (
+    BlockRows,
+    ContrastRows,
+    DenseRows,
+    EndlessRows,
+    MarginalRows,
+    ResidualRows,
+)
 from noisewright.numerics.whole_matrices import inner_products
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, PureDP, ZeroConcentratedDP
@@ -117,6 +124,13 @@ def _(rows: ResidualRows, variances: Sequence[Fraction]) -> Fraction:
     """Products of orthonormal rows: the squares of set A at a cell sum to prod (1 - 1/n_i) over A."""
     shares = [math.prod((1 - Fraction(1, rows.sizes[i]) for i in subset), start=Fraction(1)) for subset in rows.subsets]
     return sum((share / v for share, v in zip(shares, variances, strict=True)), Fraction(0))
+
+
+@squared_column.register
+@taxi_column.register
+def _(rows: EndlessRows, levels: Sequence[Fraction]) -> Fraction:
+    """Each count is in one block of each level; 1 / ((l + 1)(l + 2)) sums to 1 over all levels."""
+    return 1 / levels[0]
 
 
 @taxi_column.register

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,9 @@ from noisewright.mechanisms.strategy_estimates import answers_of, estimate_of
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision
 from noisewright.numerics.whole_matrices import Wholes
+from noisewright.numerics.workloads import answers
 from noisewright.problem.errors import InvalidNumberError
+from noisewright.problem.fields import flag
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.drawers import describe_error, drawer_for
@@ -25,6 +28,18 @@ from noisewright.sample.uniform import Entropy, WordStream
 
 _CONFIDENCE = 0.95
 _MOST_DRAWN = 1 << 27
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdjustedAnswer:
+    """Answers that belong to a table of counts that could be true: biased, so that no half-widths are stated.
+
+    `moved` is how much the cells were changed in all; no answer with weights of at most 1 changed by more.
+    """
+
+    answers: Floats
+    estimate: Floats
+    moved: float
 
 
 class WorkloadAnswer(Unchanging):
@@ -79,6 +94,17 @@ class WorkloadAnswer(Unchanging):
         times = self._deviations(float(confidence))
         spread = self._once("spread", lambda m, noise: np.sqrt(np.concatenate([v for _, v, _ in m.variances()])))
         return np.asarray(times * spread)
+
+    def adjusted(self, *, integer: bool = False) -> AdjustedAnswer:
+        """The table without negative counts, rounded to whole ones if asked for, and the answers that belong to it.
+
+        Post-processing: it costs no privacy and moves no cell farther from the truth (rounding: by up to 1/2), but
+        answers are no longer unbiased. Sums over many nearly empty cells come out too large, by up to what was cut off.
+        """
+        table = np.maximum(self.estimate, 0.0)
+        table = np.floor(table + 0.5) if flag().read(integer, "integer", InvalidNumberError) else table
+        added = float(np.abs(table - self.estimate).sum())
+        return AdjustedAnswer(answers(self._mechanism.query, table), table, added)
 
     def _deviations(self, confidence: float) -> float:
         from scipy.special import ndtri
@@ -146,7 +172,7 @@ class GaussianDrawer(StrategyDrawer):
 
     def _noise(self, group: int, count: int, stream: WordStream) -> Wholes:
         mechanism = self._mechanism
-        level = mechanism.levels[group] * mechanism.fineness**2
+        level = mechanism.level(group) * mechanism.fineness**2
         return normal_rows(level, mechanism.rows.factors(group), count, stream)
 
 
@@ -156,10 +182,12 @@ class LaplaceDrawer(StrategyDrawer):
 
     def __init__(self, mechanism: LaplaceStrategy) -> None:
         super().__init__(mechanism)
-        rates = [mechanism.rate(group) for group in range(mechanism.rows.groups)]
-        self._two_sided = [TwoSided(lambda rate=rate: ball(rate)) for rate in rates]  # type: ignore[misc]
+        self._rate, self._two_sided = mechanism.rate, dict[int, TwoSided]()
 
     def _noise(self, group: int, count: int, stream: WordStream) -> Wholes:
+        if group not in self._two_sided:
+            rate = self._rate(group)
+            self._two_sided[group] = TwoSided(lambda: ball(rate))
         return self._two_sided[group].draw(count, stream)
 
 

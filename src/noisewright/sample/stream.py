@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
-from noisewright.mechanisms.strategy_rows import BlockRows, DenseRows
+from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy, prefix_sums
+from noisewright.mechanisms.strategy_rows import BlockRows, DenseRows, EndlessRows
 from noisewright.numerics.balls import precision
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, MechanismFileError
 from noisewright.problem.fields import exact_text
 from noisewright.problem.linear import checked_histogram
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import digest
-from noisewright.problem.workload import Regular
 from noisewright.sample.drawers import drawer_for
 from noisewright.sample.strategy import StrategyDrawer
 from noisewright.sample.uniform import Entropy, SystemEntropy
@@ -32,10 +31,11 @@ _DEVIATIONS = {GaussianStrategy: 1.959963984540054, LaplaceStrategy: math.sqrt(4
 
 
 class CountStream:
-    """Releases the sum of all counts so far after each one, for a stream of known length.
+    """Releases the sum of all counts so far after each one, for a stream of known length or without an end.
 
     `certified` is a strategy for `Workload.prefixes(n)` whose rows are known in the order of time: the optimal Gaussian
-    one, each cell by itself, or blocks. Its state holds true counts and is as private as they are.
+    one, each cell by itself, blocks, or `EndlessRows`, whose noise does not depend on how long the stream goes on. Its
+    state holds true counts and is as private as they are.
     Guarantees: every row gets its noise once, however often the state is saved; going back to an older state and
     on from there again would release rows twice, which nothing here can notice.
     """
@@ -50,8 +50,6 @@ class CountStream:
         self._certified, self._entropy = certified, entropy or SystemEntropy()
         self._drawer: Any = drawer_for(mechanism)
         assert isinstance(self._drawer, StrategyDrawer)
-        with precision():
-            self._noise = [float(v.mid()) for v in mechanism.noises()]
         self._rows = mechanism.rows.whole() if isinstance(mechanism.rows, DenseRows) else None
         self._counts: list[int] = []
         self._measured: list[tuple[int, ...]] = []
@@ -78,11 +76,13 @@ class CountStream:
     def half_width(self) -> float:
         """How far the last answer is from the truth in 95 of 100 streams."""
         mechanism = self._certified.mechanism
+        with precision():
+            noise = {group: float(mechanism.noise(group).mid()) for group in {0, *(group for group, _ in self._blocks)}}
         if self._rows is None:
-            variance = sum(self._noise[group] for group, _ in self._blocks)
+            variance = sum(noise[group] for group, _ in self._blocks)
         else:
             last = np.linalg.solve(self._rows[: self.time, : self.time].T.astype(float), np.ones(self.time))
-            variance = float(last @ last) * self._noise[0]
+            variance = float(last @ last) * noise[0]
         return float(_DEVIATIONS[type(mechanism)] * math.sqrt(variance))
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,8 +120,14 @@ class CountStream:
             row = self._rows[now - 1, :now]
             return [(0, sum(int(a) * x for a, x in zip(row, self._counts, strict=True)))]
         rows = self._certified.mechanism.rows
-        widths = [rows.branching**level for level in rows.levels]
-        return [(g, sum(self._counts[now - w : now])) for g, w in enumerate(widths) if now % w == 0]
+        groups = (now & -now).bit_length() if isinstance(rows, EndlessRows) else rows.groups
+        widths = [(group, self._width(group)) for group in range(groups)]
+        return [(group, sum(self._counts[now - width : now])) for group, width in widths if now % width == 0]
+
+    def _width(self, group: int) -> int:
+        """How many counts a block of this group holds."""
+        rows = self._certified.mechanism.rows
+        return int(2**group if isinstance(rows, EndlessRows) else rows.branching ** rows.levels[group])
 
     def _noisy(self, group: int, value: int) -> int:
         fine = np.array([value * self._certified.mechanism.fineness], dtype=object)
@@ -135,16 +141,11 @@ class CountStream:
             known = math.fsum(float(a) * x for a, x in zip(row, self._cells, strict=False))
             self._cells.append((noisy[0] / mechanism.fineness - known) / float(row[self.time - 1]))
             return math.fsum(self._cells)
-        rows = mechanism.rows
         for (group, _), value in zip(self._completed(), noisy, strict=True):
             # A longer block takes the place of the shorter ones in it.
-            shorter = rows.branching ** rows.levels[group]
-            covered = 0
-            while covered < shorter and self._blocks:
-                last = rows.branching ** rows.levels[self._blocks[-1][0]]
-                if covered + last > shorter:
-                    break
-                covered += last
+            left = self._width(group)
+            while self._blocks and (last := self._width(self._blocks[-1][0])) <= left:
+                left -= last
                 self._blocks.pop()
             self._blocks.append((group, value / mechanism.fineness))
         return math.fsum(value for _, value in self._blocks)
@@ -152,11 +153,10 @@ class CountStream:
 
 def _in_time(mechanism: GaussianStrategy | LaplaceStrategy) -> bool:
     """Whether the questions are prefix sums and each row looks at no cell after its own."""
-    parts, rows = mechanism.query.parts, mechanism.rows
-    factor = parts[0].factors[0]
-    if len(parts) > 1 or len(parts[0].factors) > 1 or not isinstance(factor, Regular) or factor.form != "prefixes":
+    rows, factor = mechanism.rows, prefix_sums(mechanism.query)
+    if factor is None:
         return False
-    if isinstance(rows, BlockRows):
+    if isinstance(rows, BlockRows | EndlessRows):
         return True
     if not isinstance(rows, DenseRows) or rows.places != tuple(range(1, factor.size + 1)):
         return False

@@ -101,6 +101,23 @@ def test_what_is_no_table_is_refused_without_being_repeated(table: Any):
     assert "8675" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("name", ["wavelet", "dense", "residuals", "Laplace blocks"])
+@pytest.mark.parametrize("integer", [False, True])
+def test_adjusted_answers_belong_to_a_table_that_could_be_true(name: str, integer: bool):
+    certified = _certified(name)
+    query = certified.mechanism.query
+    truth = np.array([0, 3] * (query.size // 2))
+    released = certified.release(truth)
+    adjusted = released.adjusted(integer=integer)
+    assert (adjusted.estimate >= 0).all()
+    assert not integer or (adjusted.estimate == np.round(adjusted.estimate)).all()
+    assert adjusted.answers == pytest.approx(np.array(query.matrix(), dtype=float) @ adjusted.estimate)
+    assert adjusted.moved == pytest.approx(np.abs(adjusted.estimate - released.estimate).sum())
+    assert (np.abs(adjusted.estimate - truth) <= np.abs(released.estimate - truth) + 1e-9 + integer / 2).all()
+    with pytest.raises(nw.errors.InvalidNumberError):
+        released.adjusted(integer=1)  # type: ignore[arg-type]  # on purpose
+
+
 def test_a_table_too_large_to_list_is_given_by_those_who_are_there():
     query = W.marginals([100] * 10, [(0, 3), (9,), ()])
     best = nw.design(query, privacy=nw.ZeroConcentratedDP(1), utility=nw.SquaredError()).best

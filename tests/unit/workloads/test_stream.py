@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.numerics.fields import FLOATS
+from noisewright.proof.strategy import squared_reach
 from noisewright.sample.certified import make_certified
 from noisewright.sample.strategy import WorkloadAnswer
 from tests.replay import Replay
@@ -24,6 +27,12 @@ def _optimal(size: int) -> nw.Certified:
 STREAMS = {
     "optimal": _optimal(9),
     "cells": make_certified(M.LaplaceStrategy(W.prefixes(9), M.BlockRows(9, 2, [0]), [2], 3), nw.PureDP(1)),
+    "endless": make_certified(
+        M.LaplaceStrategy(W.prefixes(9), M.EndlessRows(9), ["7/3"], 2), nw.PureDP(Fraction(3, 7))
+    ),
+    "endless Gaussian": make_certified(
+        M.GaussianStrategy(W.prefixes(9), M.EndlessRows(9), [2], 9), nw.ZeroConcentratedDP("1/4")
+    ),
     "blocks": make_certified(
         M.GaussianStrategy(W.prefixes(9), M.BlockRows(9, 2, [0, 1, 3]), [3, 4, 5], 7), nw.ZeroConcentratedDP(1)
     ),
@@ -37,13 +46,11 @@ def test_all_rows_of_the_strategy_are_released_once_and_no_others(name: str):
     stream = M.CountStream(certified, entropy=Replay([2**63 + 2**51] * 400, seed=1))
     found = [stream.push(count) for count in COUNTS]
     assert stream.time == 9
-    rows = [v for values in certified.mechanism.law_given(COUNTS) for v in values]
-    measured = [int(v) for step in stream.to_dict()["measured"] for v in step]
-    if name == "blocks":  # blocks that end beyond the stream are never completed
-        assert len(measured) == 9 + 4 + 1
-    else:
-        assert len(measured) == 9 <= len(rows)
-    if name != "cells":  # in Gaussian noise the middle word is hardly any
+    measured = [len(step) for step in stream.to_dict()["measured"]]
+    # Blocks that end beyond the stream are never completed.
+    ends = {"blocks": [1, 2, 1, 2, 1, 2, 1, 3, 1], "endless": [1, 2, 1, 3, 1, 2, 1, 4, 1]}
+    assert measured == ends.get(name.partition(" ")[0], [1] * 9)
+    if isinstance(certified.mechanism, M.GaussianStrategy):  # where the middle word is hardly any noise
         assert found == pytest.approx(np.cumsum(COUNTS), abs=0.5)
     with pytest.raises(nw.errors.InvalidAnswerError, match="9 counts"):
         stream.push(1)
@@ -74,6 +81,41 @@ def test_a_stream_goes_on_after_being_saved_and_draws_nothing_again(name: str):
     assert before[-1] - 60 < one < before[-1] + 70
     assert again.to_dict()["measured"][:6] == stream.to_dict()["measured"][:6]
     assert isinstance(other, float)
+
+
+def test_an_endless_stream_costs_the_same_however_long_it_is():
+    for size in (1, 9, 10**6, 2**40):
+        strategy = M.GaussianStrategy(W.prefixes(size), M.EndlessRows(size), ["7/3"], 9)
+        assert squared_reach(strategy) == Fraction(3, 7)
+        levels = [strategy.level(group) for group in range(60)]
+        spent = sum(1 / v for v in levels)
+        assert Fraction(3, 7) * Fraction(59, 60) < spent < Fraction(3, 7)
+    with pytest.raises(nw.errors.InvalidMechanismError, match="prefix sums"):
+        M.GaussianStrategy(W.ranges(9), M.EndlessRows(9), [2])
+    with pytest.raises(nw.errors.InvalidAnswerError, match="one count at a time"):
+        STREAMS["endless"].release(COUNTS)
+
+
+def test_the_error_of_an_endless_stream_is_that_of_the_blocks_in_use():
+    strategy = STREAMS["endless Gaussian"].mechanism
+    stream = M.CountStream(STREAMS["endless Gaussian"])
+    each = [float(v) for v in strategy.power_means(Fraction(2), FLOATS)]
+    for count, variance in zip(COUNTS, each, strict=True):
+        stream.push(count)
+        assert stream.half_width == pytest.approx(1.96 * variance**0.5, rel=1e-3)
+    blocks = {1: [0], 2: [1], 3: [1, 0], 7: [2, 1, 0], 9: [3, 0]}
+    for time, levels in blocks.items():
+        wanted = sum(2 * (l + 1) * (l + 2) + 1 / (12 * 81) for l in levels)  # noqa: E741  # a level
+        assert each[time - 1] == pytest.approx(wanted, rel=1e-6)
+    assert float(strategy.expected(nw.SquaredError())) == pytest.approx(sum(each), rel=1e-9)
+    assert float(strategy.expected(nw.WorstVariance())) == pytest.approx(max(each), rel=1e-9)
+
+
+def test_prefix_sums_without_an_end_are_designed():
+    for privacy in (nw.ZeroConcentratedDP("0.5"), nw.PureDP(1), nw.ApproxDP(1, "1e-6")):
+        report = nw.design(W.prefixes(2**40), privacy=privacy, utility=nw.SquaredError())
+        stream = M.CountStream(report.best)
+        assert [round(stream.push(10**6) / 10**6) for _ in range(20)] == list(range(1, 21))
 
 
 def test_states_that_were_edited_and_strategies_out_of_order_are_refused():

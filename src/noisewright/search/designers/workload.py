@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from noisewright.mechanisms.strategy import GaussianStrategy
+from noisewright.mechanisms.strategy import GaussianStrategy, prefix_sums
+from noisewright.mechanisms.strategy_rows import EndlessRows
 from noisewright.mechanisms.strategy_values import LARGEST_DENSE
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.privacy import PureDP, ZeroConcentratedDP
@@ -51,6 +52,9 @@ def propose(query: Workload, privacy: Any, utility: Utility, step: Advance) -> I
 
 
 def _gaussian(query: Workload, privacy: Any, *, worst: bool) -> Iterator[Proposal]:
+    if query.size > _LARGEST_LINE and prefix_sums(query) is not None:
+        yield Proposal("endless blocks, Gaussian", gaussian_strategy(query, privacy, EndlessRows(query.size), [1.0]))
+        return
     sizes = query.attributes
     if sizes is not None and len(sizes) > 1:
         rows, levels, _ = (worst_residuals if worst else best_residuals)(query, sizes)
@@ -73,6 +77,9 @@ def _gaussian(query: Workload, privacy: Any, *, worst: bool) -> Iterator[Proposa
 
 
 def _laplace(query: Workload, privacy: Any) -> Iterator[Proposal]:
+    if query.size > _LARGEST_LINE and prefix_sums(query) is not None:
+        yield Proposal("endless blocks, Laplace", laplace_strategy(query, privacy, EndlessRows(query.size), [1.0]))
+        return
     sizes = query.attributes
     if sizes is not None and len(sizes) > 1:
         rows, scales = marginal_scales(query, sizes)
@@ -98,7 +105,11 @@ def least_strategy(query: Workload, utility: Utility) -> Fraction | None:
     worst, sizes = isinstance(utility, WorstVariance), query.attributes
     if sizes is not None and len(sizes) > 1:
         return (worst_residuals if worst else best_residuals)(query, sizes)[2]
-    return optimum_of(query, worst=worst).bound if query.size <= LARGEST_DENSE else least_line(query)
+    return optimum_of(query, worst=worst).bound if query.size <= LARGEST_DENSE else _line(query)
+
+
+def _line(query: Workload) -> Fraction | None:
+    return least_line(query) if query.size <= _LARGEST_LINE else None
 
 
 def bound(query: Workload, privacy: Any, utility: Utility) -> Fraction | None:
@@ -114,7 +125,7 @@ def check(query: Workload, privacy: Any, utility: Utility) -> None:
         return
     line = all(len(part.factors) == 1 and isinstance(part.factors[0], Regular) for part in query.parts)
     if line and isinstance(utility, SquaredError) and utility.weights is None and type(utility) is SquaredError:
-        if query.size <= _LARGEST_LINE:
+        if query.size <= _LARGEST_LINE or prefix_sums(query) is not None:
             return
         raise InvalidQueryError(f"the table has {query.size} cells; at most {_LARGEST_LINE} are designed for.")
     raise InvalidQueryError(
@@ -140,7 +151,11 @@ def why(report: Report) -> str:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """The distance of each Gaussian strategy to the best one, proven."""
+    """The error per question, and the distance of each Gaussian strategy to the best one, proven."""
+    if type(report.utility) is SquaredError and report.utility.weights is None:
+        asked = sum(float(part.weight) * part.questions for part in report.query.parts)
+        roots = (f"{c.name} {(c.value / asked) ** 0.5:.6g}" for c in report.candidates)
+        yield f"Root mean square error per question: {'; '.join(roots)}."
     gaussian = [c for c in report.candidates if _noise(c) == "Gaussian"]
     least = least_strategy(report.query, report.utility) if gaussian else None
     if least is not None:
@@ -151,7 +166,7 @@ def notes(report: Report) -> Iterator[str]:
         shown = [f"{name} {distance:.2g}" for name, distance in zip(names, distances, strict=True)]
         yield f"Relative distance to the best Gaussian strategy, proven, at most: {'; '.join(shown)}."
     elif gaussian:
-        yield "The distance to the best Gaussian strategy is not known here: its proof is for one person in one cell."
+        yield "The distance to the best Gaussian strategy is not known here."
     if report.bound is not None:
         yield "The best possible value is proven for every unbiased method; biased ones may do better."
 
