@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,7 +170,7 @@ def test_a_report_is_drawn_as_pictures_of_errors_and_rows(query: nw.Workload, tm
     assert any("error of each question" in title for title in titles)
     assert "rows that are measured, over their noise" in titles
     if query.size == 6 and query == W.ranges(6):
-        shown = figure.axes[0].images[0].get_array()
+        shown: Any = figure.axes[0].images[0].get_array()
         assert shown[1, 4] == pytest.approx(report.parts[0][6 + 3] ** 0.5)
 
 

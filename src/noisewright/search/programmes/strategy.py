@@ -14,7 +14,7 @@ import numpy as np
 
 from noisewright.numerics.arrays import Floats
 
-_ENOUGH = 1e-9
+_ENOUGH, _LARGE_ENOUGH, _SMALL = 1e-9, 1e-5, 512
 _WORST_ENOUGH = 1e-6
 _FEWEST_ROUNDS, _MOST_ROUNDS = 60, 4000
 _WORK = 4e9
@@ -43,7 +43,7 @@ class Solved:
 
 def best_total(gram: Floats) -> Solved:
     """The strategy of the least total squared error; `gram` has a positive diagonal."""
-    rounds = _rounds(len(gram))
+    rounds, enough = _rounds(len(gram)), _ENOUGH if len(gram) <= _SMALL else _LARGE_ENOUGH
     size = float(np.trace(gram)) / len(gram)
     smallest, largest = np.linalg.eigvalsh(gram)[[0, -1]]
     # Where questions do not determine every cell, the rest is measured faintly, so that nothing is left singular.
@@ -57,7 +57,7 @@ def best_total(gram: Floats) -> Solved:
         found = _both_ends(gram, full, weights, lambda inverse: float((gram * inverse).sum()))
         worse = best is not None and found[0].upper / found[0].lower > 1.5 * best.upper / best.lower
         best = _better(best, found[0])
-        if best.upper <= best.lower * (1 + _ENOUGH):
+        if best.upper <= best.lower * (1 + enough):
             break
         if worse and len(powers) > 1:
             powers.pop(0)
