@@ -60,7 +60,7 @@ def design(count: int = 10_000) -> None:
     generator = np.random.default_rng(2)
     each = [Fraction(f"{v:.6g}") for v in np.exp(generator.normal(size=count))]
     start = time.perf_counter()
-    report = nw.design(nw.Vector(nw.Box(each)), privacy=nw.PureDP(1), utility=nw.SquaredError())
+    report = nw.design(nw.Vector(nw.Box(each)), privacy=nw.PureDP(1), utility=nw.SquaredError([1] * count))
     print(f"whole design, K = {count}: {time.perf_counter() - start:.1f} s, winner {report.candidates[0].name}")
 
 

@@ -26,7 +26,7 @@ def compare(epsilon: str) -> None:
     print(f"{'what counts as good':50}{'Laplace':>10}{'designed':>10}{'best possible':>15}")
     for title, utility in QUESTIONS:
         report = nw.design(nw.Scalar(sensitivity=1), privacy=nw.PureDP(epsilon=epsilon), utility=utility)
-        bound = "none known" if report.bound is None else f"{report.bound:.4f}"
+        bound = "none proven" if report.bound is None else f"{report.bound:.4f}"
         print(f"{title:50}{laplace_value(report):10.4f}{report.candidates[0].value:10.4f}{bound:>15}")
 
 

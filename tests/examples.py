@@ -48,6 +48,8 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.L1Ball: {"radius": 2, "dimension": 3},
     nw.L2Ball: {"radius": 2, "dimension": 3},
     nw.Points: {"matrix": [[1, 2], [0, 3]]},
+    nw.Groups: {"sets": [nw.Box([2, 3]), nw.Disjoint([1, 2])], "at_most": 1},
+    nw.Histogram: {"bins": 3, "bins_per_person": 2},
     nw.Choice: {"candidates": ["a", "b"], "sensitivity": 2},
     Bounded: {"sensitivity": 1, "inputs": (0, 2), "outputs": (-1, 4), "bias": TENTH},
     nw.Scalar: {"sensitivity": 2},

@@ -15,6 +15,7 @@ from noisewright.problem.divergences import (
     Renyi as Renyi,
 )
 from noisewright.problem.errors import NoisewrightError as NoisewrightError
+from noisewright.problem.histogram import Histogram as Histogram
 from noisewright.problem.linear import Linear as Linear, Universe as Universe
 from noisewright.problem.privacy import (
     ApproxDP as ApproxDP,
@@ -28,6 +29,7 @@ from noisewright.problem.queries import Choice as Choice, Scalar as Scalar, Vect
 from noisewright.problem.sensitivity import (
     Box as Box,
     Disjoint as Disjoint,
+    Groups as Groups,
     L1Ball as L1Ball,
     L2Ball as L2Ball,
     Points as Points,

@@ -15,3 +15,4 @@ from noisewright.problem.errors import (
     UncertifiedError as UncertifiedError,
     UnreachableTargetError as UnreachableTargetError,
 )
+from noisewright.problem.remarks import UnevenNumbersWarning as UnevenNumbersWarning

@@ -21,7 +21,8 @@ TRUTHS: dict[str, Callable[[Any], str]] = {
     "scalar": lambda query: "14",
     "bounded": lambda query: str(sum(query.inputs) / 2),
     "choice": lambda query: ",".join(f"{name}={i}" for i, name in enumerate(query.candidates)),
-    "vector": lambda query: ",".join(str(Fraction(i, 3)) for i in range(query.dimension)),
+    "vector": lambda query: ",".join(str(i if w else Fraction(i, 3)) for i, w in enumerate(query.whole)),
+    "histogram": lambda query: ",".join(map(str, range(query.bins))),
     "workload": lambda query: ",".join(str(2 + i) for i in range(query.size)),
     "linear": lambda query: ",".join(str(2 + i) for i in range(query.size)),
 }
@@ -55,6 +56,10 @@ def test_a_saved_mechanism_is_described_verified_and_answers(kind: str, cli: Cli
     described = cli("describe", "mechanism.json")
     assert_succeeded(described)
     assert described.out == certified.describe() + "\n"
+
+    explained = cli("explain", "mechanism.json")
+    assert_succeeded(explained)
+    assert explained.out == certified.explain() + "\n"
 
     verified = cli("verify", "mechanism.json")
     assert_succeeded(verified)

@@ -13,7 +13,7 @@ from noisewright.problem.records import digest
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 Data = dict[str, Any]
-USES = (("verify",), ("describe",), ("answer", "--value", "1"))
+USES = (("verify",), ("describe",), ("explain",), ("answer", "--value", "1"))
 
 
 @pytest.fixture(params=USES, ids=lambda words: words[0])

@@ -46,6 +46,22 @@ def test_describe_uses_the_librarys_words(cli: Cli, mechanism: Path):
     assert outcome.out == nw.Certified.load(mechanism).describe() + "\n"
 
 
+def test_explain_uses_the_librarys_words_and_writes_a_page(cli: Cli, mechanism: Path, tmp_path: Path):
+    certified = nw.Certified.load(mechanism)
+    outcome = cli("explain", "mechanism.json")
+    assert_succeeded(outcome)
+    assert outcome.out == certified.explain() + "\n"
+    written = cli("explain", "mechanism.json", "--html", "page.html")
+    assert_succeeded(written)
+    assert written.out == ""
+    assert "page.html" in written.err
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith('<!doctype html>\n<html lang="en">')
+    assert certified.explain(html=True) in page
+    assert "http" not in page
+    assert_failed(cli("explain", "mechanism.json", "--html", "no/such/page.html"), 2)
+
+
 @pytest.mark.parametrize("value", ["42", "-3.5", "1/3", "1e-3", " 7 "])
 def test_answer_prints_one_number_and_nothing_else(cli: Cli, mechanism: Path, value: str):
     outcome = cli("answer", "mechanism.json", "--value", value)

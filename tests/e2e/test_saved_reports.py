@@ -60,7 +60,7 @@ def test_a_report_that_claims_too_much_is_refused(cli: Cli, report: Path):
     assert_failed(cli("verify", "report.json"), 1, "the value of discrete Laplace", "refused")
 
 
-@pytest.mark.parametrize("words", [("describe",), ("answer", "--value", "42")])
+@pytest.mark.parametrize("words", [("describe",), ("explain",), ("answer", "--value", "42")])
 def test_a_report_is_no_mechanism(cli: Cli, report: Path, words: tuple[str, ...]):
     assert_failed(cli(words[0], "report.json", *words[1:]), 1, "noisewright report", "give a mechanism")
 

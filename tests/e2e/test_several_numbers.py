@@ -16,8 +16,10 @@ def test_it_prints_the_librarys_report_and_keeps_the_winner(cli: Cli, tmp_path: 
     saved, picture = tmp_path / "mechanism.json", tmp_path / "picture.png"
     outcome = cli(*COMMON, "--sensitivities", "1,120,1e6", "--set", "box", "--save", str(saved), "--plot", str(picture))
     assert_succeeded(outcome)
-    report = nw.design(nw.Vector(nw.Box([1, 120, "1e6"])), privacy=nw.PureDP(1), utility=nw.SquaredError())
+    with pytest.warns(nw.errors.UnevenNumbersWarning):  # asked for without weights, to see that the report says so
+        report = nw.design(nw.Vector(nw.Box([1, 120, "1e6"])), privacy=nw.PureDP(1), utility=nw.SquaredError())
     assert outcome.out == f"{report}\n"
+    assert "SquaredError(weights=[1, 6.94444e-05, 1e-12])" in outcome.out
     assert picture.stat().st_size > 10_000
     answer = cli("answer", str(saved), "--value", "1, 2, 3")
     assert_succeeded(answer)
@@ -26,6 +28,15 @@ def test_it_prints_the_librarys_report_and_keeps_the_winner(cli: Cli, tmp_path: 
     short = cli("answer", str(saved), "--value", "1")
     assert short.code != 0
     assert "3" in short.err
+
+
+def test_weights_are_read_as_any_other_number(cli: Cli):
+    outcome = cli(*COMMON, "--sensitivities", "1,120,1e6", "--set", "box", "--weights", "1,1/14400,1e-12")
+    assert_succeeded(outcome)
+    wanted = nw.SquaredError([1, "1/14400", "1e-12"])
+    report = nw.design(nw.Vector(nw.Box([1, 120, "1e6"])), privacy=nw.PureDP(1), utility=wanted)
+    assert outcome.out == f"{report}\n"
+    assert_failed(cli(*COMMON, "--sensitivities", "1,2", "--set", "box", "--weights", "1,much"), 2, "weight 2 is")
 
 
 def test_sensitivities_come_from_a_file(cli: Cli, tmp_path: Path):

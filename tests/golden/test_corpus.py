@@ -165,14 +165,23 @@ ANSWERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "bounded": lambda query: sum(map(Fraction, query["inputs"])) / 2,
     "ranged-scalar": lambda query: Fraction(query["low"]),
     "choice": lambda query: {name: i for i, name in enumerate(query["candidates"])},
-    "vector": lambda query: [Fraction(i, 3) for i in range(_dimension(query["sensitivity"]))],
+    "vector": lambda query: _numbers(query),
+    "histogram": lambda query: list(range(query["bins"])),
     "workload": lambda query: [2 + i for i in range(nw.Workload.from_dict(query).size)],
     "linear": lambda query: [2 + i for i in range(len(query["numerators"][0].split()))],
 }
 """A true answer to each kind of question."""
 
 
+def _numbers(query: dict[str, Any]) -> list[Any]:
+    count, whole = _dimension(query["sensitivity"]), query.get("integer", False)
+    flags = whole if isinstance(whole, list) else [whole] * count
+    return [i if flag else Fraction(i, 3) for i, flag in enumerate(flags)]
+
+
 def _dimension(chosen: dict[str, Any]) -> int:
+    if "sets" in chosen:
+        return sum(map(_dimension, chosen["sets"]))
     if "dimension" in chosen:
         return int(chosen["dimension"])
     return len(chosen["each"] if "each" in chosen else chosen["rows"][0])
@@ -210,7 +219,7 @@ def _fits(mechanism: dict[str, Any], answer: Any, released: Any) -> bool:
     if mechanism["kind"] == "metric-exponential":
         return released in range(len(query["numerators"]))
     synthetic = mechanism["kind"] in {"metric-smalldb", "metric-mwem"}
-    size = len(answer) if synthetic or query["kind"] == "vector" else len(query["numerators"])
+    size = len(answer) if synthetic or query["kind"] in {"vector", "histogram"} else len(query["numerators"])
     return np.shape(released) == (size,) and bool(np.isfinite(released).all())
 
 
@@ -289,6 +298,9 @@ OPTIONS: dict[str, Holds] = {
     "a tabulated law for real answers": lambda role, data: role == "law" and data.get("edge") == "0",
     "a tabulated law for integers": lambda role, data: role == "law" and data.get("edge") == "1/2",
     "a question for an integer": lambda role, data: data.get("integer") is True,
+    "a question for whole and real numbers": lambda role, data: isinstance(data.get("integer"), list),
+    "bins with labels": lambda role, data: data.get("kind") == "histogram" and bool(data.get("labels")),
+    "bins without labels": lambda role, data: data.get("kind") == "histogram" and "labels" not in data,
     "a question for a real number": lambda role, data: data.get("integer") is False,
     "a fold without an upper end": lambda role, data: role == "fold" and data.get("high", "") is None,
     "a fold with an upper end": lambda role, data: data.get("kind") == "truncated-normal" and bool(data["high"]),

@@ -24,6 +24,7 @@ from noisewright.search.designers.bounded import BOUNDED_PURE, bounded_designer
 from noisewright.search.programmes.layout import Size
 from noisewright.search.saved import report_from_dict
 from tests.examples import EXAMPLES
+from tests.wording import assert_reads_well
 
 SMALL: dict[type, Any] = {
     Bounded: Bounded(1, (0, 1), (-4, 5), 0),
@@ -98,6 +99,7 @@ def test_a_cell_of_the_table_gives_a_report(query: Any, privacy: Any, utility: A
         assert candidate.gap is not None
         assert candidate.gap >= 0
         assert candidate.gap == pytest.approx(distance, abs=candidate.error / report.bound + ROUNDING)
+    assert_reads_well(report)
 
 
 @pytest.mark.parametrize(("query", "privacy", "utility"), FIRST)

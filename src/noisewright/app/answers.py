@@ -55,7 +55,7 @@ def shown(released: Any) -> str:
     """A private answer as one line."""
     if isinstance(released, str) or not hasattr(released, "__iter__"):
         return str(released)
-    return ",".join(repr(float(number)) for number in released)
+    return ",".join(repr(number) for number in getattr(released, "tolist", lambda: list(released))())
 
 
 def _numbers(text: str) -> Any:

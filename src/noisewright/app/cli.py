@@ -44,6 +44,7 @@ for command, function, example in (
     ("linear", linear.linear, "noisewright linear --queries queries.csv --points points.csv"),
     ("verify", saved.verify, "noisewright verify mechanism.json"),
     ("describe", saved.describe, "noisewright describe mechanism.json"),
+    ("explain", saved.explain, "noisewright explain mechanism.json"),
     ("answer", saved.answer, "noisewright answer mechanism.json --value 42"),
     ("budget", designing.budget, "noisewright budget --sensitivity 1 --half-width 10 --confidence 0.95"),
     ("reproduce", reproducing.reproduce, "noisewright reproduce --list"),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated
 
 from noisewright.app import options
 from noisewright.app.options import UTILITY, Confidence, Integer, Json, Power, Save, Sensitivity, Within, number
-from noisewright.app.output import check_places, draw, keep, on_a_terminal, say_either
+from noisewright.app.output import check_places, draw, keep, say_either
 from noisewright.app.questions import make_goal, make_privacy, make_query, make_utility, typed, whole
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.queries import Choice, Scalar
+from noisewright.problem.remarks import UnevenNumbersWarning
 
 
 def design(
@@ -58,9 +60,9 @@ def design(
         raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
     from noisewright.search.design import design as find_best
 
-    report = find_best(
-        query, privacy=privacy, utility=wanted, compose=releases, progress=on_a_terminal(), explore=explore
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnevenNumbersWarning)  # the report says the same
+        report = find_best(query, privacy=privacy, utility=wanted, compose=releases, explore=explore)
     say_either(report, json=json)
     keep(report.best, save, f"mechanism ({report.candidates[0].name})")
     keep(report, save_report, "report")
@@ -89,6 +91,6 @@ def budget(
     check_places(save=save)
     from noisewright.search.budget import budget_for
 
-    found = budget_for(query, utility=wanted, target=value, progress=on_a_terminal())
+    found = budget_for(query, utility=wanted, target=value)
     say_either(found, json=json)
     keep(found.best, save, f"mechanism ({found.rows[0].name})")

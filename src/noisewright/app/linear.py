@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from noisewright.app.options import Json, Plot, Save, SaveReport, number, option
-from noisewright.app.output import check_places, draw, keep, on_a_terminal, read_text, say, say_json
+from noisewright.app.output import check_places, draw, keep, read_text, say, say_json
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
@@ -52,7 +52,7 @@ def linear(
     check_places(save=save, save_report=save_report, plot=plot)
     from noisewright.search.design import design
 
-    report = design(query, privacy=privacy, utility=SquaredError(), progress=on_a_terminal())
+    report = design(query, privacy=privacy, utility=SquaredError())
     released = None if counts is None else [float(v) for v in report.best.release(counts)]
     if json:
         say_json({**report.to_dict(), "released": released})

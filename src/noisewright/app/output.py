@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -101,11 +102,6 @@ def remark(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def on_a_terminal() -> bool:
-    """Whether a person is watching standard error."""
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
 def check_places(**places: Path | None) -> None:
     """Refuse files that cannot be written, by the names of their options, before any work is done."""
     for name, path in places.items():
@@ -135,6 +131,17 @@ def keep(thing: Any, path: Path | None, what: str) -> None:
         with writing(path):
             thing.save(path)
         remark(f"The {what} is in {path}.")
+
+
+def page(title: str, body: str) -> str:
+    """A whole page around a fragment of HTML; it needs nothing from elsewhere."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        f"<title>{escape(title)}</title>\n"
+        "<style>body { max-width: 42em; margin: 2em auto; padding: 0 1em; font-family: sans-serif; }</style>\n"
+        f"</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
 
 
 def draw(picture: Callable[[Path], Any], path: Path | None) -> None:

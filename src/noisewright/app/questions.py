@@ -77,7 +77,8 @@ def make_utility(name: str, given: Typed, weights: str | None = None) -> Utility
         return utility
     if "weights" not in utility.CARD.given:
         raise InvalidInputError(f"--utility {name} takes no --weights: it does not add up numbers; leave them out.")
-    return type(utility).from_dict({**utility.to_dict(), "weights": split(weights)})
+    exact = [str(parameter(text, f"weight {i}")) for i, text in enumerate(split(weights), 1)]
+    return type(utility).from_dict({**utility.to_dict(), "weights": exact})
 
 
 def _made(option: str, name: str, kinds: Kinds, what: str, given: Typed) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from noisewright.app.options import option
-from noisewright.app.output import on_a_terminal, remark, say, writing
+from noisewright.app.output import remark, say, writing
 from noisewright.problem.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def reproduce(
     from noisewright.search.report.shown import progress_bar
 
     entry = REPRODUCTIONS[name]
-    with progress_bar(name, entry.steps, shown=on_a_terminal()) as step:
+    with progress_bar(name, entry.steps) as step:
         result = entry.run(folder, step)
     _write_claims(result, folder)
     say(_claims_text(result))

@@ -1,4 +1,4 @@
-"""Commands on a saved mechanism: `noisewright verify`, `describe` and `answer`."""
+"""Commands on a saved mechanism: `noisewright verify`, `describe`, `explain` and `answer`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from noisewright.app.answers import read_truth, shown, truth_of
 from noisewright.app.options import MechanismFile, SavedFile, option
-from noisewright.app.output import say
+from noisewright.app.output import check_places, page, remark, say, writing
 from noisewright.problem.numbers import show
 
 
@@ -39,8 +39,8 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from noisewright.search.report.report import gap_text
     from noisewright.search.report.shown import number
+    from noisewright.search.report.words import gap_text
     from noisewright.search.saved import report_from_dict
 
     report = report_from_dict(data)
@@ -48,7 +48,7 @@ def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Proven", str(report.privacy)),
         ("Query", str(report.query)),
         ("Utility", report.title),
-        ("Best", "not known" if report.bound is None else f"no better than {number(report.bound)} is possible"),
+        ("Best", "no bound proven" if report.bound is None else f"no better than {number(report.bound)} is possible"),
         *((f"{i}", f"{c.name}, {number(c.value)}, gap {gap_text(c.gap)}") for i, c in enumerate(report.candidates, 1)),
         ("Digest", data["digest"]),
     ]
@@ -59,6 +59,23 @@ def describe(file: MechanismFile) -> None:
     from noisewright.sample.certified import Certified
 
     say(Certified.load(file).describe())
+
+
+def explain(
+    file: MechanismFile,
+    html: Annotated[Path | None, option("FILE", "Write the explanation as a page for a browser instead.")] = None,
+) -> None:
+    """Explain a saved mechanism to a person who has never heard of epsilon: what is given away, how far off it is."""
+    check_places(html=html)
+    from noisewright.sample.certified import Certified
+
+    certified = Certified.load(file)
+    if html is None:
+        say(certified.explain())
+        return
+    with writing(html):
+        html.write_text(page("Explanation of a release", certified.explain(html=True)), encoding="utf-8")
+    remark(f"The explanation is in {html}.")
 
 
 def answer(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from noisewright.app import options
-from noisewright.app.output import check_places, draw, on_a_terminal, remark, say_either, writing
+from noisewright.app.output import check_places, draw, remark, say_either, writing
 from noisewright.app.questions import Typed, make_utility, typed, whole
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import show
@@ -48,7 +48,7 @@ class Sweep:
         return [*(reached.get(name) for name in self.names), report.bound]
 
     def __str__(self) -> str:
-        cells = [["not known" if v is None else number(v) for v in self.values(r)] for r in self.reports]
+        cells = [["none proven" if v is None else number(v) for v in self.values(r)] for r in self.reports]
         rows = [[show(r.privacy.epsilon), *row] for r, row in zip(self.reports, cells, strict=True)]
         better = "larger" if self.utility.larger_is_better else "smaller"
         lines = [
@@ -81,12 +81,12 @@ class Sweep:
         return {"query": self.query.to_dict(), "utility": self.utility.to_dict(), "rows": rows}
 
 
-def run(query: Scalar, requirements: list[PureDP], utility: Utility, *, progress: bool) -> Sweep:
+def run(query: Scalar, requirements: list[PureDP], utility: Utility) -> Sweep:
     """Ask the same question at each epsilon."""
     from noisewright.search.design import design
 
     reports = []
-    with progress_bar("sweep", len(requirements), shown=progress) as step:
+    with progress_bar("sweep", len(requirements)) as step:
         for requirement in requirements:
             step(f"epsilon = {show(requirement.epsilon)}")
             reports.append(design(query, privacy=requirement, utility=utility))
@@ -152,7 +152,7 @@ def sweep(
     check_places(csv=csv, plot=plot)
     from noisewright.app.sweep import run
 
-    result = run(query, requirements, wanted, progress=on_a_terminal())
+    result = run(query, requirements, wanted)
     say_either(result, json=json)
     if csv is not None:
         with writing(csv):

@@ -92,7 +92,8 @@ def _rule_claims() -> list[Claim]:
     pure = certify(half, PureDP(1)).bound
     scale = corollary_nine_scale(2, 100, 10, 0.01, printed=True)
     law = GeneralizedGaussian(Fraction(2), Fraction(scale))
-    printed = probabilistic_delta(Additive(Scalar(100), law, Lattice.cells(Fraction(1, 10))), Fraction(10))[0]
+    noise = Additive(Scalar(100), law, Lattice.cells(Fraction(1, 10)))
+    printed = probabilistic_delta(noise, Fraction(10), noise.query.sensitivity)[0]
     query = Bounded(1, (0, 1), (0, 1), None)
     seven = {e: Fraction(truncated_printed_scale(2, [1], [1], e)) for e in (0.1, 1.0)}
     cut = bounded_ratio(Truncated(query, 2, seven[1.0], 100), Fraction(1))[0]

@@ -35,3 +35,4 @@ from noisewright.search.families.calibration import (
     calibrated_many as calibrated_many,
     generalized_gaussians as generalized_gaussians,
 )
+from noisewright.search.families.together import calibrated_together as calibrated_together

@@ -96,6 +96,9 @@ class LogConcave(Protocol):
     def sf(self, x: Point, field: Field) -> Value:
         """P(X > x), accurate in the upper tail."""
 
+    def drop(self, x: Point, shift: Point, field: Field) -> Value:
+        """ln f(x) - ln f(x + shift)."""
+
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
         """(t1, t2) with t1 <= inf{x : ln f(x) - ln f(x + shift) > epsilon} <= t2; None if there is no such x."""
 

@@ -34,6 +34,10 @@ class Gaussian(SmoothLaw):
         half = field.gamma(Fraction(power + 1) / 2) / field.sqrt(field.pi())
         return field.power(spread, power) * half
 
+    def drop(self, x: Point, shift: Point, field: Field) -> Value:
+        """ln f(x) - ln f(x + shift) = (2 x + shift) shift / (2 std^2)."""
+        return field.real((2 * x + shift) * shift) / field.real(2 * self.std**2)
+
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing:
         """The log-ratio (2 x shift + shift^2) / (2 std^2) passes epsilon at a rational point."""
         place = epsilon * self.std**2 / shift - shift / 2

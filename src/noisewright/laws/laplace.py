@@ -29,6 +29,10 @@ class Laplace(SmoothLaw):
     def moment(self, power: Exact, field: Field) -> Value:
         return field.gamma(power + 1) * field.power(field.real(self.scale), power)
 
+    def drop(self, x: Point, shift: Point, field: Field) -> Value:
+        """ln f(x) - ln f(x + shift)."""
+        return field.real(_farther(x, shift)) / field.real(self.scale)
+
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
         """Where the log-ratio passes epsilon: between -shift and 0 it is (2 x + shift) / scale."""
         if epsilon * self.scale >= shift:
@@ -70,6 +74,10 @@ class TruncatedLaplace(SmoothLaw):
         cut = whole * field.gamma_tail(power + 1, reach)
         return field.power(field.real(self.scale), power) * (whole - cut) / self._inside(field)
 
+    def drop(self, x: Point, shift: Point, field: Field) -> Value:
+        """ln f(x) - ln f(x + shift), for x and x + shift within the bound."""
+        return field.real(_farther(x, shift)) / field.real(self.scale)
+
     def crossing(self, epsilon: Fraction, shift: Fraction) -> Crossing | None:
         """At the latest where x + shift leaves the support."""
         end = self.bound - shift
@@ -82,6 +90,11 @@ class TruncatedLaplace(SmoothLaw):
 
     def _inside(self, field: Field) -> Value:
         return -field.expm1(-field.real(self.bound) / field.real(self.scale))
+
+
+def _farther(x: Point, shift: Point) -> Point:
+    """|x + shift| - |x|."""
+    return max(x + shift, -x - shift) - max(x, -x)
 
 
 @record("discrete-laplace", LAWS, error=InvalidLawError)

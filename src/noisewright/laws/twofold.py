@@ -7,6 +7,7 @@ density -L'(|x|)/2, P(X > x) = L(x)/2 for x >= 0 and E|X|^p = Gamma(p+1) E u^(-p
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 import noisewright.laws.combined
 import noisewright.laws.formula  # noqa: F401  # loads every fold, which registers it
@@ -20,9 +21,10 @@ from noisewright.problem.records import record
 
 @record("two-fold", LAWS, error=InvalidLawError)
 class TwoFold(SmoothLaw):
-    """Compound Laplace noise with the given second fold."""
+    """Compound Laplace noise with the given second fold; for whole numbers it is rounded to the nearest one."""
 
     fold: Fold = one_of(FOLDS)
+    on_integers: ClassVar[bool | None] = None
 
     @property
     def largest_table(self) -> int:

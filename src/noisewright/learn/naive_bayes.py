@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -12,12 +13,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from noisewright.learn.columns import (
+    ESTIMATE,
+    MAGNITUDES,
+    bounds_from,
+    by_column,
+    checked_bounds,
+    checked_names,
+    magnitudes,
+    missing_bounds,
+)
 from noisewright.learn.counting import noise_for_cells, split_budget
+from noisewright.learn.spending import Spending
 from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
 from noisewright.problem.utilities import SquaredError
-from noisewright.proof.certify import Certificate
 from noisewright.sample.certified import Certified
 from noisewright.sample.uniform import Entropy
 
@@ -25,16 +36,19 @@ Whole = NDArray[np.int64]
 
 _GRID = 2**20
 _MEAN_WEIGHT, _SQUARE_WEIGHT = 11.0, 8.0
+_BOUNDS_WEIGHT = 1.0
 _LEAST_VARIANCE = 1e-3
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+class NaiveBayes(Spending, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
     """Naive Bayes whose every count and sum is released with designed noise; the whole fit is epsilon-DP.
 
     Features are categorical (whole numbers 0 … k-1, with k given in `categorical` by column) or numeric (normal
-    within each class; clipped to `bounds`, one pair for all or a mapping by column). One person has at most
-    `rows_per_person` rows; with `groups` given to `fit` (who each row belongs to), further rows of a group are left
-    out, and without it the caller vouches for the limit.
+    within each class; clipped to `bounds`, one pair for all or a mapping by column). Columns are meant by number or
+    by name: names are those of a data frame, or `feature_names`. Bounds must be given, from public knowledge; for
+    "estimate" in place of a pair a part of epsilon pays for a histogram of the magnitudes of that column, and
+    `bounds_` says what was found. One person has at most `rows_per_person` rows; with `groups` given to `fit` (who
+    each row belongs to), further rows of a group are left out, and without it the caller vouches for the limit.
     `noise` is "best", "tailored", "staircase", "two-fold" or "Laplace"; with m rows per person, noise of another
     shape than Laplace's pays for every cell that the rows may fall into, and is up to m times as wide.
     `utility` is what the noise is designed for (squared error if None). `budget` "optimised" gives queries that
@@ -43,15 +57,18 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     Guarantees: each table of counts or sums is certified as one vector, over every change that one person's rows
     can make to it; the certificates of the mechanisms used, in `certificates_` and `mechanisms_`, sum to at most
     epsilon for adding or removing one person, and are proven again when a pickled model is loaded. Class labels,
-    the number of features, bounds and categories count as public.
+    the number of features, their names, bounds that are given and categories count as public.
+    Each call of `fit` spends epsilon again: `spent_by_search` says what a grid search spends, whose scores are not
+    private besides.
     """
 
     def __init__(
         self,
         epsilon: Any = 1.0,
         *,
-        bounds: Any = (-10.0, 10.0),
-        categorical: Mapping[int, int] | None = None,
+        bounds: Any = None,
+        categorical: Mapping[Any, int] | None = None,
+        feature_names: Any = None,
         noise: str = "best",
         utility: Any = None,
         budget: str = "optimised",
@@ -62,6 +79,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.epsilon = epsilon
         self.bounds = bounds
         self.categorical = categorical
+        self.feature_names = feature_names
         self.noise = noise
         self.utility = utility
         self.budget = budget
@@ -88,14 +106,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             kept["mechanisms_"] = [Certified.from_dict(data) for data in kept["mechanisms_"]]
         super().__setstate__(kept)
 
-    @property
-    def certificates_(self) -> list[Certificate]:
-        """What was proven of each release, in their order."""
-        return [certified.certificate for certified in self.mechanisms_]
-
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> NaiveBayes:  # noqa: N803
         """Spend epsilon on the counts and sums of the training rows."""
         rows, labels = validate_data(self, X, y, dtype=np.float64)
+        names = checked_names(self.feature_names, getattr(self, "feature_names_in_", None), self.n_features_in_)
+        if names is not None:
+            self.feature_names_in_ = names
         check_classification_targets(labels)
         epsilon, most = parameter(self.epsilon, "epsilon"), self._rows_per_person()
         if groups is not None:
@@ -132,20 +148,23 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return int(most)
 
     def _release_everything(self, rows: Floats, place: Whole, epsilon: Fraction, most: int) -> None:
-        sizes = {int(j): int(k) for j, k in (self.categorical or {}).items()}
         features = self.n_features_in_
-        if any(not 0 <= j < features or k < 1 for j, k in sizes.items()):
-            raise InvalidInputError("categorical maps column numbers to how many values they have.", given=sizes)
+        sizes = self._categories_of_columns()
         numeric = [j for j in range(features) if j not in sizes]
-        weights = [1.0, *(float(k) for k in sizes.values())]
+        given = {j: self._bounds_of(j) for j in numeric}
+        sought = [j for j in numeric if given[j] is None]
+        weights = [1.0, *(float(k) for k in sizes.values()), *[_BOUNDS_WEIGHT] * len(sought)]
         weights += [_MEAN_WEIGHT, _SQUARE_WEIGHT] * len(numeric)
         shares = iter(split_budget(epsilon, weights, optimised=self.budget == "optimised"))
-        self.mechanisms_: list[Certified] = []
+        self.mechanisms_ = []
         totals = np.bincount(place, minlength=len(self.classes_)).astype(np.int64)
         self.class_count_ = np.maximum(self._counts(totals, next(shares), most), 1.0)
         self.category_log_prob_ = {
             j: self._categories(rows[:, j], place, k, next(shares), most) for j, k in sizes.items()
         }
+        estimated = {j: self._estimate(rows[:, j], next(shares), most) for j in sought}
+        self.bounds_ = {j: given[j] or estimated[j] for j in numeric}
+        self.estimated_ = [self._label(j) for j in sought]
         self.theta_ = np.zeros((len(self.classes_), features))
         self.var_ = np.ones((len(self.classes_), features))
         self._middle, self._half = np.zeros(features), np.ones(features)
@@ -171,7 +190,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return np.asarray(np.log(smooth / smooth.sum(axis=1, keepdims=True)))
 
     def _moments(self, j: int, column: Floats, place: Whole, shares: tuple[Fraction, Fraction], most: int) -> None:
-        low, high = self._bounds_of(j)
+        low, high = self.bounds_[j]
         self._middle[j], self._half[j] = (low + high) / 2, (high - low) / 2
         # In half-ranges, on a grid of whole numbers: sums of integers are exact, and no row adds more than 1.
         z = np.rint(_in_half_ranges(column, self._middle[j], self._half[j]) * _GRID).astype(np.int64)
@@ -185,17 +204,45 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.theta_[:, j] = mean
         self.var_[:, j] = np.maximum(square - mean**2, _LEAST_VARIANCE)
 
-    def _bounds_of(self, j: int) -> tuple[float, float]:
-        pair = self.bounds[j] if isinstance(self.bounds, Mapping) else self.bounds
-        low, high = float(pair[0]), float(pair[1])
-        # Half the distance must be a number too: a half-range of 0 or infinity would not limit a row.
-        if not (low < high and np.isfinite(low + high) and 0 < (high - low) / 2 < np.inf):
-            raise InvalidInputError(f"bounds of column {j} are {pair!r}; give two finite numbers, low < high.")
-        return low, high
+    def _categories_of_columns(self) -> dict[int, int]:
+        names = getattr(self, "feature_names_in_", None)
+        sizes = by_column(self.categorical or {}, names, self.n_features_in_, "categorical")
+        if any(isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1 for k in sizes.values()):
+            raise InvalidInputError("categorical maps columns to how many values they have, at least 1.", given=sizes)
+        return {j: int(k) for j, k in sizes.items()}
+
+    def _label(self, j: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return str(j if names is None else names[j])
+
+    def _given_bounds(self, j: int) -> Any:
+        if isinstance(self.bounds, Mapping):
+            names = getattr(self, "feature_names_in_", None)
+            return by_column(self.bounds, names, self.n_features_in_, "bounds").get(j)
+        return self.bounds
+
+    def _bounds_of(self, j: int) -> tuple[float, float] | None:
+        """The given bounds of a column; None where they are to be found."""
+        given = self._given_bounds(j)
+        if given is None:
+            raise missing_bounds(self._label(j))
+        if isinstance(given, str):
+            if given != ESTIMATE:
+                raise InvalidInputError(f'bounds is {given!r}; give pairs of numbers, or "{ESTIMATE}".', bounds=given)
+            return None
+        return checked_bounds(j, given)
+
+    def _estimate(self, column: Floats, share: Fraction, most: int) -> tuple[float, float]:
+        """Bounds of a column, read off a private histogram of its magnitudes."""
+        counts = np.bincount(magnitudes(column), minlength=MAGNITUDES).astype(np.int64)
+        return bounds_from(self._counts(counts, share, most), share, most)
 
     def _joint(self, X: ArrayLike) -> Floats:  # noqa: N803
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        with warnings.catch_warnings():
+            if self.feature_names is not None:  # columns of an array have the names that were given
+                warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            rows = validate_data(self, X, dtype=np.float64, reset=False)
         joint = np.tile(np.log(self.class_count_ / self.class_count_.sum()), (len(rows), 1))
         for j, table in self.category_log_prob_.items():
             value = np.clip(np.nan_to_num(rows[:, j]), 0, table.shape[1] - 1).astype(np.int64)

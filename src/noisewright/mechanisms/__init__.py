@@ -1,11 +1,12 @@
 """How laws answer a query: a mechanism maps a true answer to the law of the released one.
 
 - base, registry, answers: what a mechanism is and what utilities ask of its errors, names in files, true answers
+- rounding, places: many answers put on a lattice or a grid at once, exactly
 - additive, per_coordinate, norm_shaped, linear_gaussian: noise for one number and for several
 - conditional, composite, rows, truncated, blend, worst_cases: answers in bounds, and the worst of their errors
 - linear, selection, choice, exponential: linear questions, synthetic data, choices
 - strategy, strategy_rows, strategy_tables, strategy_values, strategy_estimates: workloads
-- expected, losses, numerical, linear_values: how each kind of error is computed
+- expected, losses, numerical, whole_fold, linear_values: how each kind of error is computed
 """
 
 from noisewright.door import opened

@@ -12,6 +12,7 @@ from noisewright.lab.sensitivities import (
     lp_sensitivity_from_bounds as lp_sensitivity_from_bounds,
 )
 from noisewright.mechanisms.additive import Additive as Additive
+from noisewright.mechanisms.alike import Alike as Alike
 from noisewright.mechanisms.blend import Blend as Blend
 from noisewright.mechanisms.choice import PermuteAndFlip as PermuteAndFlip, RandomExponential as RandomExponential
 from noisewright.mechanisms.composite import Composite as Composite

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+from numpy.typing import NDArray
 
 from noisewright.laws.base import LAWS
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
@@ -12,10 +15,13 @@ from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.answers import read_answer, read_whole, stretch_of
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.expected import ErrorDensity, ErrorLaw
 from noisewright.mechanisms.losses import Smoothed
+from noisewright.mechanisms.rounding import Cells, Whole, whole_indices
+from noisewright.mechanisms.whole_fold import WholeFold
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import one_of, only
@@ -39,8 +45,12 @@ class Released:
     stretch: Fraction
 
     def value(self, noise_index: int) -> Fraction:
-        """The released number, given which cell the noise fell into."""
+        """The lattice point that is released, given which cell the noise fell into."""
         return self.stretch * self.lattice.released(self.answer_index, noise_index)
+
+    def point(self, noise_index: int) -> int:
+        """How many steps that point is from zero."""
+        return self.answer_index + noise_index + int(1 - 2 * self.lattice.edge)
 
 
 @record("additive", MECHANISMS, error=InvalidMechanismError)
@@ -73,6 +83,8 @@ class Additive(Mechanism):
         if self.law.on_integers is (not self.query.integer):
             kind = "integer" if self.law.on_integers else "real"
             raise InvalidMechanismError(f"{type(self.law).__name__} noise is for {kind} answers only.")
+        if self.query.integer and isinstance(self.law, TwoFold):
+            WholeFold(self.law)
         if isinstance(self.law, Piecewise | Tabulated) and not self.law.aligned(self.lattice.step, self.lattice.edge):
             raise InvalidMechanismError("the jumps of a piecewise law must fall on the edges of the lattice's cells.")
 
@@ -95,6 +107,8 @@ class Additive(Mechanism):
             return self.law.stepped()
         if isinstance(self.law, Piecewise | Tabulated | DiscreteGaussian):
             return self.law
+        if self.query.integer and isinstance(self.law, TwoFold):
+            return WholeFold(self.law)
         return Smoothed(self.law, self.lattice.step)
 
     @property
@@ -113,12 +127,32 @@ class Additive(Mechanism):
         law = self.law.stepped() if isinstance(self.law, DiscreteLaplace) else self.law
         return Rounded(law, self.lattice)
 
+    def cells_given(self, answers: NDArray[Any], read: tuple[Fraction, bool] | None = None) -> Whole:
+        """The cells of many answers: `law_given(answer).answer_index` of each.
+
+        `read` are sensitivity and exactness by which floats are read, if not those of the question: a part of a
+        mechanism for several numbers is given those of the whole.
+        """
+        asked, largest = self.query, self._largest_index
+        sensitivity, exact = read or (asked.sensitivity, asked.exact)
+
+        def one(answer: Any) -> int:
+            return self.law_given(answer if asked.integer else read_answer(answer, sensitivity, exact)).answer_index
+
+        if asked.integer:
+            return whole_indices(answers, largest, one)
+        return Cells(self.spacing, self.lattice.edge, largest, None if exact else sensitivity, one).indices(answers)
+
+    @property
+    def _largest_index(self) -> int:
+        return _LARGEST_INTEGER if self.query.integer else _LARGEST_INDEX
+
     def law_given(self, answer: Number) -> Released:
         """The law of the released answer when `answer` is the truth."""
         asked = self.query
         exact_answer = read_whole(answer) if asked.integer else read_answer(answer, asked.sensitivity, asked.exact)
         index = self.lattice.index(exact_answer / self.stretch)
-        largest = _LARGEST_INTEGER if self.query.integer else _LARGEST_INDEX
+        largest = self._largest_index
         if abs(index) >= largest:
             limit = float(largest * self.spacing)
             raise InvalidAnswerError(

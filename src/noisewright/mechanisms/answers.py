@@ -18,7 +18,7 @@ from noisewright.problem.numbers import data_value, precision_bits, show, typed
 from noisewright.problem.queries import ROUNDING, Vector
 
 STRETCH = 1 + ROUNDING
-_DOUBLE = 53
+DOUBLE = 53
 LARGEST_FLOAT = 2**26
 """Floats of at most so many sensitivities are within a quarter of what the stretch absorbs, if rounded once."""
 
@@ -33,8 +33,8 @@ def read_answer(answer: Any, sensitivity: Fraction, exact: bool) -> Fraction:
     value, bits = data_value(answer), precision_bits(answer)
     if exact or bits is None:
         return value
-    narrow = bits < _DOUBLE and not typed(answer)
-    limit = LARGEST_FLOAT * sensitivity / (2 ** (_DOUBLE - bits) if narrow else 1)
+    narrow = bits < DOUBLE and not typed(answer)
+    limit = LARGEST_FLOAT * sensitivity / (2 ** (DOUBLE - bits) if narrow else 1)
     if abs(value) > limit:
         raise InvalidAnswerError(
             f"the answer is too large for a float of its precision: beyond {show(limit)} in size its rounding error may"
@@ -62,16 +62,25 @@ def read_whole(answer: Any) -> Fraction:
 
 def read_answers(answers: Sequence[Any], query: Vector) -> list[Fraction]:
     """Several answers, one for each number of the question."""
+    check_count(answers, query.dimension)
+    moves = zip(answers, query.sensitivity.smallest, query.whole, strict=True)
+    return [read_number(x, move, query.exact, whole) for x, move, whole in moves]
+
+
+def check_count(answers: Any, count: int) -> None:
+    """Refuse what is no list of so many numbers."""
     listed = hasattr(answers, "__len__") and hasattr(answers, "__iter__") and getattr(answers, "shape", 1) != ()
     if isinstance(answers, str | bytes) or not listed:
-        raise InvalidAnswerError(f"the answer is not a list; give a list of {query.dimension} numbers.")
-    if len(answers) != query.dimension:
+        raise InvalidAnswerError(f"the answer is not a list; give a list of {count} numbers.")
+    if len(answers) != count:
         raise InvalidAnswerError(
-            f"the answer has {len(answers)} numbers, the question {query.dimension}; give one for each.",
-            given=len(answers),
+            f"the answer has {len(answers)} numbers, the question {count}; give one for each.", given=len(answers)
         )
-    moves = zip(answers, query.smallest_moves, strict=True)
-    return [read_answer(x, move, query.exact or not move) for x, move in moves]
+
+
+def read_number(answer: Any, move: Fraction, exact: bool, whole: bool) -> Fraction:
+    """One of several answers, of which one person can move it by as little as `move`, or not at all if that is 0."""
+    return read_whole(answer) if whole else read_answer(answer, move, exact or not move)
 
 
 def within_range(answer: Any, low: Fraction, high: Fraction, exact: bool) -> Fraction:

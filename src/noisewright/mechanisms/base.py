@@ -38,6 +38,10 @@ class Errors:
         """Mean of the largest absolute error."""
         self._refuse("the largest error")
 
+    def apart(self) -> list[Any]:
+        """What is known of each number's errors by themselves; a single entry stands for numbers that are all alike."""
+        self._refuse("a loss of each number")
+
     def mean_loss(self, utility: Any, field: Field) -> Value:
         """Mean of a loss that is known by its values."""
         self._refuse("a loss of your own")

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from noisewright.mechanisms.answers import within_range
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.worst_cases import Ends, Table, highest, worst_chance, worst_half_width, worst_mean
-from noisewright.numerics.balls import Ball, ball, hull, lower, precision, upper
+from noisewright.numerics.balls import Ball, ball, hull, lower, precision, upper, working_bits
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.fields import Rationals, rationals
@@ -113,8 +113,11 @@ class Row:
 def rounded_row(spread: Callable[[Fraction, Field], Value], low: Fraction, width: Fraction, cells: int) -> Row:
     """The density with this second antiderivative, rounded at random (up with the fractional part) to low + k width."""
 
+    # Balls depend on the working precision; neighbouring outputs share an end.
+    remembered: Callable[..., Value] = lru_cache(maxsize=2)(lambda k, field, bits: spread(low + k * width, field))
+
     def inside(k: int, field: Field) -> Value:
-        near, far = (spread(low + (k + e) * width, field) for e in (0, 1))
+        near, far = (remembered(k + e, field, working_bits()) for e in (0, 1))
         return (far - near) / field.real(width)
 
     return Row(inside, cells)

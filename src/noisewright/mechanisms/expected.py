@@ -14,6 +14,7 @@ from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.base import Errors
 from noisewright.mechanisms.losses import Smoothed, expected_loss, off_by
 from noisewright.mechanisms.numerical import entropy_of_error, histogram_value, mallows_value
+from noisewright.mechanisms.whole_fold import WholeFold
 from noisewright.numerics.balls import certainly_at_most
 from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.numerics.fields import BALLS, Exact, Field, Value
@@ -22,7 +23,7 @@ from noisewright.problem.divergences import HistogramMetric, Mallows
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.utilities import Expected
 
-ErrorDensity = Piecewise | Smoothed | Tabulated | DiscreteGaussian
+ErrorDensity = Piecewise | Smoothed | Tabulated | DiscreteGaussian | WholeFold
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,9 @@ class ErrorLaw(Errors):
 
     density: ErrorDensity
     integer: bool
+
+    def apart(self) -> list[Errors]:
+        return [self]
 
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
         if self.integer and isinstance(self.density, Piecewise):

@@ -25,6 +25,7 @@ from noisewright.problem.numbers import Number
 from noisewright.problem.records import Record, record
 
 MOST_TOGETHER = 20
+_WIDEST = 2**63
 
 
 def check_columns(columns: WholeMatrix, rows: int, size: int) -> None:
@@ -36,7 +37,14 @@ def check_columns(columns: WholeMatrix, rows: int, size: int) -> None:
 
 
 def sums(columns: WholeMatrix, counts: list[int]) -> list[int]:
-    """The integer sums W x."""
+    """The integer sums W x: in 64-bit words where they surely fit, else in Python integers."""
+    packed = columns.packed
+    if packed:
+        matrix = np.frombuffer(packed, dtype=np.int64).reshape(columns.rows, columns.columns)
+        largest = max(int(matrix.max()), -int(matrix.min()))
+        if max(largest, 1) * sum(counts) < _WIDEST:
+            found: list[int] = (matrix @ np.array(counts, dtype=np.int64)).tolist()
+            return found
     return [sum(w * c for w, c in zip(row, counts, strict=True) if c) for row in columns]
 
 

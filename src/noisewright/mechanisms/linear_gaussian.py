@@ -41,6 +41,8 @@ class LinearGaussian(Several):
     inverse: Matrix = fields.derived()
 
     def __post_init__(self) -> None:
+        if self.query.integer is not False:
+            raise InvalidMechanismError("correlated noise releases real numbers; ask for them with integer=False.")
         count = self.query.dimension
         if count > LARGEST_FRAME:
             raise InvalidMechanismError(f"correlated noise is for at most {LARGEST_FRAME} numbers; there are {count}.")

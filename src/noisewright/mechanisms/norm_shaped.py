@@ -24,7 +24,7 @@ from noisewright.problem.records import Record, record
 
 NORMS = ("max", "l2")
 LARGEST_ROUND_BLOCK = 16
-_LARGEST_INDEX = 2**53
+LARGEST_INDEX = 2**53
 _MOST_SHELLS = 2_000
 
 
@@ -75,28 +75,39 @@ class NormShaped(Several):
         places = [place for block in self.blocks for place in block.places]
         if len(set(places)) != len(places) or any(not 0 <= place < self.query.dimension for place in places):
             raise InvalidMechanismError("each number belongs to at most one block.")
+        for block in self.blocks:
+            whole = {self.query.whole[place] for place in block.places}
+            if len(whole) > 1 or (True in whole and any(step.denominator > 1 for step in block.steps)):
+                raise InvalidMechanismError(
+                    "a block is for whole numbers, with whole steps, or for real numbers; make one of each."
+                )
 
     def law_given(self, answer: Sequence[Number]) -> list[tuple[Fraction, NormBlock | None]]:
         """For each number the lattice point (or the number itself) and the block whose noise is added to it."""
         placed: list[tuple[Fraction, NormBlock | None]] = [(x, None) for x in read_answers(answer, self.query)]
         for block in self.blocks:
+            stretch = self.stretch(block)
             for place, step in zip(block.places, block.steps, strict=True):
-                placed[place] = (nearest(placed[place][0] / self.stretch, step) * step * self.stretch, block)
+                placed[place] = (nearest(placed[place][0] / stretch, step) * step * stretch, block)
         return placed
 
-    @property
-    def stretch(self) -> Fraction:
-        """What answers are divided by before they are put on the lattice, and releases multiplied by."""
-        return stretch_of(self.query.exact)
+    def whole(self, block: NormBlock) -> bool:
+        """Whether a block is for whole numbers."""
+        return self.query.whole[block.places[0]]
+
+    def stretch(self, block: NormBlock) -> Fraction:
+        """What a block's answers are divided by before they are put on the lattice, and releases multiplied by."""
+        return stretch_of(self.query.exact or self.whole(block))
 
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
         if power not in (1, 2):
             self._refuse(f"the mean of |error|^{show(power)}")
         found = [ball(0)] * self.query.dimension
         for block in self.blocks:
-            unit = _unit_moment(block, int(power))
+            unit, stretch = _unit_moment(block, int(power)), self.stretch(block)
             for place, step in zip(block.places, block.steps, strict=True):
-                found[place] = unit * ball((step * self.stretch) ** int(power))
+                value = unit * ball((step * stretch) ** int(power))
+                found[place] = _of_whole(block, value, step, int(power)) if self.whole(block) else value
         return found
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Ball]:
@@ -104,9 +115,10 @@ class NormShaped(Several):
         for block in self.blocks:
             if block.norm != "max":
                 self._refuse("the chance of a useful answer under round noise")
-            radius, memo = block.radius, {}
+            radius, memo, stretch = block.radius, {}, self.stretch(block)
             for place, step in zip(block.places, block.steps, strict=True):
-                reach = limits[place] / (step * self.stretch)
+                limit = math.floor(limits[place]) + HALF if self.whole(block) else limits[place]
+                reach = limit / (step * stretch)
                 if reach not in memo:
                     # P(|x| <= t) on shell r is min(1, 2t / (2r+1)).
                     full = math.floor(reach - HALF)
@@ -120,16 +132,17 @@ class NormShaped(Several):
         for block in self.blocks:
             if block.norm != "max":
                 self._refuse("the largest error under round noise")
-            result *= _block_inside(block, x / float(self.stretch))
+            reach = np.floor(x) + 0.5 if self.whole(block) else x / float(self.stretch(block))
+            result *= _block_inside(block, reach)
         return result
 
 
 def nearest(value: Fraction, step: Fraction) -> int:
     """Index of the lattice point nearest to a value: floor(x/step + 1/2), never half-to-even."""
     index = math.floor(value / step + HALF)
-    if abs(index) >= _LARGEST_INDEX:
+    if abs(index) >= LARGEST_INDEX:
         raise InvalidAnswerError(
-            f"a number of the answer is too large for its lattice: at most {float(_LARGEST_INDEX * step):.6g} in size"
+            f"a number of the answer is too large for its lattice: at most {float(LARGEST_INDEX * step):.6g} in size"
             f" is allowed with step {show(step)}; rescale the query.",
         )
     return index
@@ -151,6 +164,21 @@ def _unit_moment(block: NormBlock, power: int) -> Ball:
         value = ball(k) / rate * ratio / pi().sqrt()
     slack = rate * ball(k).sqrt()
     return hull(value * (-slack).exp(), value * slack.exp())
+
+
+def _of_whole(block: NormBlock, value: Ball, step: Fraction, power: int) -> Ball:
+    """The moment for whole answers, from that for answers spread evenly over their cells.
+
+    Rule: on shell r the error takes n = step (2r+1) whole values with equal chance, from -(n-1)/2 to (n-1)/2 for odd n
+    and from 1 - n/2 to n/2 for even n. Its mean square is (n^2 - 1)/12 or (n^2 + 2)/12, its mean size (n - 1/n)/4 or
+    n/4. For round noise only the cells around 0 matter, by at most a quarter.
+    """
+    odd = step.numerator % 2 == 1
+    if power == 2:
+        return value + (ball(Fraction(-1, 12)) if odd else ball(Fraction(1, 6)))
+    if block.norm != "max":
+        return hull(value - ball(Fraction(1, 4)), value + ball(Fraction(1, 4)))
+    return value - block.radius.moment(-1) / ball(4 * step) if odd else value
 
 
 def _block_inside(block: NormBlock, x: Floats) -> Floats:

@@ -19,9 +19,9 @@ from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS, Errors, Mechanism
 from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.numerics.arrays import Floats
-from noisewright.numerics.balls import Ball, around, ball
+from noisewright.numerics.balls import Ball, around, ball, hull
 from noisewright.numerics.bisection import first_true
-from noisewright.numerics.fields import BALLS, FLOATS, Field
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Many, only, optional, tuple_of
 from noisewright.problem.numbers import Number
@@ -29,6 +29,8 @@ from noisewright.problem.queries import Vector
 from noisewright.problem.records import record
 
 _PART_POINTS = 300
+_MOST_JUMPS = 20_000
+_DOUBT = 1e-9
 
 
 class Several(Mechanism):
@@ -51,6 +53,11 @@ class Several(Mechanism):
 
     def half_width(self, confidence: Fraction, field: Field) -> Ball:
         value = self._quantile(float(confidence))
+        if self.query.integer is True:
+            # The chance jumps at whole numbers; where it nearly meets the confidence, either side may be meant.
+            nearest = round(value)
+            doubtful = abs(float(self.inside(np.array([nearest - 0.5]))[0]) - confidence) < _DOUBT
+            return hull(ball(nearest - 1 if doubtful else nearest), ball(nearest))
         return around(value, value * 1e-6)
 
     def largest(self, field: Field) -> Ball:
@@ -61,10 +68,19 @@ class Several(Mechanism):
         top = self._quantile(1 - 1e-12)
         # Points crowd near zero, where small errors of few numbers decide, and thin out in the tail.
         grid = top * np.linspace(0, 1, 601) ** 2
-        exceeds = 1 - self.inside(grid)
-        fine, coarse = _trapezoid(exceeds, grid), _trapezoid(exceeds[::2], grid[::2])
-        value = fine + (fine - coarse) / 3
-        return around(value, 4 * abs(fine - coarse) + 1e-9 * value)
+        if self.query.integer is False:
+            exceeds = 1 - self.inside(grid)
+            fine, coarse = _trapezoid(exceeds, grid), _trapezoid(exceeds[::2], grid[::2])
+            value = fine + (fine - coarse) / 3
+            return around(value, 4 * abs(fine - coarse) + 1e-9 * value)
+        # The errors of whole numbers jump: both sides of every jump are looked at, or some of them in a long tail.
+        every = max(1, math.ceil(top / _MOST_JUMPS))
+        jumps = np.arange(0, math.ceil(top) + every, every, dtype=np.float64)
+        fine, coarse = (
+            _trapezoid(1 - self.inside(points), points)
+            for points in (_with_jumps(grid, jumps), _with_jumps(grid[::2], jumps))
+        )
+        return around(fine, 4 * abs(fine - coarse) + 1e-9 * fine + every - 1)
 
     def _quantile(self, confidence: float) -> float:
         def reached(x: float) -> bool:
@@ -78,8 +94,28 @@ class Several(Mechanism):
         return first_true(reached, 0.0, high, relative=1e-9)
 
 
+def _with_jumps(grid: Floats, jumps: Floats) -> Floats:
+    return np.unique(np.concatenate([grid, jumps, np.nextafter(jumps[1:], 0.0)]))
+
+
 def _trapezoid(values: Floats, grid: Floats) -> float:
     return float(np.sum((values[1:] + values[:-1]) * np.diff(grid)) / 2)
+
+
+class Still(Errors):
+    """A number that is released as it is."""
+
+    __slots__ = ()
+    integer = True
+
+    def power_means(self, power: Fraction, field: Field) -> list[Value]:
+        return [field.real(0)]
+
+    def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:
+        return [field.real(1)] * len(limits)
+
+    def mean_loss(self, utility: Any, field: Field) -> Value:
+        return field.real(0)
 
 
 @record("per-coordinate", MECHANISMS, error=InvalidMechanismError)
@@ -98,9 +134,12 @@ class PerCoordinate(Several):
             raise InvalidMechanismError(
                 f"{self.query.dimension} numbers need as many parts; {len(self.parts)} were given."
             )
-        if any(part is not None and part.query.integer for part in self.parts):
-            raise InvalidMechanismError("the parts of a mechanism for several numbers are for real answers.")
-        if not self.query.exact and any(part is not None and part.query.exact for part in self.parts):
+        given = [(part.query, whole) for part, whole in zip(self.parts, self.query.whole, strict=True) if part]
+        if any(asked.integer != whole for asked, whole in given):
+            raise InvalidMechanismError(
+                "a part for whole answers belongs to a number that is an integer, and to no other: Vector(integer=...)."
+            )
+        if not self.query.exact and any(asked.exact and not whole for asked, whole in given):
             raise InvalidMechanismError(
                 "a part is for exact answers, but the question does not declare them; say Vector(..., exact=True), or"
                 " leave exact out of the part's question."
@@ -114,6 +153,10 @@ class PerCoordinate(Several):
     @property
     def errors(self) -> Errors:
         return self if len(self.parts) > 1 or self.parts[0] is None else self.parts[0].errors
+
+    def apart(self) -> list[Errors]:
+        found = {part: Still() if part is None else part.errors for part in set(self.parts)}
+        return [found[part] for part in self.parts]
 
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
         @cache
@@ -135,7 +178,7 @@ class PerCoordinate(Several):
         direct = len(counts) <= 40
         with np.errstate(divide="ignore"):
             for part, count in counts.items():
-                logs += count * np.log(_inside(part, x, direct=direct))
+                logs += count * np.log(inside_of_part(part, x, direct=direct))
         return np.asarray(np.exp(logs))
 
 
@@ -163,9 +206,12 @@ def _part_moment(part: Additive, power: Fraction) -> Ball:
     return ErrorLaw(part.lattice_density, part.query.integer).power_means(power, BALLS)[0]
 
 
-def _inside(part: Additive, x: Floats, *, direct: bool) -> Floats:
+def inside_of_part(part: Additive, x: Floats, *, direct: bool) -> Floats:
     """P(|error| <= x): evaluated at nodes (all jumps of a few-stepped density among them), linear between."""
     density = part.error_density
+    if part.query.integer:
+        reaches, back = np.unique(np.floor(x) + 0.5, return_inverse=True)
+        return np.array([_chance(density, float(v)) for v in reaches])[back]
     if direct or len(x) <= _PART_POINTS:
         return np.array([_chance(density, float(v)) for v in x])
     nodes = set(np.linspace(0, 1, _PART_POINTS) ** 2 * float(x[-1]))

@@ -38,7 +38,7 @@ class WeightedRow:
 
 @record("rows", MECHANISMS, error=InvalidMechanismError)
 class Rows(Conditional):
-    """Output values[k] with probability weights[i][k] / total when the answer is the i-th grid input.
+    """Output `values[k]` with probability `weights[i][k]` / total when the answer is the i-th grid input.
 
     All rows have the same total, so ratios of probabilities are ratios of integers.
     """
@@ -77,7 +77,8 @@ class Rows(Conditional):
         return WeightedRow(tuple(accumulate(self.weights[i])))
 
     def table(self) -> Table:
-        shares = np.array([[s / self.total for s in accumulate(row)] for row in self.weights])
+        total = self.total
+        shares = np.array([[s / total for s in accumulate(row)] for row in self.weights])
         return Table(self.values, lambda first, end: shares[first:end], 2.0**-52)
 
     def exact_moments(self, i: int) -> tuple[Fraction, Fraction]:

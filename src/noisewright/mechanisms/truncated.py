@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import Conditional, Grid, Row, rounded_row, uniform_grid
 from noisewright.mechanisms.worst_cases import Table, quotients
 from noisewright.numerics.arrays import Floats
-from noisewright.numerics.balls import ball
+from noisewright.numerics.balls import Ball, ball, pi, working_bits
 from noisewright.numerics.fields import BALLS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Flag, Rational, Text, Whole, flag, only, rational, text, whole
@@ -67,7 +68,7 @@ class Truncated(Conditional):
 
     def row(self, i: int) -> Row:
         low, step = self.value(0), self.value(1) - self.value(0)
-        return rounded_row(partial(self.spread, self.centre(i)), low, step, self.points)
+        return rounded_row(self._spread_around(self.centre(i)), low, step, self.points)
 
     def table(self) -> Table:
         """Every output and the distribution function of every row in floats, by its `spread`.
@@ -117,14 +118,28 @@ class Truncated(Conditional):
 
     def spread(self, centre: Fraction, y: Fraction, field: Field) -> Value:
         """Second antiderivative of the density."""
+        return self._spread_around(centre)(y, field)
+
+    def _spread_around(self, centre: Fraction) -> Callable[[Fraction, Field], Value]:
+        """`spread` of one row, which computes what is the same at all its places once for each precision."""
         left = centre - self.query.outputs[0]
-        total = self.total(centre, field)
-        below = total / 2 if self.ends == "inflated" else self._part(0, left, field)
-        distance = abs(y - centre)
-        sign = 1 if y >= centre else -1
-        mass = below + sign * self._part(0, distance, field)
-        moment = self._part(1, distance, field) - self._part(1, left, field)
-        return (field.real(y - centre) * mass - moment) / total
+        shapes = [(order + 1) / self.power for order in (0, 1)]
+
+        def constants(field: Field, bits: int) -> tuple[Value, ...]:
+            total = self.total(centre, field)
+            below = total / 2 if self.ends == "inflated" else self._part(0, left, field)
+            return total, below, self._part(1, left, field), *(self._factor(order, field) for order in (0, 1))
+
+        fixed: Callable[..., tuple[Value, ...]] = lru_cache(maxsize=2)(constants)
+
+        def spread(y: Fraction, field: Field) -> Value:
+            total, below, before, *factors = fixed(field, working_bits())
+            away = y - centre
+            x = field.power(field.real(abs(away) / self.scale), self.power)
+            mass, moment = (f * _lower_gamma(shape, x, field) for f, shape in zip(factors, shapes, strict=True))
+            return (field.real(away) * (below + (mass if away >= 0 else -mass)) - moment + before) / total
+
+        return spread
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         centre = self.centre(i)
@@ -141,16 +156,31 @@ class Truncated(Conditional):
         step = self.value(1) - self.value(0)
         return bias, field.between(error, error + field.real(step**2 / 4))
 
+    def _factor(self, order: int, field: Field) -> Value:
+        return field.real(self.scale ** (order + 1) / self.power)
+
     def _part(self, order: int, distance: Fraction, field: Field) -> Value:
         """Integral of t^order e^(-(t / scale)^power) from 0 to a distance."""
         shape = Fraction(order + 1) / self.power
-        factor = field.real(self.scale ** (order + 1) / self.power)
-        return factor * _lower_gamma(shape, field.power(field.real(distance / self.scale), self.power), field)
+        return self._factor(order, field) * _lower_gamma(
+            shape, field.power(field.real(distance / self.scale), self.power), field
+        )
 
 
 def _lower_gamma(shape: Fraction, x: Value, field: Field) -> Value:
     if field is BALLS:
-        return field.real(0) if x.is_zero() else x.gamma_lower(ball(shape))
+        return field.real(0) if x.is_zero() else _lower_gamma_ball(shape, x)
     from scipy.special import gamma, gammainc
 
     return float(gammainc(float(shape), x) * gamma(float(shape)))
+
+
+def _lower_gamma_ball(shape: Fraction, x: Ball) -> Ball:
+    """Closed forms of what Laplace and Gaussian noise take, ten times as fast as the incomplete gamma function."""
+    if shape == 1:
+        return -(-x).expm1()
+    if shape == 2:
+        return -(-x).expm1() - x * (-x).exp()
+    if shape == Fraction(1, 2):
+        return pi().sqrt() * x.sqrt().erf()
+    return x.gamma_lower(ball(shape))

@@ -82,6 +82,17 @@ def power_from_above(base: Fraction, exponent: Fraction) -> Fraction:
         return upper(BALLS.power(BALLS.real(base), exponent))
 
 
+def shortened(value: Fraction, digits: int) -> Fraction:
+    """A positive number, or 0, rounded up to so many binary digits and one.
+
+    What was proven with the help of floats, or of a ball arithmetic that may change, is then the same number anywhere.
+    """
+    if not value:
+        return value
+    unit = Fraction(2) ** (math.floor(math.log2(value)) - digits)
+    return math.ceil(value / unit) * unit
+
+
 def _root(value: int, degree: int) -> int | None:
     """The whole number whose power is the value, if there is one."""
     low, _ = turn(lambda k: k**degree > value, 0, 1 << (value.bit_length() // degree + 1))

@@ -1,11 +1,12 @@
 """The vocabulary, exact at birth: what is asked, what must be protected, what counts as good.
 
-- queries, linear, workload: questions: one number, several, linear ones over a universe or about a table, choices
+- queries, histogram, linear, workload: one number, several, counts by bin, linear questions about a universe or a
+  table, choices
 - sensitivity: every difference that one person can make, as a set
 - privacy: requirements
 - metrics, geometry: budgets for pairs of elements
 - utility, utilities, divergences: what a utility is, and all of them
-- errors: the tree of errors
+- errors, remarks: the tree of errors, and warnings
 - records, fields, numbers, matrices: how data are declared, read, checked and saved
 
 In the words of the literature: a *difference* that one person can make is one between neighbouring or adjacent

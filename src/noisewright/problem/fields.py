@@ -75,6 +75,7 @@ Wholes: TypeAlias = Spec[Iterable[int], tuple[int, ...]]
 WholeRows: TypeAlias = Spec[Iterable[Iterable[int]], tuple[tuple[int, ...], ...]]
 PackedMatrix: TypeAlias = Spec[Any, WholeMatrix]
 Flag: TypeAlias = Spec[bool, bool]
+Flags: TypeAlias = Spec[bool | Iterable[bool], bool | tuple[bool, ...]]
 Text: TypeAlias = Spec[str, str]
 Texts: TypeAlias = Spec[Iterable[str], tuple[str, ...]]
 Elements: TypeAlias = Spec[Iterable[Iterable[Any]], tuple[tuple[Any, ...], ...]]
@@ -137,6 +138,24 @@ def flag(**how: Any) -> Flag:
         return value if isinstance(value, bool) else _refuse(value, name, error, "True or False")
 
     return Spec(read, bool, _plain(bool), **how)
+
+
+def flags(**how: Any) -> Flags:
+    """True or False for all, or one for each."""
+    one = flag()
+    many = tuple_of(one)
+
+    def read(value: Any, name: str, error: Error) -> bool | tuple[bool, ...]:
+        if not is_list(value):
+            return bool(one.read(value, name, error))
+        listed: tuple[bool, ...] = many.read(value, name, error)
+        return listed[0] if listed and len(set(listed)) == 1 else listed
+
+    def load(plain: Any) -> bool | tuple[bool, ...]:
+        loaded: tuple[bool, ...] = many.load(plain) if type(plain) is list else one.load(plain)
+        return loaded
+
+    return Spec(read, lambda value: value if isinstance(value, bool) else list(value), load, **how)
 
 
 def text(*, among: Sequence[str] | None = None, **how: Any) -> Text:

@@ -45,7 +45,7 @@ def budget_field() -> fields.Rational:
 
 @record("matrix", METRICS, error=InvalidPrivacyError)
 class Matrix(Record):
-    """Any distances, as a square of numbers; distance(i, j) = unit * entries[i][j].
+    """Any distances, as a square of numbers; distance(i, j) is `unit * entries[i][j]`.
 
     Valid for: up to 2,000 elements. Refuses what is no metric and names the points at fault; a
     triangle may be off by the rounding of floats (2^-40 of its long side), since proofs use the

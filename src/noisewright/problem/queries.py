@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, flag, one_of
+from noisewright.problem.fields import Flag, Flags, flag, flags, one_of
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Family, Record, keep, record
-from noisewright.problem.sensitivity import SETS, L1Ball, L2Ball, Points, SensitivitySet
+from noisewright.problem.sensitivity import SETS, SensitivitySet
 
 _SMALLEST = Fraction(1, 10**100)
 _LARGEST = Fraction(10**100)
@@ -216,13 +216,16 @@ def _bounded(
 class Vector(Record):
     """Several numbers; `sensitivity` is the set of all differences that one person can make to them.
 
-    `exact=True` declares that answers are exact numbers; otherwise they may carry the rounding errors of floats.
+    With `integer=True` answers and releases are whole numbers; a list says it for each number. `exact=True` declares
+    that answers are exact numbers; otherwise real ones may carry the rounding errors of floats.
     """
 
     sensitivity: SensitivitySet = one_of(SETS)
     exact: Flag = flag(default=False, absent=True)
+    integer: Flags = flags(default=False, absent=False)
 
     def __post_init__(self) -> None:
+        self._check_whole()
         moving = [extent for extent in self.extents if extent]
         if max(moving) > _LARGEST_RATIO * min(moving):
             raise InvalidQueryError(
@@ -231,8 +234,9 @@ class Vector(Record):
             )
 
     def __str__(self) -> str:
-        count = self.dimension
-        return f"{count} number{'s' if count > 1 else ''}, {self.sensitivity}"
+        count, kind = self.dimension, "whole number" if self.integer is True else "number"
+        mixed = "" if isinstance(self.integer, bool) else f" ({sum(self.integer)} of them whole)"
+        return f"{count} {kind}{'s' if count > 1 else ''}{mixed}, {self.sensitivity}"
 
     @property
     def dimension(self) -> int:
@@ -245,15 +249,25 @@ class Vector(Record):
         return self.sensitivity.extents
 
     @property
-    def smallest_moves(self) -> tuple[Fraction, ...]:
-        """The smallest difference of each number that the set tells from none; 0 where it cannot move.
+    def whole(self) -> tuple[bool, ...]:
+        """Which numbers are whole."""
+        return (self.integer,) * self.dimension if isinstance(self.integer, bool) else self.integer
 
-        In a ball rounding errors of all numbers add up, so each gets its share of the radius.
-        """
-        chosen = self.sensitivity
-        if isinstance(chosen, Points):
-            columns = zip(*chosen.rows, strict=True)
-            return tuple(min((abs(v) for v in column if v), default=Fraction(0)) for column in columns)
-        if isinstance(chosen, L1Ball | L2Ball):
-            return (chosen.radius / chosen.dimension,) * chosen.dimension
-        return self.extents
+    def _check_whole(self) -> None:
+        if self.integer is False:
+            return
+        if self.integer is True:
+            keep(self, exact=True)
+        elif len(self.integer) != self.dimension:
+            raise InvalidQueryError(
+                f"integer has {len(self.integer)} entries for {self.dimension} numbers; give True, or one for each.",
+                integer=len(self.integer),
+            )
+        broken, extents = set(self.sensitivity.fractional), self.extents
+        for place, whole in enumerate(self.whole):
+            if whole and (place in broken or extents[place] > _LARGEST_INTEGER):
+                raise InvalidQueryError(
+                    f"number {place + 1} is an integer, but one person can move it by {show(extents[place])}; give"
+                    " whole differences of at most 1e12, or integer=False for it.",
+                    place=place,
+                )

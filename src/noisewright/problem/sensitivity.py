@@ -8,12 +8,24 @@ can move together.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import chain
 from typing import Any, ClassVar
 
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Matrix, Rational, Rationals, Whole, items, rational, tuple_of, whole
+from noisewright.problem.fields import (
+    Many,
+    Matrix,
+    Rational,
+    Rationals,
+    Whole,
+    items,
+    one_of,
+    rational,
+    tuple_of,
+    whole,
+)
 from noisewright.problem.numbers import Number, sensitivity_value, show
 from noisewright.problem.records import Family, Record, keep, record
 
@@ -24,7 +36,7 @@ _LARGEST = Fraction(10**100)
 
 SETS: Family[Any] = Family(
     "the set of differences one person can make: Box([...]) if all numbers may move at once, Disjoint([...]) for a"
-    " histogram, Sparse, Replace, L1Ball, L2Ball, Points",
+    " histogram, Sparse, Replace, L1Ball, L2Ball, Points, Groups",
     InvalidQueryError,
 )
 """Every set by the name it has in files."""
@@ -59,6 +71,16 @@ class _Set(Record):
     @abstractmethod
     def extents(self) -> tuple[Fraction, ...]:
         """How far each number can move."""
+
+    @property
+    def smallest(self) -> tuple[Fraction, ...]:
+        """The smallest difference of each number that the set tells from none; 0 where it cannot move."""
+        return self.extents
+
+    @property
+    def fractional(self) -> list[int]:
+        """Places of the numbers whose listed differences are no whole numbers."""
+        return [i for i, extent in enumerate(self.extents) if extent.denominator > 1]
 
 
 class _Each(_Set):
@@ -152,6 +174,15 @@ class _Ball(_Set):
     def extents(self) -> tuple[Fraction, ...]:
         return (self.radius,) * self.dimension
 
+    @property
+    def smallest(self) -> tuple[Fraction, ...]:
+        """Rounding errors of all numbers add up, so each gets its share of the radius."""
+        return (self.radius / self.dimension,) * self.dimension
+
+    @property
+    def fractional(self) -> list[int]:
+        return []
+
 
 @record("l1-ball", SETS, error=InvalidQueryError)
 class L1Ball(_Ball):
@@ -205,11 +236,67 @@ class Points(_Set):
     def extents(self) -> tuple[Fraction, ...]:
         return tuple(max(abs(v) for v in column) for column in zip(*self.rows, strict=True))
 
+    @property
+    def smallest(self) -> tuple[Fraction, ...]:
+        columns = zip(*self.rows, strict=True)
+        return tuple(min((abs(v) for v in column if v), default=Fraction(0)) for column in columns)
+
+    @property
+    def fractional(self) -> list[int]:
+        columns = zip(*self.rows, strict=True)
+        return [i for i, column in enumerate(columns) if any(v.denominator > 1 for v in column)]
+
+
+@record("groups", SETS, error=InvalidQueryError)
+class Groups(_Set):
+    """One person changes at most `at_most` of the groups, in each of them by a difference of that group's set.
+
+    The numbers of the groups follow one another. Groups of groups are allowed: with `at_most` the number of
+    groups it is the product of the sets.
+    """
+
+    sets: Many[Any] = tuple_of(one_of(SETS))
+    at_most: Whole = whole(at_least=1, hint=": how many groups one person can change")
+
+    def __post_init__(self) -> None:
+        if not self.sets:
+            raise InvalidQueryError("Groups has no sets; give one for each group, such as [Box([1, 5]), Box([1, 5])].")
+        if self.at_most > len(self.sets):
+            raise InvalidQueryError(
+                f"at_most is {self.at_most}; give how many of the {len(self.sets)} groups one person can change.",
+                at_most=self.at_most,
+            )
+        check_dimension(sum(len(part.extents) for part in self.sets), "Groups")
+
+    def __str__(self) -> str:
+        kinds = list(dict.fromkeys(map(str, self.sets)))
+        inside = kinds[0] if len(kinds) == 1 else "their own sets"
+        return f"at most {self.at_most} of {len(self.sets)} groups change, inside a group: {inside}"
+
+    @property
+    def extents(self) -> tuple[Fraction, ...]:
+        return tuple(chain.from_iterable(part.extents for part in self.sets))
+
+    @property
+    def smallest(self) -> tuple[Fraction, ...]:
+        return tuple(chain.from_iterable(part.smallest for part in self.sets))
+
+    @property
+    def fractional(self) -> list[int]:
+        return [start + i for start, part in self.placed() for i in part.fractional]
+
+    def placed(self) -> Iterator[tuple[int, SensitivitySet]]:
+        """Each group with the place of its first number."""
+        start = 0
+        for part in self.sets:
+            yield start, part
+            start += len(part.extents)
+
 
 Counted = Box | Disjoint | Sparse | Replace
 """Sets of the form "so many of the numbers, each by so much"."""
 
-SensitivitySet = Box | Disjoint | Sparse | Replace | L1Ball | L2Ball | Points
+SensitivitySet = Box | Disjoint | Sparse | Replace | L1Ball | L2Ball | Points | Groups
 """Every way of saying what one person can change."""
 
 

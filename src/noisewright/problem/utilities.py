@@ -19,7 +19,7 @@ from noisewright.problem import fields
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Record, keep, record
-from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weights, read_weights
+from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weights, once_each, read_weights
 
 _LARGEST = Fraction(10**120)
 _FAINT = 2.0**-60
@@ -127,6 +127,8 @@ class Usefulness(Utility):
         return self.within if isinstance(self.within, tuple) else (self.within,) * count
 
     def shares(self, count: int) -> Weights:
+        if self.weights is None:
+            return (Fraction(1, count),) * count
         weights = Utility.shares(self, count)
         total = sum(weights, Fraction(0))
         return tuple(w / total for w in weights)
@@ -222,8 +224,11 @@ class Expected(Utility):
     def __str__(self) -> str:
         return self.name
 
-    def under(self, errors: Any, field: Any) -> Any:
-        return errors.mean_loss(self, field)
+    def each(self, errors: Any, field: Any) -> list[Any]:
+        return once_each(errors.apart(), lambda one: one.mean_loss(self, field))
+
+    def several(self) -> str:
+        return f"total {self.name}"
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": "expected-loss"}
@@ -256,7 +261,13 @@ class Huber(Utility):
     def scaled(self, unit: Fraction) -> Huber:
         return Huber(self.knee / unit)
 
-    def under(self, errors: Any, field: Any) -> Any:
+    def several(self) -> str:
+        return f"total {str(self).removeprefix('mean ')}"
+
+    def each(self, errors: Any, field: Any) -> list[Any]:
+        return once_each(errors.apart(), lambda one: self._mean(one, field))
+
+    def _mean(self, errors: Any, field: Any) -> Any:
         """The integral of min(t, knee) P(|X| > t); for whole numbers a sum of rises of the loss times P(|X| >= j).
 
         Rule: where the density does not rise away from zero, P(|X| > t) is convex: on a piece it lies below its chord
@@ -264,10 +275,6 @@ class Huber(Utility):
         costs at most knee times the rest of E|X| and half the rest of E X^2, and exactly the former beyond the knee.
         Valid for: densities that do not rise away from zero, as those of every noise that designs propose.
         """
-        if not hasattr(errors, "integer"):
-            raise InvalidUtilityError(
-                "Huber's loss is for one number without bounds; give SquaredError or AbsoluteError."
-            )
         last = self.knee
         while last > _FAINT * self.knee and float(1 - errors.chances((last / 2,), field)[0]) < _FAINT:
             last /= 2

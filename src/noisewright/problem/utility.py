@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
@@ -13,6 +13,9 @@ from noisewright.problem.records import Family, Record
 
 Weights = tuple[Fraction, ...]
 MaybeWeights: TypeAlias = Spec[Iterable[Number] | None, Weights | None]
+
+_LISTED = ("weights", "within")
+"""What may be given for each number."""
 
 UTILITIES: Family[Any] = Family(
     "what counts as good, such as SquaredError() or Usefulness(within)", InvalidUtilityError
@@ -64,6 +67,12 @@ class Utility(Record):
         """What counts as good for one of several numbers by itself."""
         return self
 
+    def among(self, start: int, end: int) -> Utility:
+        """What counts as good for the numbers from one place to another."""
+        given = {name: getattr(self, name) for name in self.CARD.given}
+        sliced = {name: v[start:end] for name, v in given.items() if name in _LISTED and isinstance(v, tuple)}
+        return type(self)._rebuilt({**given, **sliced}) if sliced else self
+
     def shares(self, count: int) -> Weights:
         """One weight for each number."""
         return tuple(self.weights or (Fraction(1),) * count)
@@ -71,13 +80,20 @@ class Utility(Record):
     def under(self, errors: Any, field: Any) -> Any:
         """Its value, in floats or balls."""
         total = None
-        for weight, value in zip(self.shares(errors.count), self.each(errors, field), strict=True):
+        weights, values = self.shares(errors.count), self.each(errors, field)
+        if len(values) == 1:
+            # All numbers are alike.
+            weights = (sum(weights, Fraction(0)) if self.weights else weights[0] * len(weights),)
+        for weight, value in zip(weights, values, strict=True):
             part = value if weight == 1 else field.real(weight) * value
             total = part if total is None else total + part
         return total
 
     def each(self, errors: Any, field: Any) -> list[Any]:
-        """What is known of each number: mean squared errors, unless the utility adds up something else."""
+        """What is known of each number: mean squared errors, unless the utility adds up something else.
+
+        A single value where there are several numbers stands for all of them.
+        """
         return list(errors.power_means(Fraction(2), field))
 
     def several(self) -> str:
@@ -92,6 +108,12 @@ class Utility(Record):
                 weights=len(self.weights),
                 dimension=count,
             )
+
+
+def once_each(errors: list[Any], mean: Callable[[Any], Any]) -> list[Any]:
+    """The mean of each number; numbers that share what is known of them are measured once."""
+    known = {id(one): mean(one) for one in {id(one): one for one in errors}.values()}
+    return [known[id(one)] for one in errors]
 
 
 def _check_weight(value: Fraction, name: str) -> None:

@@ -3,8 +3,9 @@
 - certify: the only maker of certificates
 - provers: which rule proves which requirement for which mechanism
 - pure, approximate, probabilistic, renyi: one number, by kind of requirement
-- twofold: what those rules need of two-fold laws
-- vectors, vector_gaussian: several numbers
+- twofold, mixtures: what those rules need of two-fold laws and of Gaussian mixtures
+- vectors, vector_gaussian, several, alike: several numbers, and histograms
+- composed, losses, whole_losses: privacy losses of independent noises, composed
 - bounded: answers in bounds
 - strategy: workloads
 - metric, choice: metric privacy; choices

@@ -15,9 +15,12 @@ from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian, GaussianMixture, GeneralizedGaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import ball, floor_scaled, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.privacy import ApproxDP
+from noisewright.proof.mixtures import mixture_delta, two_fold_delta
 from noisewright.proof.pure import pure_bound
 
 BITS = 112
@@ -82,6 +85,23 @@ def _(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> tuple[Fractio
         Fraction(0),
     )
     return total, "approximate/joint-convexity"
+
+
+@approximate_delta.register
+def _(law: TwoFold, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """Delta 0 where the pure bound allows it; else the loss exceeds epsilon between two places around 0."""
+    return from_pure(law, epsilon, reach) or (two_fold_delta(law, epsilon, reach), "approximate/two-fold")
+
+
+def additive_delta(law: NoiseLaw, wanted: ApproxDP, reach: Fraction) -> tuple[Fraction, str]:
+    """The least proven delta; a Gaussian mixture is integrated where the mean of its parts' deltas says too little.
+
+    Saved certificates of mixtures name the mean, which is why it is asked first.
+    """
+    found = approximate_delta(law, wanted.epsilon, reach)
+    if isinstance(law, GaussianMixture) and found[0] > wanted.delta:
+        return mixture_delta(law, wanted.epsilon, reach), "approximate/gaussian-mixture"
+    return found
 
 
 @approximate_delta.register(DiscreteGaussian)

@@ -27,9 +27,9 @@ from noisewright.proof.approximate import BITS, cells_within, from_pure, line_of
 _SCALE_BITS = 128
 
 
-def probabilistic_delta(mechanism: Additive, epsilon: Fraction) -> tuple[Fraction, str]:
-    """Least proven delta of the lattice noise at this epsilon, over all shifts up to the sensitivity."""
-    law, reach = mechanism.law, mechanism.query.sensitivity
+def probabilistic_delta(mechanism: Additive, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """Least proven delta of the lattice noise at this epsilon, over all shifts up to a reach of whole steps."""
+    law = mechanism.law
     found = from_pure(law, epsilon, reach)
     if found is not None:
         return found[0], found[1].replace("approximate/", "probabilistic/")

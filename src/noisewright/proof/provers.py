@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.proof.approximate import approximate_delta
+from noisewright.proof.approximate import additive_delta
 from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
@@ -20,8 +20,8 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     # noise is post-processing. So what holds for the law over all shifts up to the sensitivity holds for the release:
     # a pure bound, a delta, a divergence. Only probabilistic privacy, which rounding can harm, is that of the lattice.
     (Additive, PureDP): lambda made, wanted: pure_bound(made.law, made.query.sensitivity),
-    (Additive, ApproxDP): lambda made, wanted: approximate_delta(made.law, wanted.epsilon, made.query.sensitivity),
-    (Additive, ProbabilisticDP): lambda made, wanted: probabilistic_delta(made, wanted.epsilon),
+    (Additive, ApproxDP): lambda made, wanted: additive_delta(made.law, wanted, made.query.sensitivity),
+    (Additive, ProbabilisticDP): lambda made, wanted: probabilistic_delta(made, wanted.epsilon, made.query.sensitivity),
     (Additive, RenyiDP): lambda made, wanted: renyi_divergence(made.law, wanted.alpha, made.query.sensitivity),
     (Additive, ZeroConcentratedDP): lambda made, wanted: concentrated_rho(made.law, made.query.sensitivity),
 }

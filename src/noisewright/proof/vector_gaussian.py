@@ -1,4 +1,4 @@
-"""(epsilon, delta) for several numbers: Gaussian noise exactly, Laplace noise by composing privacy losses.
+"""(epsilon, delta) for several numbers: Gaussian noise exactly, all other noise by composing privacy losses.
 
 The Gaussian rule: for independent or correlated Gaussian noise the privacy loss of a difference d is itself
 Gaussian and depends on d only through the length M of d in units of the noise, so
@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
+from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -21,17 +24,30 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
-from noisewright.problem.sensitivity import Points
-from noisewright.proof.approximate import approximate_delta
+from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points, SensitivitySet
+from noisewright.proof.approximate import additive_delta
+from noisewright.proof.composed import (
+    Move,
+    joint_delta,
+    move_of,
+    squared_length,
+    undominated,
+    worst_choices,
+    worst_of_groups,
+)
 from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
+    as_counted,
     counted,
-    largest_sum,
+    most_moving,
+    moved,
     norm_shaped_bound,
+    part_costs,
     per_coordinate_bound,
     refuse_uncovered,
     root_above,
     whole_steps,
+    worst_cost,
 )
 
 _MASS_BITS = 128
@@ -92,45 +108,100 @@ def _hockey_stick(masses: list[int], offset: int, cell: Fraction, epsilon: Fract
 
 @proves(ApproxDP, PerCoordinate)
 def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) -> tuple[Fraction, str]:
-    """Gaussian parts by their exact rule, purely private ones with delta = 0, Laplace parts by composition."""
+    """Gaussian parts by their exact rule, purely private ones with delta = 0, all others by composing their losses."""
     laws = [part.law for part in mechanism.parts if part is not None]
     if laws and all(isinstance(law, Gaussian) for law in laws):
         squared = gaussian_reach(mechanism)
         return gaussian_delta(requirement.epsilon, squared), "approximate/gaussian-vector"
-    refuse_uncovered(mechanism.query, [part is not None for part in mechanism.parts])
-    plain = counted(mechanism.query)
-    if plain is not None and (plain.together == 1 or sum(map(bool, plain.each)) == 1):
-        delta = _one_at_a_time(mechanism, plain.each, requirement.epsilon)
-        return delta, "approximate/one-at-a-time"
-    if any(isinstance(law, Gaussian) for law in laws):
-        raise UncertifiedError("there is no rule that mixes Gaussian with other noise in one answer.")
-    bound, rule = per_coordinate_bound(mechanism)
-    if bound <= requirement.epsilon:
-        return Fraction(0), rule.replace("pure/", "approximate/pure-", 1)
-    if plain is None or not all(isinstance(law, Laplace) for law in laws):
-        raise UncertifiedError(
-            "refused: only Laplace noise is composed, for sets that say how many numbers move; this mechanism's pure"
-            f" bound {float(bound):.6g} exceeds epsilon = {show(requirement.epsilon)}."
-        )
+    query = mechanism.query
+    if most_moving(query.sensitivity, query.whole) == 1:
+        return _one_at_a_time(mechanism, requirement), "approximate/one-at-a-time"
+    refuse_uncovered(query, [part is not None for part in mechanism.parts])
+    plain = counted(query)
+    found = _from_pure(mechanism, requirement.epsilon)
+    if found is None and plain is not None and all(isinstance(law, Laplace) for law in laws):
+        found = _laplace_composed(mechanism, plain.each, plain.together, requirement)
+    return found or _losses_composed(mechanism, requirement.epsilon)
+
+
+def _from_pure(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fraction, str] | None:
+    """Delta 0 where the pure bounds of the parts add up to at most epsilon; None where not, or where there is none."""
+    try:
+        bound, rule = per_coordinate_bound(mechanism)
+    except UncertifiedError:
+        return None
+    return (Fraction(0), rule.replace("pure/", "approximate/pure-", 1)) if bound <= epsilon else None
+
+
+def _laplace_composed(
+    mechanism: PerCoordinate, each: tuple[Fraction, ...], together: int, requirement: ApproxDP
+) -> tuple[Fraction, str] | None:
+    """The rule for Laplace noise alone, which saved certificates name; None where it does not reach the claim."""
     shifts = []
-    for part, extent in zip(mechanism.parts, plain.each, strict=True):
+    for part, extent in zip(mechanism.parts, each, strict=True):
         if part is not None and extent:
             assert isinstance(part.law, Laplace)
             shifts.append(whole_steps(extent, part.lattice.step) * part.lattice.step / part.law.scale)
     # A larger shift in units of the scale dominates a smaller one, so the largest ones are the worst to move.
-    worst = sorted(shifts, reverse=True)[: plain.together]
-    delta = composed_delta(worst, requirement.epsilon)
-    return delta, "approximate/laplace-composed"
+    worst = sorted(shifts, reverse=True)[:together]
+    try:
+        delta = composed_delta(worst, requirement.epsilon)
+    except UncertifiedError:
+        return None
+    return (delta, "approximate/laplace-composed") if delta <= requirement.delta else None
 
 
-def _one_at_a_time(mechanism: PerCoordinate, each: tuple[Fraction, ...], epsilon: Fraction) -> Fraction:
+def _losses_composed(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fraction, str]:
+    """The largest delta over the worst differences of the set, losses composed (`composed`), rounding included.
+
+    Rule: over sets that say how many numbers move, the choices that no other dominates; over listed points every one
+    that none dominates; a ball lies within the box of its radius; over groups the choices of so many of them.
+    """
+    chosen = mechanism.query.sensitivity
+    plain = counted(mechanism.query)
+    kind = chosen.kind if plain is None else plain.kind
+    choices = _choices(mechanism, chosen, 0)
+    name = "enclosing-box" if isinstance(chosen, L1Ball | L2Ball) and plain is None else kind
+    # Whole numbers that could move by less than one do not move at all.
+    delta = max((_of_choice(choice, epsilon) for choice in choices if choice), default=Fraction(0))
+    return delta, f"approximate/composed-{name}"
+
+
+def _choices(mechanism: PerCoordinate, chosen: SensitivitySet, start: int) -> list[tuple[Move, ...]]:
+    """The moves of the worst differences of a set whose numbers begin at a place."""
+    if isinstance(chosen, Groups):
+        return worst_of_groups([_choices(mechanism, part, start + at) for at, part in chosen.placed()], chosen.at_most)
+    if isinstance(chosen, Points):
+        return undominated(_moves(mechanism, row, start) for row in chosen.rows)
+    if (plain := as_counted(chosen)) is not None:
+        return list(worst_choices(_moves(mechanism, plain.each, start), plain.together))
+    return [tuple(_moves(mechanism, chosen.extents, start))]
+
+
+def _of_choice(moves: Sequence[Move], epsilon: Fraction) -> Fraction:
+    """Delta of one difference; that of Gaussian noise, however it is written, by its exact rule."""
+    squares = [squared_length(*move) for move in moves]
+    known = [square for square in squares if square is not None]
+    return (
+        joint_delta(moves, epsilon) if len(known) < len(squares) else gaussian_delta(epsilon, sum(known, Fraction(0)))
+    )
+
+
+def _moves(mechanism: PerCoordinate, differences: Sequence[Fraction], start: int) -> list[Move]:
+    """How far the noise of each number moves on its lattice, for those that do."""
+    parts = mechanism.parts[start : start + len(differences)]
+    reaches = [(part, moved(part, abs(d))) for part, d in zip(parts, differences, strict=True) if part and d]
+    return [move_of(part.law, reach) for part, reach in reaches if reach]
+
+
+def _one_at_a_time(mechanism: PerCoordinate, requirement: ApproxDP) -> Fraction:
     """Only one number moves, so the largest delta of a single part is that of all."""
-    moves = {
-        (part.law, whole_steps(extent, part.lattice.step) * part.lattice.step)
-        for part, extent in zip(mechanism.parts, each, strict=True)
-        if part is not None and extent
-    }
-    return max(approximate_delta(law, epsilon, move)[0] for law, move in moves)
+    cost = part_costs(mechanism, lambda part, far: additive_delta(part.law, requirement, moved(part, far))[0])
+
+    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+        return max(cost(i, chosen.radius) for i in range(start, start + chosen.dimension))
+
+    return worst_cost(mechanism.query.sensitivity, cost, in_ball)
 
 
 @proves(ApproxDP, NormShaped)
@@ -166,7 +237,7 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
     rounding = Fraction(0) if query.exact else ROUNDING
     worst = 0
     for row in listed.rows:
-        sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.smallest_moves, strict=True)]
+        sway = [rounding * move if d else Fraction(0) for d, move in zip(row, query.sensitivity.smallest, strict=True)]
         total = 0
         for frame, y in zip(matrix, apply(matrix, row), strict=True):
             more = sum((abs(a) * e for a, e in zip(frame, sway, strict=True)), Fraction(0))
@@ -178,27 +249,35 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
 def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
     """Largest squared length of a difference in units of each number's deviation, rounding included.
 
-    Rule: over sets that say how many numbers move, the largest terms; in a ball the length is at most
-    radius / smallest deviation, and crossing one more edge everywhere adds the length of (step_i / std_i).
+    Rule: squared lengths of different numbers add up; balls have a rule of their own.
     """
-    query = mechanism.query
-    refuse_uncovered(query, [part is not None for part in mechanism.parts])
 
-    def term(i: int, distance: Fraction) -> Fraction:
-        part = mechanism.parts[i]
-        if part is None or not distance:
-            return Fraction(0)
-        assert isinstance(part.law, Gaussian)
-        return (whole_steps(distance, part.lattice.step) * part.lattice.step / part.law.std) ** 2
+    def squared(part: Any, distance: Fraction) -> Fraction:
+        return Fraction((moved(part, distance) / part.law.std) ** 2)
 
-    if (plain := counted(query)) is not None:
-        return largest_sum((term(i, extent) for i, extent in enumerate(plain.each)), plain.together)
-    if isinstance(query.sensitivity, Points):
-        return max(sum((term(i, d) for i, d in enumerate(row)), Fraction(0)) for row in query.sensitivity.rows)
-    parts = [part for part in mechanism.parts if part is not None]
-    deviations = [part.law.std for part in parts if isinstance(part.law, Gaussian)]
-    crossing = sum(((part.lattice.step / std) ** 2 for part, std in zip(parts, deviations, strict=True)), Fraction(0))
-    return (query.extents[0] / min(deviations) + root_above(crossing)) ** 2
+    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+        found = gaussian_in_ball(mechanism.parts[start : start + chosen.dimension], chosen)
+        if found is None:
+            raise UncertifiedError("the length of a difference is known for Gaussian noise alone.")
+        return found
+
+    return worst_cost(mechanism.query.sensitivity, part_costs(mechanism, squared), in_ball)
+
+
+def gaussian_in_ball(parts: Sequence[Additive | None], chosen: L1Ball | L2Ball) -> Fraction | None:
+    """The squared length of the longest difference in units of Gaussian noise, rounding included; None for other laws.
+
+    Rule: an l1 ball lies in the l2 ball of its radius. The length is at most the radius over the smallest
+    deviation; real answers may cross one more edge each, which adds the length of (step_i / std_i).
+    """
+    deviations, squares = [], Fraction(0)
+    for part in parts:
+        law = None if part is None else part.law
+        if part is None or not isinstance(law, Gaussian | DiscreteGaussian):
+            return None
+        deviations.append(law.std)
+        squares += Fraction(0) if part.query.integer else (part.lattice.step / law.std) ** 2
+    return (chosen.radius / min(deviations) + root_above(squares)) ** 2
 
 
 def gaussian_delta(epsilon: Fraction, squared_length: Fraction) -> Fraction:

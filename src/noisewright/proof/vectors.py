@@ -9,11 +9,11 @@ grows by the sum of the steps, an l2 ball by the root of the sum of their square
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import cache
+from typing import Any
 
-from noisewright.laws.laplace import Laplace
+from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -21,7 +21,7 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import Box, Counted, L1Ball, L2Ball, Points
+from noisewright.problem.sensitivity import Box, Counted, Groups, L1Ball, L2Ball, Points, SensitivitySet
 from noisewright.proof.provers import PROVERS
 from noisewright.proof.pure import pure_bound
 
@@ -29,8 +29,12 @@ _ROOT_BITS = 96
 
 
 def counted(query: Vector) -> Counted | None:
+    """The question's set as one that says how many numbers move."""
+    return as_counted(query.sensitivity)
+
+
+def as_counted(chosen: SensitivitySet) -> Counted | None:
     """The set as one that says how many numbers move; a ball in one dimension is an interval."""
-    chosen = query.sensitivity
     if isinstance(chosen, Counted):
         return chosen
     if isinstance(chosen, L1Ball | L2Ball) and chosen.dimension == 1:
@@ -68,6 +72,50 @@ def refuse_uncovered(query: Vector, noisy: Sequence[bool]) -> None:
             )
 
 
+Cost = Callable[[int, Fraction], Fraction]
+"""What it costs that the number at a place moves by so much; costs of different numbers add up."""
+
+
+def worst_cost(chosen: SensitivitySet, cost: Cost, in_ball: Callable[[Any, int], Fraction], start: int = 0) -> Fraction:
+    """The largest sum of costs over every difference in the set, whose numbers begin at place `start`.
+
+    Rule: costs are those of the farthest move of a number. Sets that count moving numbers reach the largest of them;
+    of groups the most expensive ones move. Balls have rules of their own.
+    """
+    if isinstance(chosen, Groups):
+        return largest_sum(
+            (worst_cost(part, cost, in_ball, start + at) for at, part in chosen.placed()), chosen.at_most
+        )
+    if isinstance(chosen, Points):
+        return max(sum((cost(start + i, abs(d)) for i, d in enumerate(row) if d), Fraction(0)) for row in chosen.rows)
+    if (plain := as_counted(chosen)) is not None:
+        moves = enumerate(plain.each, start)
+        return largest_sum((cost(i, extent) for i, extent in moves if extent), plain.together)
+    return in_ball(chosen, start)
+
+
+def most_moving(chosen: SensitivitySet, whole: tuple[bool, ...], start: int = 0) -> int:
+    """The largest count of numbers that one difference moves; whole numbers in a ball move by one at least."""
+    if isinstance(chosen, Groups):
+        counts = sorted((most_moving(part, whole, start + at) for at, part in chosen.placed()), reverse=True)
+        return sum(counts[: chosen.at_most])
+    if isinstance(chosen, Points):
+        return max(sum(map(bool, row)) for row in chosen.rows)
+    if (plain := as_counted(chosen)) is not None:
+        return min(plain.together, sum(map(bool, plain.each)))
+    count = len(chosen.extents)
+    if isinstance(chosen, L1Ball | L2Ball) and all(whole[start : start + count]):
+        return max(1, min(count, int(chosen.radius**chosen.order)))
+    return count
+
+
+def moved(part: Additive, distance: Fraction) -> Fraction:
+    """How far apart two answers of a part can be on its lattice; whole answers are there already."""
+    if part.query.integer:
+        return Fraction(math.floor(distance))
+    return whole_steps(distance, part.lattice.step) * part.lattice.step
+
+
 def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
     """Largest sum of log-ratios over the set, rounding included: those of independent noises add up.
 
@@ -76,45 +124,68 @@ def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
     at a corner and over an l2 ball is the radius times the length of (1/scale_i). For a ball and
     other laws the enclosing box is used.
     """
-    query = mechanism.query
-    refuse_uncovered(query, [part is not None for part in mechanism.parts])
-    if (plain := counted(query)) is not None:
-        bounds = [_part_bound(p, extent) for p, extent in zip(mechanism.parts, plain.each, strict=True)]
-        return largest_sum(bounds, plain.together), f"pure/independent-{plain.kind}"
-    chosen = query.sensitivity
-    if isinstance(chosen, Points):
-        bound = cache(_part_bound)
-        moves = (zip(mechanism.parts, row, strict=True) for row in chosen.rows)
-        totals = (sum((bound(part, abs(d)) for part, d in move), Fraction(0)) for move in moves)
-        return max(totals), "pure/independent-points"
-    parts = [part for part in mechanism.parts if part is not None]
-    if not all(isinstance(part.law, Laplace) for part in parts):
-        return sum((_part_bound(p, query.extents[0]) for p in parts), Fraction(0)), "pure/independent-enclosing-box"
-    slopes = [1 / part.law.scale for part in parts if isinstance(part.law, Laplace)]
-    growth = sum((s * part.lattice.step for s, part in zip(slopes, parts, strict=True)), Fraction(0))
-    radius = query.extents[0]
-    if isinstance(chosen, L2Ball):
-        length = root_above(sum((s * s for s in slopes), Fraction(0)))
-        return radius * length + growth, "pure/laplace-l2-ball"
-    return radius * max(slopes) + growth, "pure/laplace-l1-ball"
+    query, rules = mechanism.query, []
+    cost = part_costs(mechanism, lambda part, distance: pure_bound(part.law, moved(part, distance))[0])
+
+    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+        places = range(start, start + chosen.dimension)
+        bound, rule = _pure_in_ball([mechanism.parts[i] for i in places], chosen)
+        rules.append(rule)
+        return sum((cost(i, chosen.radius) for i in places), Fraction(0)) if bound is None else bound
+
+    bound = worst_cost(query.sensitivity, cost, in_ball)
+    plain = counted(query)
+    kind = query.sensitivity.kind if plain is None else plain.kind
+    return bound, rules[0] if rules and kind != "groups" else f"pure/independent-{kind}"
 
 
-def _part_bound(part: Additive | None, distance: Fraction) -> Fraction:
-    if part is None or not distance:
-        return Fraction(0)
-    step = part.lattice.step
-    return pure_bound(part.law, whole_steps(distance, step) * step)[0]
+def part_costs(mechanism: PerCoordinate, of: Callable[[Additive, Fraction], Fraction]) -> Cost:
+    """The cost of a number's move by its part; numbers that can move and have none are refused."""
+    refuse_uncovered(mechanism.query, [part is not None for part in mechanism.parts])
+    known: dict[tuple[int, Fraction], Fraction] = {}
+
+    def cost(place: int, distance: Fraction) -> Fraction:
+        part = mechanism.parts[place]
+        if part is None:
+            return Fraction(0)
+        key = (id(part), distance)
+        if key not in known:
+            known[key] = of(part, distance)
+        return known[key]
+
+    return cost
+
+
+def _pure_in_ball(parts: Sequence[Additive | None], chosen: L1Ball | L2Ball) -> tuple[Fraction | None, str]:
+    """The bound for Laplace noise in a ball; none for other laws.
+
+    Whole numbers are not rounded, and their absolute changes add up to at most the sum of their squares.
+    """
+    if not all(part is not None and isinstance(part.law, Laplace | DiscreteLaplace) for part in parts):
+        return None, "pure/independent-enclosing-box"
+    known = [part for part in parts if part is not None]
+    slopes = [1 / part.law.scale for part in known if isinstance(part.law, Laplace | DiscreteLaplace)]
+    growth = sum((s * p.lattice.step for s, p in zip(slopes, known, strict=True) if not p.query.integer), Fraction(0))
+    if isinstance(chosen, L1Ball):
+        return chosen.radius * max(slopes) + growth, "pure/laplace-l1-ball"
+    bound = chosen.radius * root_above(sum((s * s for s in slopes), Fraction(0))) + growth
+    if all(part.query.integer for part in known):
+        bound = min(bound, math.floor(chosen.radius**2) * max(slopes))
+    return bound, "pure/laplace-l2-ball"
 
 
 def norm_shaped_bound(mechanism: NormShaped) -> tuple[Fraction, str]:
     """Largest sum over blocks of rate * norm(steps moved).
 
     Rule: the triangle inequality. In a ball d, with c_i = rate / step_i, the part of d inside a block costs at most
-    max c_i times its length, and crossing one more edge everywhere costs rate * norm(1, …, 1).
+    max c_i times its length, and crossing one more edge everywhere costs rate * norm(1, …, 1). Whole numbers in
+    steps of 1 are not rounded.
     """
     query = mechanism.query
     covered = {place for block in mechanism.blocks for place in block.places}
     refuse_uncovered(query, [i in covered for i in range(query.dimension)])
+    if isinstance(query.sensitivity, Groups):
+        raise UncertifiedError("there is no rule for norm-shaped noise over groups; use noise for each number.")
     if (plain := counted(query)) is not None:
         values = [_block_value(block, plain.each, plain.together) for block in mechanism.blocks]
         return largest_sum(values, plain.together), f"pure/norm-{plain.kind}"
@@ -126,7 +197,8 @@ def norm_shaped_bound(mechanism: NormShaped) -> tuple[Fraction, str]:
         )
         return max(sums), "pure/norm-points"
     slopes = [block.rate / min(block.steps) for block in mechanism.blocks]
-    growth = sum((block.rate * _length([1] * block.size, block.norm) for block in mechanism.blocks), Fraction(0))
+    rounded = [block for block in mechanism.blocks if not mechanism.whole(block) or set(block.steps) != {1}]
+    growth = sum((block.rate * _length([1] * block.size, block.norm) for block in rounded), Fraction(0))
     radius = query.extents[0]
     if isinstance(chosen, L2Ball):
         return radius * root_above(sum((s * s for s in slopes), Fraction(0))) + growth, "pure/norm-l2-ball"

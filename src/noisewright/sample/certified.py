@@ -25,11 +25,14 @@ from noisewright.problem.errors import (
 )
 from noisewright.problem.fields import exact_text
 from noisewright.problem.matrices import Unchanging
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import Number, show
 from noisewright.problem.privacy import REQUIREMENTS, Requirement
 from noisewright.problem.records import digest, load_room
 from noisewright.proof.certify import Certificate, certificate_matches, certify
+from noisewright.sample.containers import release_in_kind, release_many_in_kind
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
+from noisewright.sample.explained import explained
+from noisewright.sample.half_widths import half_width
 from noisewright.sample.uniform import Entropy, SystemEntropy
 
 FORMAT = "noisewright mechanism, version 1"
@@ -70,8 +73,13 @@ class Certified(Unchanging):
         raise UncertifiedError("a certified mechanism is proven when it is read; use load, from_dict or pickle.")
 
     def release(self, answer: Any, *, entropy: Entropy | None = None) -> Any:
-        """One private answer: an int for integer queries, else the float nearest to the lattice point."""
-        return self._drawer().release(answer, entropy or SystemEntropy())
+        """One private answer: an int for integer queries, else the float nearest to the lattice point.
+
+        Several numbers come back in the container they were given in, with its labels and shape: an array of any
+        shape, a dict, a Series or DataFrame of pandas or polars; for a list an array. Where the question names its
+        numbers, labels say which is which, and their order does not matter.
+        """
+        return release_in_kind(self.mechanism, self._drawer(), answer, entropy or SystemEntropy())
 
     def draw(self, count: int, *, entropy: Entropy | None = None) -> NDArray[Any]:
         """An array of independent noise values (not answers), each with exactly the certified law."""
@@ -79,17 +87,27 @@ class Certified(Unchanging):
             raise InvalidNumberError(f"n is {count!r}; give how many values to draw, 0 to 1e9.", given=count)
         return self._drawer().draw(int(count), entropy or SystemEntropy())
 
-    def release_many(self, answers: Any, *, entropy: Entropy | None = None) -> NDArray[Any]:
+    def release_many(self, answers: Any, *, entropy: Entropy | None = None) -> Any:
         """One independent private answer for each of many answers, such as one for each person in the local model.
 
-        Each is a release of its own: answers that one person can change together add up their costs.
+        Each is a release of its own: answers that one person can change together add up their costs. They come back
+        in the container they were given in, as those of `release`; answers of several numbers are the rows of a
+        table, or a list of answers.
         """
-        source, drawer = entropy or SystemEntropy(), self._drawer()
-        many = getattr(drawer, "release_many", None)
-        if many is None:
-            return np.array([drawer.release(answer, source) for answer in answers])
-        released: NDArray[Any] = many(answers, source)
-        return released
+        return release_many_in_kind(self.mechanism, self._drawer(), answers, entropy or SystemEntropy())
+
+    def half_width(self, confidence: Number, *, joint: bool = False) -> Any:
+        """How far from the truth an answer is with a confidence such as 0.95: a number for one number.
+
+        For several numbers a tuple with the half-width of each by itself; with `joint=True` one number that all
+        errors stay within at once. Guarantees: an upper end that was checked, rounded up to four digits.
+        Raises InvalidUtilityError for a confidence outside of 0 to 1, and for what is no number or has no rule.
+        """
+        return half_width(self.mechanism, confidence, joint=joint)
+
+    def explain(self, *, html: bool = False) -> str:
+        """Half a page for a person who has never heard of epsilon; with `html=True` as a fragment of a page."""
+        return explained(self.mechanism, self.certificate, html=html)
 
     def describe(self) -> str:
         """What is promised and how large the error will be, in words."""

@@ -6,9 +6,8 @@ inversion; both comparisons draw more bits where 64 do not decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property, singledispatch
 from typing import Any
 
 import numpy as np
@@ -18,21 +17,49 @@ from noisewright.mechanisms.answers import read_answer
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional
+from noisewright.mechanisms.places import Places, places_of
+from noisewright.mechanisms.rounding import as_numbers
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.worst_cases import Table
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import above, show
 from noisewright.proof.bounded import largest_bias
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.refine import Inverter
 from noisewright.sample.table import CdfTable
-from noisewright.sample.uniform import Entropy, WordStream
+from noisewright.sample.uniform import Entropy, Words, WordStream
 
 _WITHOUT_TABLE = 400
 _BITS = 64
-_CHUNK = 1 << 16
+_CHUNK = 1 << 21
+_UNIT = 2.0**-64
+_ROUNDING = 2.0**-52
+
+
+@singledispatch
+def float_rows(mechanism: Any) -> Table | None:
+    """The distribution function of every row in floats, by output index, if what they may be off by is proven."""
+    return None
+
+
+@float_rows.register(Rows)
+@float_rows.register(Composite)
+def _(mechanism: Rows | Composite) -> Table:
+    return mechanism.table()
+
+
+@float_rows.register
+def _(mechanism: Blend) -> Table:
+    """The indices of the first mechanism, then those of the second, as in `Blend.row`."""
+    first, second = (part.table() for part in mechanism.parts)
+    share = float(mechanism.share)
+
+    def levels(begin: int, end: int) -> NDArray[np.float64]:
+        return np.hstack([share * first.levels(begin, end), share + (1 - share) * second.levels(begin, end)])
+
+    return Table((*first.outputs, *second.outputs), levels, 2.0**-50 + max(first.slack, second.slack))
 
 
 @drawer_for.register(Rows)
@@ -40,41 +67,44 @@ _CHUNK = 1 << 16
 @drawer_for.register(Blend)
 @drawer_for.register(Truncated)
 class ConditionalDrawer(Releasing):
-    """One row of outputs for each grid input; tables are made for rows that are drawn often."""
+    """One row of outputs for each grid input.
+
+    Many answers are released by floats with a proven margin, or by tables made for rows that are drawn often; exact
+    inversion decides the rest.
+    """
 
     def __init__(self, mechanism: Conditional) -> None:
         super().__init__(mechanism)
-        self._values = np.array([float(mechanism.value(k)) for k in range(mechanism.last + 1)])
         self._inverter = cache(lambda row: Inverter(mechanism.row(row)))
         self._tables: dict[int, CdfTable] = {}
 
     def release(self, answer: Any, entropy: Entropy) -> float:
         i, share = self._place(answer)
         stream = entropy.stream()
-        return float(self._values[self._one(i + _bernoulli(share, stream), stream)])
+        return float(self._mechanism.value(self._one(i + _bernoulli(share, stream), stream)))
 
-    def release_many(self, answers: Iterable[Any], entropy: Entropy) -> NDArray[np.float64]:
-        """One independent private answer for each answer given."""
+    def release_many(self, answers: Any, entropy: Entropy) -> NDArray[np.float64]:
+        """One independent private answer for each answer given: a word for its coin, if it takes one, then one for it.
+
+        On replayed words they are those that `release` gives one after another, as long as no word leaves anything
+        open; what does takes further words after all others.
+        """
+        asked = self._mechanism.query
+        free = asked.exact or asked.sensitivity == asked.width
         # A list may mix kinds of numbers; each is read by itself, so that none changes how another is read.
-        plain = isinstance(answers, np.ndarray) and answers.dtype != object
-        given = np.asarray(answers) if plain else np.array([self._read(answer) for answer in answers], dtype=object)
-        if given.ndim != 1:
-            raise InvalidAnswerError(f"answers have {given.ndim} dimensions; give a flat list of numbers.")
-        if not len(given):
-            return np.empty(0)
+        points = self._mechanism.grid.points
+        places = places_of(as_numbers(answers), points, None if free else asked.sensitivity, self._place)
         stream = entropy.stream()
-        if bool((given == given[0]).all()):
-            i, share = self._place(given[0])
-            return self._values[self._indices(i + _bernoullis(share, len(given), stream), stream)]
-        distinct, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
-        places = [self._place(a) for a in distinct]
-        order = np.argsort(inverse, kind="stable")
-        rows = np.empty(len(given), dtype=np.int64)
-        start = 0
-        for (i, share), count in zip(places, counts.tolist(), strict=True):
-            rows[order[start : start + count]] = i + _bernoullis(share, count, stream)
-            start += count
-        return self._values[self._indices(rows, stream)]
+        released = np.empty(len(places.rows))
+        for begin in range(0, len(released), _CHUNK):
+            part = places.part(begin, begin + _CHUNK)
+            # Answers on the grid take no coin: their only word is that of the output.
+            takes_coin = (~part.on_grid).astype(np.int64)
+            last = np.cumsum(1 + takes_coin) - 1
+            words = stream.words(int(last[-1]) + 1)
+            rows = part.rows + _coins(part, words[last - takes_coin], stream)
+            released[begin : begin + _CHUNK] = self._values[self._indices(rows, words[last], stream)]
+        return released
 
     def _place(self, answer: Any) -> tuple[int, Fraction]:
         found: tuple[int, Fraction] = self._mechanism.grid.locate(self._read(answer), exact=self._mechanism.query.exact)
@@ -85,29 +115,56 @@ class ConditionalDrawer(Releasing):
         asked = self._mechanism.query
         return read_answer(answer, asked.sensitivity, asked.exact or asked.sensitivity == asked.width)
 
-    def _indices(self, rows: NDArray[np.int64], stream: WordStream) -> NDArray[np.int64]:
-        """One output index for each row asked for."""
+    @cached_property
+    def _values(self) -> NDArray[np.float64]:
+        outputs = self._floats.outputs if self._floats is not None else self._mechanism.lattice()
+        return np.array([float(value) for value in outputs])
+
+    @cached_property
+    def _floats(self) -> Table | None:
+        return float_rows(self._mechanism)
+
+    def _indices(self, rows: NDArray[np.int64], words: Words, stream: WordStream) -> NDArray[np.int64]:
+        """One output index for each row asked for, each by its own word."""
         result = np.empty(len(rows), dtype=np.int64)
-        if rows.max() - rows.min() <= 1:
-            for row in {int(rows.min()), int(rows.max())}:
-                where = np.flatnonzero(rows == row)
-                result[where] = self._many(row, len(where), stream)
-            return result
-        order = np.argsort(rows, kind="stable")
+        # Sorting short integers is many times faster, and no grid has more inputs than they count.
+        order = np.argsort(rows.astype(np.uint16 if rows.max() < 1 << 16 else np.int64), kind="stable")
         found, starts = np.unique(rows[order], return_index=True)
         ends = [*starts[1:].tolist(), len(rows)]
         for row, start, end in zip(found.tolist(), starts.tolist(), ends, strict=True):
-            result[order[start:end]] = self._many(row, end - start, stream)
+            where = order[start:end]
+            result[where] = self._many(row, words[where], len(rows), stream)
         return result
 
-    def _many(self, row: int, count: int, stream: WordStream) -> NDArray[np.int64]:
-        if count <= _WITHOUT_TABLE and row not in self._tables:
-            return np.array([self._one(row, stream) for _ in range(count)], dtype=np.int64)
+    def _many(self, row: int, words: Words, total: int, stream: WordStream) -> NDArray[np.int64]:
+        if total > _WITHOUT_TABLE and self._floats is not None:
+            return self._by_floats(row, self._floats, words, stream)
+        if len(words) <= _WITHOUT_TABLE and row not in self._tables:
+            return np.array([self._invert(row, word, stream) for word in words.tolist()], dtype=np.int64)
         if row not in self._tables:
             self._tables[row] = CdfTable(self._mechanism.row(row), -1, self._mechanism.last, bits=_BITS)
-        table = self._tables[row]
-        parts = [table.draw(min(_CHUNK, count - i), stream) for i in range(0, count, _CHUNK)]
-        return np.concatenate(parts)
+        return np.asarray(self._tables[row].choose(words, stream))
+
+    def _by_floats(self, row: int, table: Table, words: Words, stream: WordStream) -> NDArray[np.int64]:
+        """The output index of each word, by the floats of a row.
+
+        Rule: index k is drawn if F(k - 1) <= U < F(k). Each float is within `slack` of F, and that of U within 2^-53
+        of every number that begins with its bits; a k whose two ends are farther away than both is the right one,
+        whether or not the floats increase. All others are inverted in balls.
+        """
+        last = self._mechanism.last
+        levels = np.concatenate([[-np.inf], table.levels(row, row + 1)[0][:last], [np.inf]])
+        u = words.astype(np.float64) * _UNIT
+        found: NDArray[np.int64] = np.minimum(np.searchsorted(levels, u, side="right"), last + 1)
+        margin = table.slack + _ROUNDING
+        unsure = (u - levels[found - 1] < margin) | (levels[found] - u < margin)
+        found -= 1
+        for j in np.flatnonzero(unsure).tolist():
+            found[j] = self._invert(row, int(words[j]), stream)
+        return found
+
+    def _invert(self, row: int, word: int, stream: WordStream) -> int:
+        return self._inverter(row).invert(word, _BITS, stream, above=-1, at_most=self._mechanism.last)
 
     def _one(self, row: int, stream: WordStream) -> int:
         return self._inverter(row).draw(stream, above=-1, at_most=self._mechanism.last)
@@ -115,27 +172,26 @@ class ConditionalDrawer(Releasing):
 
 def _bernoulli(share: Fraction, stream: WordStream) -> int:
     """1 with exactly the given probability: a uniform number is compared with it bit by bit of need."""
-    rest = share
-    while rest:
-        scaled = rest * 2**_BITS
-        whole = scaled.numerator // scaled.denominator
-        word = int(stream.words(1)[0])
-        if word != whole:
-            return 1 if word < whole else 0
-        rest = scaled - whole
-    return 0
+    return _compared(share, int(stream.words(1)[0]), stream) if share else 0
 
 
-def _bernoullis(share: Fraction, count: int, stream: WordStream) -> NDArray[np.int64]:
-    if not share:
-        return np.zeros(count, dtype=np.int64)
+def _compared(share: Fraction, word: int, stream: WordStream) -> int:
+    """1 if a uniform number that begins with the word is below the share, else 0."""
     scaled = share * 2**_BITS
-    whole = min(scaled.numerator // scaled.denominator, 2**_BITS - 1)
-    words = stream.words(count)
-    result = (words < np.uint64(whole)).astype(np.int64)
-    for i in np.flatnonzero(words == np.uint64(whole)):
-        result[i] = _bernoulli(scaled - whole, stream)
-    return result
+    whole = scaled.numerator // scaled.denominator
+    if word != whole:
+        return 1 if word < whole else 0
+    return _bernoulli(scaled - whole, stream)
+
+
+def _coins(places: Places, words: Words, stream: WordStream) -> NDArray[np.int64]:
+    """Whether each answer goes to the row above it, with exactly its share, each by its own word."""
+    u = words.astype(np.float64) * _UNIT
+    margin = places.slack + _ROUNDING
+    up = (u < places.shares) & ~places.on_grid
+    for j in np.flatnonzero((np.abs(u - places.shares) <= margin) & ~places.on_grid).tolist():
+        up[j] = _compared(places.share(j), int(words[j]), stream)
+    return up.astype(np.int64)
 
 
 @describe_error.register(Rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any, Protocol
@@ -11,15 +12,15 @@ from numpy.typing import NDArray
 
 from noisewright.laws.lattice import HALF
 from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.rounding import as_numbers
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError, UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError
+from noisewright.sample.points import Points, added, as_float, decimals_of
 from noisewright.sample.sampler import NoiseSampler
 from noisewright.sample.uniform import Entropy
-
-_SHARED_FLOATS = 2**52
 
 
 class Drawer(Protocol):
@@ -28,11 +29,30 @@ class Drawer(Protocol):
     def release(self, answer: Any, entropy: Entropy) -> Any:
         """One private answer."""
 
+    def release_many(self, answers: Any, entropy: Entropy) -> NDArray[Any]:
+        """One independent private answer for each of many."""
+
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         """`count` independent noise values."""
 
 
-class Releasing:
+class OneByOne:
+    """What the drawers share that release many answers one after another."""
+
+    @abstractmethod
+    def release(self, answer: Any, entropy: Entropy) -> Any:
+        """One private answer."""
+
+    def release_many(self, answers: Any, entropy: Entropy) -> NDArray[Any]:
+        """One independent private answer for each of many, each with a stream of its own."""
+        released = [self.release(answer, entropy) for answer in answers]
+        plain = np.array(released)
+        # A mixture of kinds keeps each as it is: numpy would make floats of whole numbers beyond its own.
+        kinds = {type(value) for value in released}
+        return plain if len(kinds) <= 1 and plain.dtype.kind != "u" else np.array(released, dtype=object)
+
+
+class Releasing(OneByOne):
     """What the drawers share whose law depends on the answer."""
 
     def __init__(self, mechanism: Any) -> None:
@@ -65,14 +85,33 @@ class AdditiveDrawer:
     def __init__(self, mechanism: Additive) -> None:
         self._mechanism = mechanism
         self._sampler = NoiseSampler(mechanism.noise)
+        self._points = Points(mechanism.lattice.step, mechanism.spacing)
 
     def release(self, answer: Any, entropy: Entropy) -> float | int | Fraction:
         released = self._mechanism.law_given(answer)
-        value = released.value(self._sampler.one(entropy.stream()))
+        point = released.point(self._sampler.one(entropy.stream()))
+        return point if self._mechanism.query.integer else self._points.one(point)
+
+    def release_many(self, answers: Any, entropy: Entropy) -> NDArray[Any]:
+        """One independent private answer for each answer: as `release` gives them, in one array.
+
+        All answers are read before anything is drawn. An array of floats or of 64-bit integers, unless one of the
+        released numbers needs an exact rational or a longer integer.
+        """
+        cells = self._mechanism.cells_given(as_numbers(answers))
+        stream = entropy.stream()
         if self._mechanism.query.integer:
-            return int(value)
-        # From 2^52 steps on two lattice points could share a float, which probabilistic privacy does not survive.
-        return value if abs(value) >= _SHARED_FLOATS * self._mechanism.spacing else _as_float(value)
+            return added(cells, self._sampler.many(len(cells), stream))
+        released: NDArray[Any] = np.empty(len(cells))
+        begin = 0
+        for noise in self._sampler.parts(len(cells), stream):
+            place = slice(begin, begin + len(noise))
+            values = self._points.many(added(cells[place] + 1, noise))
+            if values.dtype == object and released.dtype != object:
+                released = released.astype(object)
+            released[place] = values
+            begin += len(noise)
+        return released
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[Any]:
         stream = entropy.stream()
@@ -91,17 +130,9 @@ class AdditiveDrawer:
         return noise
 
 
-def _as_float(value: Fraction) -> float | Fraction:
-    """The nearest float; beyond the range of floats, which heavy tails can reach, the exact rational."""
-    try:
-        return float(value)
-    except OverflowError:
-        return value
-
-
 def _put_exactly(noise: NDArray[Any], place: slice, values: list[Fraction]) -> NDArray[Any]:
     """The array with the values in their place; it holds exact rationals once one is beyond the range of floats."""
-    shown = [_as_float(value) for value in values]
+    shown = [as_float(value) for value in values]
     if any(isinstance(value, Fraction) for value in shown) and noise.dtype != object:
         noise = noise.astype(object)
     noise[place] = shown
@@ -123,7 +154,9 @@ def _(mechanism: Additive) -> list[str]:
     if abs(offset) > 1e-9 * float(mechanism.query.sensitivity):
         lines.append(f"Bias: answers are off by {offset:+.6g} on average, because the loss is not symmetric.")
     stretched = "" if mechanism.query.exact else " (times 1 + 2^-24, which absorbs the rounding of computed answers)"
-    lines.append(f"Released values are multiples of {show(mechanism.lattice.step)}{stretched}.")
+    decimals = None if mechanism.query.integer else decimals_of(mechanism.lattice.step)
+    shown_to = "" if decimals is None else f", to {decimals} decimal{'' if decimals == 1 else 's'}"
+    lines.append(f"Released values are multiples of {show(mechanism.lattice.step)}{stretched}{shown_to}.")
     if mechanism.query.exact and not mechanism.query.integer:
         lines.append("Answers are declared to be exact: rounding errors of computed floats are not covered.")
     return lines

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS
-from noisewright.sample.drawers import describe_error, drawer_for
+from noisewright.sample.drawers import OneByOne, describe_error, drawer_for
 from noisewright.sample.two_sided import TwoSided, flip
 from noisewright.sample.uniform import Entropy, WordStream
 
@@ -19,41 +22,53 @@ _SLACK = 2.0**-40
 
 
 @drawer_for.register(LinearLaplace)
-class LaplaceDrawer:
-    """Independent two-sided geometric noise for each query."""
+class LaplaceDrawer(OneByOne):
+    """Independent two-sided geometric noise for each query; those of one rate are drawn in one go."""
 
     def __init__(self, mechanism: LinearLaplace) -> None:
         self._mechanism = mechanism
-        self._noise = [TwoSided(lambda rate=rate: ball(rate)) for rate in mechanism.rates]  # type: ignore[misc]
+        self._places: dict[Fraction, list[int]] = {}
+        for k, rate in enumerate(mechanism.rates):
+            self._places.setdefault(rate, []).append(k)
+        self._noise = {rate: TwoSided(lambda rate=rate: ball(rate)) for rate in self._places}  # type: ignore[misc]
 
     def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
-        totals = self._mechanism.sums(answer)
+        noisy = self._mechanism.sums(answer)
         stream = entropy.stream()
-        noisy = [s + int(n.draw(1, stream)[0]) for s, n in zip(totals, self._noise, strict=True)]
-        return np.array([float(step * v) for step, v in zip(self._mechanism.steps, noisy, strict=True)])
+        for rate, places in self._places.items():
+            for k, z in zip(places, self._noise[rate].draw(len(places), stream).tolist(), strict=True):
+                noisy[k] += z
+        steps = self._mechanism.steps
+        return np.array([h.numerator * v / h.denominator for h, v in zip(steps, noisy, strict=True)])
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
         stream = entropy.stream()
-        columns = [n.draw(count, stream).astype(np.float64) for n in self._noise]
-        return np.stack([float(h) * c for h, c in zip(self._mechanism.steps, columns, strict=True)], axis=1)
+        result = np.zeros((count, len(self._mechanism.steps)))
+        for rate, places in self._places.items():
+            drawn = self._noise[rate].draw(count * len(places), stream).astype(np.float64)
+            result[:, places] = drawn.reshape(count, len(places))
+        return np.asarray(result * [float(h) for h in self._mechanism.steps])
 
 
 @drawer_for.register(LinearElliptical)
-class EllipticalDrawer:
+class EllipticalDrawer(OneByOne):
     """Round integer noise for each block, mapped back to the answers."""
 
     def __init__(self, mechanism: LinearElliptical) -> None:
         self._mechanism = mechanism
         self._noise = [RoundNoise(block) for block in mechanism.blocks]
+        self._decode = [[over_one(row) for row in block.decode] for block in mechanism.blocks]
 
     def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
         totals = self._mechanism.sums(answer)
         stream = entropy.stream()
         result = np.zeros(self._mechanism.query.dimension)
-        for block, sums, noise in zip(self._mechanism.blocks, totals, self._noise, strict=True):
+        blocks = zip(self._mechanism.blocks, totals, self._noise, self._decode, strict=True)
+        for block, sums, noise, decode in blocks:
             noisy = [s + int(w) for s, w in zip(sums, noise.draw(1, stream)[0], strict=True)]
-            for k, row in zip(block.rows, block.decode, strict=True):
-                result[k] = float(sum(a * b for a, b in zip(row, noisy, strict=True)))
+            for k, (row, denominator) in zip(block.rows, decode, strict=True):
+                # The quotient of two Python integers is the float nearest to it.
+                result[k] = sum(a * b for a, b in zip(row, noisy, strict=True)) / denominator
         return result
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
@@ -63,6 +78,12 @@ class EllipticalDrawer:
             decode = np.array([[float(v) for v in row] for row in block.decode])
             result[:, list(block.rows)] = noise.draw(count, stream).astype(np.float64) @ decode.T
         return result
+
+
+def over_one(row: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Rationals as whole numbers over their common denominator."""
+    denominator = math.lcm(*(v.denominator for v in row))
+    return [int(v * denominator) for v in row], denominator
 
 
 class RoundNoise:

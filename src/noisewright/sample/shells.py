@@ -37,11 +37,11 @@ class ShellSampler:
         self._inverter = Inverter(self._law)
         self._table: CdfTable | None = None
 
-    def one(self, stream: WordStream) -> list[int]:
+    def one(self, stream: WordStream) -> NDArray[np.int64]:
         """A single vector; needs no table."""
         r = self._inverter.draw(stream)
         limits = np.full(self._size, 2 * r + 1, dtype=np.uint64)
-        return [int(v) - r for v in uniform_below(limits, stream)]
+        return uniform_below(limits, stream).view(np.int64) - r
 
     def many(self, count: int, stream: WordStream) -> NDArray[np.int64]:
         """`count` vectors, one a row, through a table of the radius."""
@@ -74,13 +74,13 @@ class RoundBlockSampler:
         law = DiscreteLaplace(1 / self._proposal)
         self._sampler = NoiseSampler(Rounded(law.stepped(), Lattice.integers()))
 
-    def one(self, stream: WordStream) -> list[int]:
+    def one(self, stream: WordStream) -> NDArray[np.int64]:
         """A single vector."""
         while True:
             vectors = np.array([self._sampler.one(stream) for _ in range(_SMALL_BATCH * self._size)], dtype=np.int64)
             kept = self._kept(vectors.reshape(_SMALL_BATCH, self._size), stream)
             if len(kept):
-                return [int(v) for v in kept[0]]
+                return np.asarray(kept[0])
 
     def many(self, count: int, stream: WordStream) -> NDArray[np.int64]:
         """`count` vectors, one a row."""

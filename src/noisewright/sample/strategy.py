@@ -16,7 +16,7 @@ from noisewright.mechanisms.strategy_estimates import answers_of, estimate_of
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision
 from noisewright.numerics.whole_matrices import Wholes
-from noisewright.numerics.workloads import answers
+from noisewright.numerics.workloads import answers as answers_to
 from noisewright.problem.errors import InvalidNumberError
 from noisewright.problem.fields import flag
 from noisewright.problem.matrices import Unchanging
@@ -104,7 +104,7 @@ class WorkloadAnswer(Unchanging):
         table = np.maximum(self.estimate, 0.0)
         table = np.floor(table + 0.5) if flag().read(integer, "integer", InvalidNumberError) else table
         added = float(np.abs(table - self.estimate).sum())
-        return AdjustedAnswer(answers(self._mechanism.query, table), table, added)
+        return AdjustedAnswer(answers_to(self._mechanism.query, table), table, added)
 
     def _deviations(self, confidence: float) -> float:
         from scipy.special import ndtri
@@ -142,6 +142,13 @@ class StrategyDrawer:
         rows = self._mechanism.law_given(answer)
         stream = entropy.stream()
         return WorkloadAnswer(self._mechanism, [self._noisy(g, values, stream) for g, values in enumerate(rows)])
+
+    def release_many(self, answers: Any, entropy: Entropy) -> NDArray[Any]:
+        """One independent release for each of many tables, each with a stream of its own."""
+        released = [self.release(answer, entropy) for answer in answers]
+        found = np.empty(len(released), dtype=object)
+        found[:] = released
+        return found
 
     def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
         """Errors of all answers, one release in each row: what is released where the table is empty."""

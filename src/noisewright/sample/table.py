@@ -74,7 +74,11 @@ class CdfTable:
 
     def draw(self, count: int, stream: WordStream, *, offset: int = 0) -> Indices:
         """`count` exact draws of the law, plus `offset`."""
-        u = self.first_bits(stream.words(count))
+        return self.choose(stream.words(count), stream, offset=offset)
+
+    def choose(self, words: Words, stream: WordStream, *, offset: int = 0) -> Indices:
+        """What each word stands for, plus `offset`; the stream has further bits where it stands for several."""
+        u = self.first_bits(words)
         places = self.places(u)
         unsettled = np.flatnonzero(places == self.size)
         return put(places + np.int64(self.first + offset), unsettled, self.settle(u[unsettled], stream) + offset)

@@ -26,8 +26,8 @@ from noisewright.search.bounds.pure import best_possible
 from noisewright.search.designers.scalar_pure import SCALAR, tailored_or
 from noisewright.search.families.staircase import from_grid, laplace, laplace_name, tuned_staircase
 from noisewright.search.report.designer import check_problem, for_one
-from noisewright.search.report.report import over
 from noisewright.search.report.shown import html_table, number, progress_bar, text_table
+from noisewright.search.report.words import over
 
 _RELATIVE = Fraction(1, 1000)
 _NOTCH = Fraction(1, 10_000)
@@ -110,11 +110,11 @@ class Budget:
         )
 
 
-def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: bool = False) -> Budget:
+def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: bool | None = None) -> Budget:
     """The smallest epsilon at which some mechanism reaches the target, for every mechanism side by side.
 
     Guarantees: each epsilon is the checked end of a bracket no wider than 0.1 %. Raises
-    UnreachableTargetError if no mechanism reaches the target.
+    UnreachableTargetError if no mechanism reaches the target. `progress` is that of `design`.
     """
     if not isinstance(query, Scalar):
         raise InvalidQueryError(f"query is {query!r}; give nw.Scalar(sensitivity=...).", query=query)

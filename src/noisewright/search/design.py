@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
+from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
+from noisewright.problem.remarks import UnevenNumbersWarning
 from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Workload
 from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
+from noisewright.search.designers.histogram import HISTOGRAM_APPROXIMATE, HISTOGRAM_CONCENTRATED, HISTOGRAM_PURE
 from noisewright.search.designers.linear import LINEAR_METRIC
 from noisewright.search.designers.plan import plan_designer
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
-from noisewright.search.designers.two_fold import exploring
-from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_PURE
+from noisewright.search.designers.two_fold import exploring, exploring_several
+from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_CONCENTRATED, VECTOR_PURE
 from noisewright.search.designers.workload import WORKLOAD
 from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed, for_one
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import progress_bar
+from noisewright.search.report.uneven import uneven_note
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): SCALAR_PURE,
@@ -32,6 +37,14 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, ZeroConcentratedDP): SCALAR_CONCENTRATED,
     (Vector, PureDP): VECTOR_PURE,
     (Vector, ApproxDP): VECTOR_APPROXIMATE,
+    (Vector, ProbabilisticDP): VECTOR_APPROXIMATE,
+    (Vector, RenyiDP): VECTOR_CONCENTRATED,
+    (Vector, ZeroConcentratedDP): VECTOR_CONCENTRATED,
+    (Histogram, PureDP): HISTOGRAM_PURE,
+    (Histogram, ApproxDP): HISTOGRAM_APPROXIMATE,
+    (Histogram, ProbabilisticDP): HISTOGRAM_APPROXIMATE,
+    (Histogram, RenyiDP): HISTOGRAM_CONCENTRATED,
+    (Histogram, ZeroConcentratedDP): HISTOGRAM_CONCENTRATED,
     (Bounded, PureDP): BOUNDED_PURE,
     (Choice, PureDP): CHOICE_PURE,
     (Linear, MetricPrivacy): LINEAR_METRIC,
@@ -41,7 +54,12 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
 }
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""
 
-EXPLORERS = {("two-fold", Scalar, PureDP): exploring}
+EXPLORERS = {
+    ("two-fold", Scalar, PureDP): exploring,
+    ("two-fold", Scalar, ApproxDP): exploring,
+    ("two-fold", Vector, PureDP): exploring_several,
+    ("two-fold", Vector, ApproxDP): exploring_several,
+}
 """Families that are only searched on request: what adds them to a designer."""
 
 
@@ -51,17 +69,19 @@ def design(
     privacy: Any,
     utility: Any,
     compose: int = 1,
-    progress: bool = False,
+    progress: bool | None = None,
     explore: str | None = None,
 ) -> Report:
     """The best noise for a question, beside the usual ones, each certified, with the best possible value.
 
     With `compose` above 1 the requirement is the total of that many equal releases, and mechanisms
     are ranked after composing the whole plan. `explore="two-fold"` adds every family of two-fold noise
-    at its best parameters, which takes seconds instead of a fraction of one.
+    at its best parameters, which takes seconds instead of a fraction of one. Errors of several numbers that move very
+    differently, added up without weights, make an `UnevenNumbersWarning` that names the weights to give.
 
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
-    law that it draws. `progress=True` shows a progress bar on standard error.
+    law that it draws. A progress bar on standard error appears after two seconds in a terminal or a notebook;
+    `progress=True` shows it at once and anywhere, `False` never.
     """
     # A number with bounds is a kind of question of its own.
     asked = query.bounded if type(query) is Scalar and query.bounded is not None else query
@@ -76,6 +96,8 @@ def design(
         if type(asked) is Bounded:
             raise InvalidInputError("answers in bounds are designed for a single release; leave out compose.")
         designer = plan_designer(compose)
+    if note := uneven_note(asked, wanted):
+        warnings.warn(note, UnevenNumbersWarning, stacklevel=2)
     with progress_bar("design", designer.steps, shown=progress) as step:
         return designed(designer, asked, privacy, wanted, step)
 

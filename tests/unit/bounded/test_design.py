@@ -319,8 +319,7 @@ def test_answers_outside_the_inputs_are_refused_without_being_told():
         assert "1.25" not in str(caught.value)
     with pytest.raises(nw.errors.InvalidAnswerError, match="release"):
         certified.draw(5)
-    with pytest.raises(nw.errors.InvalidAnswerError, match="flat"):
-        certified.release_many(np.zeros((2, 2)))
+    assert certified.release_many(np.zeros((2, 2))).shape == (2, 2)
 
 
 def test_the_papers_algorithms_come_close_to_the_exact_optimum():

@@ -20,6 +20,7 @@ from noisewright.numerics.balls import precision, upper  # noqa: E402
 from noisewright.numerics.fields import BALLS  # noqa: E402
 from noisewright.problem.errors import InvalidInputError, MechanismFileError  # noqa: E402
 from noisewright.proof.certify import certify  # noqa: E402
+from noisewright.sample.points import Points  # noqa: E402
 from noisewright.sample.sampler import NoiseSampler  # noqa: E402
 from tests.replay import SameEntropy  # noqa: E402
 from tests.unit.learn.watching import Release, change, lies_in, releases_of, watching  # noqa: E402
@@ -147,7 +148,10 @@ def test_what_is_drawn_and_learnt_is_what_was_certified(noise, most):
     for release in releases:
         stream = SameEntropy(3).stream()
         laws = release.certified.mechanism.law_given(release.answer)
-        drawn = [float(law.value(NoiseSampler(law.noise).one(stream))) for law in laws]
+        drawn = [
+            Points(law.lattice.step, law.lattice.step * law.stretch).one(law.point(NoiseSampler(law.noise).one(stream)))
+            for law in laws
+        ]
         assert list(release.released) == drawn
         assert len(set(drawn)) > 1
     counts, table, sums, squares = (np.array(release.released) for release in releases)

@@ -94,7 +94,7 @@ def test_floats_are_limited_in_size_and_exact_numbers_are_not(kind):
 )
 def test_several_answers_are_limited_by_what_their_set_tells_apart(chosen, moves):
     query = nw.Vector(chosen)
-    assert query.smallest_moves == moves
+    assert query.sensitivity.smallest == moves
     largest = [float(LARGEST_FLOAT * move) if move else 1e300 for move in moves]
     assert read_answers(largest, query) == [Fraction(repr(x)) for x in largest]
     with pytest.raises(InvalidAnswerError, match="too large for a float"):
@@ -112,7 +112,7 @@ def test_parts_for_exact_answers_need_a_question_that_declares_them():
 def test_blocks_are_stretched_as_one():
     blocks = [nw.mechanisms.NormBlock([0, 1], [STEP, 2 * STEP], Fraction(1, 500))]
     plain, wide = (nw.mechanisms.NormShaped(nw.Vector(nw.Box([1, 2]), exact=exact), blocks) for exact in (True, False))
-    assert wide.stretch == STRETCH
+    assert wide.stretch(blocks[0]) == STRETCH
     answer = [Fraction(10**5), Fraction(-(10**5))]
     for (at, block), x, step in zip(wide.law_given(answer), answer, blocks[0].steps, strict=True):
         assert block == blocks[0]

@@ -70,7 +70,14 @@ def test_a_design_ranks_by_it_and_nothing_beats_its_bound():
     assert report.candidates[0].gap < 0.002
 
 
-def test_several_numbers_and_answers_in_bounds_are_refused():
-    for query in (nw.Vector(nw.Box([1, 2])), nw.Scalar(1, inputs=(0, 1), outputs=(-2, 3), unbiased=True)):
-        with pytest.raises(nw.errors.InvalidUtilityError, match="give one of"):
-            nw.design(query, privacy=nw.PureDP(1), utility=nw.Huber(1))
+def test_answers_in_bounds_are_refused():
+    query = nw.Scalar(1, inputs=(0, 1), outputs=(-2, 3), unbiased=True)
+    with pytest.raises(nw.errors.InvalidUtilityError, match="give one of"):
+        nw.design(query, privacy=nw.PureDP(1), utility=nw.Huber(1))
+
+
+def test_several_numbers_add_up_their_losses():
+    one = [nw.design(nw.Scalar(size), privacy=nw.PureDP(1), utility=nw.Huber(1)).best.mechanism for size in (1, 2)]
+    both = nw.mechanisms.PerCoordinate(nw.Vector(nw.Disjoint([1, 2])), one)
+    alone = [float(mechanism.expected(nw.Huber(1)).mid()) for mechanism in one]
+    assert float(both.expected(nw.Huber(1)).mid()) == pytest.approx(sum(alone), rel=1e-9)

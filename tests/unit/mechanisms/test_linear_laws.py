@@ -14,6 +14,7 @@ from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.linear import Linear
+from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box
 from tests.mechanisms_by_hand import geometric_masses
@@ -25,9 +26,13 @@ LAPLACE = LinearLaplace(QUERY, COLUMNS, (HALF, Fraction(1, 4)), (Fraction(1), Fr
 
 
 def test_sums_take_every_person_with_their_column():
-    assert sums(COLUMNS, [3, 0, 2]) == [8, 10]
+    assert sums(WholeMatrix.of(COLUMNS), [3, 0, 2]) == [8, 10]
     assert LAPLACE.sums([3, 0, 2]) == [8, 10]
     assert LAPLACE.sums([0, 0, 0]) == [0, 0]
+    # Sums that 64 bits do not hold, on either side.
+    wide, counts = WholeMatrix.of([[2**51, 2**51], [-(2**51), 1]]), [2**61, 2**61 + 1]
+    assert sums(wide, counts) == [2**51 * sum(counts), counts[1] - 2**51 * counts[0]]
+    assert sums(WholeMatrix.of([[2**51, 1], [3, -(2**51)]]), [4095, 1]) == [4095 * 2**51 + 1, 3 * 4095 - 2**51]
 
 
 def test_a_step_costs_its_share_of_the_scale():

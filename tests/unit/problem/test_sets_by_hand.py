@@ -186,3 +186,11 @@ def test_a_prior_is_sorted_merged_and_shared_out():
 )
 def test_numbers_are_shown_shortly(value: Fraction, shown: str):
     assert show(value) == shown
+
+
+def test_a_list_is_kept_as_a_tuple():
+    given = [2, 3]
+    kept = Box(given).each
+    given.append(4)
+    assert list(kept) == [Fraction(2), Fraction(3)]
+    assert type(kept) is tuple

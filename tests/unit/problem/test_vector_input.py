@@ -127,7 +127,8 @@ def test_impossible_limits_are_refused(within):
         (nw.SquaredError([1, 2]), "2 weights for 3 numbers"),
         (nw.AbsoluteError([1, 2, 3, 4]), "4 weights for 3 numbers"),
         (nw.Usefulness([1, 2]), "2 limits for 3 numbers"),
-        (nw.PowerError(3), "for a Vector question"),
+        (nw.PowerError(3, [1, 2]), "2 weights for 3 numbers"),
+        (nw.ErrorEntropy(), "for a Vector question"),
         ("squared", "for a Vector question"),
     ],
 )

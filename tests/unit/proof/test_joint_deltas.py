@@ -90,7 +90,7 @@ def test_the_two_dearest_of_three_laplace_noises_are_composed_wherever_they_stan
     mechanism = PerCoordinate(nw.Vector(chosen([extents[i] for i in order])), parts)
     truth = two_deltas(mpmath.mpf(3), mpmath.mpf("2.5"), mpmath.mpf(1))
     assert truth <= exact(accepted(mechanism, "1")) <= 1.01 * truth
-    with pytest.raises(nw.errors.UncertifiedError, match="laplace-composed"):
+    with pytest.raises(nw.errors.UncertifiedError, match=r"composed-(sparse|replace)"):
         nw.certify(mechanism, nw.ApproxDP(1, F(float(truth)) * F(99, 100)))
 
 
@@ -121,16 +121,14 @@ def test_a_number_without_noise_is_refused_also_where_delta_is_allowed():
                     nw.certify(PerCoordinate(nw.Vector(chosen), parts), nw.ApproxDP(1, "0.5"))
 
 
-def test_only_laplace_noises_are_composed():
+def test_unlike_noises_are_composed_below_their_pure_bound():
     query = nw.Vector(nw.Box([1, 1]))
     for laws in ((nw.laws.Laplace(F(1)), nw.laws.Logistic(F(1))), (nw.laws.Logistic(F(1)), nw.laws.Laplace(F(1)))):
         mechanism = PerCoordinate(query, tuple(part(law) for law in laws))
         assert accepted(mechanism, "2") == 0
-        with pytest.raises(nw.errors.UncertifiedError, match="only Laplace"):
-            nw.certify(mechanism, nw.ApproxDP("1.99", "0.9"))
-    ball = PerCoordinate(nw.Vector(nw.L1Ball(1, 2)), (part(nw.laws.Laplace(F(1))),) * 2)
-    with pytest.raises(nw.errors.UncertifiedError, match="only Laplace"):
-        nw.certify(ball, nw.ApproxDP("0.9", "0.9"))
+        # Both tops together: 1/2 for Laplace noise, and for logistic noise the mass far out, which is hardly any.
+        assert 0 < accepted(mechanism, "1.99") < F(1, 1000)
+        assert F(1, 10) < accepted(mechanism, "0.5") < F(1, 2)
 
 
 def test_a_number_that_nobody_moves_needs_no_noise():
@@ -138,10 +136,9 @@ def test_a_number_that_nobody_moves_needs_no_noise():
         for chosen in (nw.Box([2, 0, 2]), nw.Points([[2, 0, -2]])):
             still = PerCoordinate(nw.Vector(chosen), (part(law, "1"), None, part(law, "1")))
             moving = PerCoordinate(nw.Vector(chosen), (part(law, "1"),) * 3)
-            if chosen.kind == "points" and isinstance(law, nw.laws.Laplace):
+            assert accepted(still, "1") == accepted(moving, "1") > 0
+            if isinstance(law, nw.laws.Laplace):
                 assert accepted(still, "4") == accepted(moving, "4") == 0
-            else:
-                assert accepted(still, "1") == accepted(moving, "1") > 0
 
 
 def test_norm_shaped_noise_is_refused_below_its_pure_bound():

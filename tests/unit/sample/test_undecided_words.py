@@ -14,9 +14,10 @@ import pytest
 from flint import arb, fmpq
 
 from noisewright.mechanisms.linear import Block
+from noisewright.mechanisms.places import Places
 from noisewright.numerics.balls import precision
 from noisewright.sample.choice import choose
-from noisewright.sample.conditional import _bernoulli, _bernoullis
+from noisewright.sample.conditional import _bernoulli, _coins
 from noisewright.sample.linear import RoundNoise
 from noisewright.sample.shells import RoundBlockSampler
 from noisewright.sample.two_sided import TwoSided, flip
@@ -61,6 +62,13 @@ def test_a_coin_compares_all_the_bits_it_is_given(rate: Fraction):
     assert not flip(chance, TOP, 64, Replay())
 
 
+def coins(share: Fraction, count: int, stream: Replay) -> list[int]:
+    """Coins of one share for many answers, each with a word of its own."""
+    shares, slack = np.full(count, float(share)), np.full(count, 2.0**-52)
+    places = Places(np.zeros(count, dtype=np.int64), shares, slack, np.full(count, not share), lambda j: share)
+    return _coins(places, stream.words(count), stream).tolist()
+
+
 @pytest.mark.parametrize(
     "share", [Fraction(1, 7), Fraction(5, 11), Fraction(2**64 + 1, 3 * 2**65), Fraction(1, 2**130)]
 )
@@ -76,7 +84,7 @@ def test_an_answer_is_rounded_up_with_exactly_its_share(share: Fraction):
                 assert replay.consumed == len(words)
                 # Many at once: a word that leaves it open takes what follows it from the end.
                 many = Replay([TOP, words[0], TOP - 1, *words[1:]])
-                assert _bernoullis(share, 3, many).tolist() == [0, up, 0]
+                assert coins(share, 3, many) == [0, up, 0]
                 assert many.consumed == len(words) + 2
 
 
@@ -85,11 +93,11 @@ def test_a_share_of_few_bits_is_exhausted_by_them():
     edge = 3 << 62
     for words, up in (([edge], 0), ([edge - 1], 1)):
         assert _bernoulli(Fraction(3, 4), Replay(words)) == up
-        assert _bernoullis(Fraction(3, 4), 1, Replay(words)).tolist() == [up]
+        assert coins(Fraction(3, 4), 1, Replay(words)) == [up]
     assert _bernoulli(Fraction(1), Replay([TOP])) == 1
-    assert _bernoullis(Fraction(1), 3, Replay([0, TOP, TOP - 1, TOP])).tolist() == [1] * 3
+    assert coins(Fraction(1), 3, Replay([0, TOP, TOP - 1, TOP])) == [1] * 3
     assert _bernoulli(Fraction(0), Replay()) == 0
-    assert _bernoullis(Fraction(0), 4, Replay()).tolist() == [0] * 4
+    assert coins(Fraction(0), 4, Replay([0, 1, TOP, 5])) == [0] * 4
 
 
 LOGS = [Fraction(-1), Fraction(1, 3), Fraction(-5, 2), Fraction(0)]

@@ -159,12 +159,12 @@ ALIKE = NormShaped(
     Vector(Box([1, 1, 1, 0, 1, 1, 1])),
     (
         NormBlock((4, 0), (QUARTER, EIGHTH), Fraction(3, 2)),
-        NormBlock((1, 2), (Fraction(2), Fraction(1, 3)), Fraction(3, 2)),
+        NormBlock((1, 2), (Fraction(2), Fraction(3, 10)), Fraction(3, 2)),
         NormBlock((6, 5), (Fraction(1), Fraction(1)), Fraction(3, 2), "l2"),
     ),
 )
 PLACES = [4, 0, 1, 2, 6, 5]
-BLOCK_STEPS = [Fraction(1, 4), Fraction(1, 8), Fraction(2), Fraction(1, 3), Fraction(1), Fraction(1)]
+BLOCK_STEPS = [Fraction(1, 4), Fraction(1, 8), Fraction(2), Fraction(3, 10), Fraction(1), Fraction(1)]
 
 
 def centred(released: np.ndarray, answer: list[Fraction]) -> np.ndarray:

@@ -97,6 +97,15 @@ def test_a_picture_shows_every_candidate_and_the_bound(report, tmp_path):
     assert f"{report.bound:.4g}" in right.get_title()
 
 
+def test_a_notebook_shows_the_picture_by_itself():
+    picture = REPORTS["squared"].plot()
+    shown = picture._repr_png_()  # type: ignore[attr-defined]
+    assert isinstance(picture, Figure)
+    assert shown.startswith(b"\x89PNG")
+    assert int.from_bytes(shown[16:20], "big") == 1100
+    assert len(shown) < 200_000
+
+
 def test_the_plotted_curve_is_a_density():
     figure = REPORTS["squared"].plot()
     for line in figure.axes[0].get_lines():

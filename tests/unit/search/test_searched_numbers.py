@@ -20,7 +20,7 @@ from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.programmes import linear as metric_programmes
 from noisewright.search.programmes.feasible import smallest_epsilon, smallest_margin
 from noisewright.search.programmes.linear import best_ellipse, best_rates
-from noisewright.search.report.report import limit_text
+from noisewright.search.report.words import limit_text
 from noisewright.search.tools.shares import exact_shares
 from tests.bounded import question
 
@@ -110,16 +110,37 @@ def test_the_best_fold_for_a_quantile_just_reaches_the_confidence(epsilon: str):
     assert (float(optimum.utility.within) < 0.99 * laplace) is optimum.helps
 
 
+def _limit(gap: float | None, utility: Any = None) -> str:
+    """What is said of a winner this far from the bound."""
+    report = nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=utility or nw.SquaredError())
+    return limit_text(replace(report, candidates=(replace(report.candidates[0], gap=gap),)))
+
+
 def test_words_about_the_distance_to_the_best_possible_say_how_far():
-    sure = limit_text(1e-12, nw.Scalar(1))
-    assert (
-        len({sure, limit_text(None, nw.Scalar(1)), limit_text(1e-6, nw.Scalar(1)), limit_text(0.005, nw.Scalar(1))})
-        == 4
-    )
-    assert "%" not in sure
-    assert "0.0001 %" in limit_text(1e-6, nw.Scalar(1))
-    assert "0.5 %" in limit_text(0.005, nw.Scalar(1))
-    assert limit_text(math.inf, nw.Scalar(1)) == "whether a mechanism could come closer to 0 is not known"
+    assert _limit(1e-12) == "no mechanism can do better"
+    assert _limit(1e-6) == "no mechanism is more than 0.0001 % better"
+    assert _limit(0.005) == "no mechanism is more than 0.5 % better"
+    assert _limit(0.1201) == "no mechanism is more than 13 % better"
+    assert _limit(0.998) == "no mechanism is more than 100 % better"
+    assert _limit(15.57) == "no mechanism is more than 17 times better"
+    assert _limit(38_248.02) == "no mechanism is more than 39,000 times better"
+    assert "too weak" in _limit(math.inf)
+    assert _limit(None).startswith("no lower bound on the mean squared error is proven")
+
+
+def test_a_share_of_the_best_possible_that_is_missing_is_more_seen_from_what_is_reached():
+    """Half of the best possible is reached where the gap is one half: the best is twice as good."""
+    useful = nw.Usefulness("1/2")
+    assert _limit(0.2, useful) == "no mechanism is more than 25 % better"
+    assert _limit(0.5, useful) == "no mechanism is more than 2 times better"
+    assert _limit(0.95, useful) == "no mechanism is more than 20 times better"
+    assert "too weak" in _limit(1.0, useful)
+    assert _limit(None, useful).startswith("no upper bound on P(|error| <= 0.5) is proven")
+
+
+def test_a_bound_on_additive_noise_speaks_of_additive_noise_alone():
+    report = nw.design(nw.Vector(nw.Box([1, 1])), privacy=nw.PureDP(1), utility=nw.SquaredError())
+    assert "no additive noise is more than" in report.why
 
 
 @pytest.mark.parametrize("utility", [nw.SquaredError([1, 5, 2]), nw.AbsoluteError([1, 5, 2])], ids=str)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from noisewright.search.report.shown import html_table, number, percent, text_table
+from noisewright.search.report.shown import html_table, number, text_table
+from noisewright.search.report.words import percent
 
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0.0, "0 %"), (1e-9, "0.0001 %"), (0.00123, "0.12 %"), (0.5, "50 %"), (2.5, "250 %")],
+    [(1e-9, "0.0001 %"), (0.00123, "0.13 %"), (0.5, "50 %"), (0.07, "7 %"), (0.9999, "100 %")],
 )
-def test_percentages(value, shown):
+def test_percentages_are_rounded_up(value, shown):
     assert percent(value) == shown
 
 

@@ -9,9 +9,13 @@ import pytest
 
 import noisewright as nw
 from noisewright.lab.r2dp_claims import smallest_epsilon_that_helps
-from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, SolverError
+from noisewright.numerics.fields import FLOATS
+from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, SolverError, UncertifiedError
+from noisewright.proof.approximate import approximate_delta
 from noisewright.search.bounds.two_fold import check_inequality, proven_cost
 from noisewright.search.designers.two_fold import two_fold_mechanism
+from noisewright.search.families.gaussian_mixtures import best_mixture
+from noisewright.search.families.smooth import float_value
 from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.families.two_fold_laws import calibrated
 from noisewright.search.report.designer import Proposal, _candidate
@@ -105,9 +109,75 @@ def test_infinite_errors_are_said():
 def test_explorations_that_do_not_exist_are_refused():
     with pytest.raises(InvalidInputError, match="two-fold"):
         nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.SquaredError(), explore="three-fold")
-    query = nw.Scalar(1, integer=True)
-    with pytest.raises(InvalidUtilityError):
-        nw.design(query, privacy=nw.PureDP(1), utility=nw.SquaredError(), explore="two-fold")
+    with pytest.raises(InvalidInputError, match="give nothing"):
+        nw.design(nw.Scalar(1), privacy=nw.RenyiDP(2, 1), utility=nw.SquaredError(), explore="two-fold")
+    whole = nw.Scalar(1, integer=True)
+    with pytest.raises(InvalidUtilityError, match="whole numbers"):
+        nw.design(whole, privacy=nw.PureDP(1), utility=nw.KullbackLeibler([5, 9]), explore="two-fold")
+    several = nw.Vector(nw.Box([1, 1]))
+    with pytest.raises(InvalidUtilityError, match="several numbers"):
+        nw.design(several, privacy=nw.PureDP(1), utility=nw.Usefulness(1), explore="two-fold")
+
+
+def test_under_a_delta_every_fold_is_narrowed_and_a_gaussian_mixture_beats_gaussian_noise():
+    privacy = nw.ApproxDP(6, "1/1000")
+    report = nw.design(nw.Scalar(1), privacy=privacy, utility=nw.AbsoluteError(), explore="two-fold")
+    values = {c.name: c.value for c in report.candidates}
+    assert values.keys() >= {*FOLD_NAMES, "two-fold optimum", "Gaussian mixture"}
+    assert values["Gaussian mixture"] < values["two-fold optimum"] < values["Laplace"] < values["Gaussian"]
+    pure = nw.design(nw.Scalar(1), privacy=nw.PureDP(6), utility=nw.AbsoluteError())
+    alone = {c.name: c.value for c in pure.candidates}
+    assert values["two-fold optimum"] < alone["two-fold optimum"]
+    for candidate in report.candidates:
+        assert candidate.certified.certificate.bound <= privacy.delta
+    rules = {c.name: c.certified.certificate.rule for c in report.candidates}
+    assert rules["Gaussian mixture"] == "approximate/gaussian-mixture"
+    assert rules["two-fold optimum"] == "approximate/two-fold"
+
+
+def test_the_mixture_is_as_small_as_its_delta_allows():
+    """A thousandth less is refused; the mean of the parts' deltas would refuse it altogether."""
+    privacy = nw.ApproxDP(1, "1e-6")
+    law = best_mixture(nw.Scalar(1), privacy, nw.SquaredError())
+    assert float_value(law, nw.SquaredError()) == pytest.approx(4.1133, rel=1e-2)
+    assert approximate_delta(law, privacy.epsilon, Fraction(1))[0] > 1000 * privacy.delta
+    lattice = nw.laws.Lattice.cells(Fraction(1, 100))
+    assert nw.certify(nw.mechanisms.Additive(nw.Scalar(1), law, lattice), privacy).bound <= privacy.delta
+    smaller = nw.mechanisms.Additive(nw.Scalar(1), law.scaled(Fraction(999, 1000)), lattice)
+    with pytest.raises(UncertifiedError, match="delta reaches"):
+        nw.certify(smaller, privacy)
+
+
+@pytest.mark.parametrize("utility", [nw.AbsoluteError(), nw.SquaredError(), nw.Usefulness(1)], ids=str)
+def test_two_fold_noise_for_whole_numbers_is_rounded_and_valued_by_its_masses(utility):
+    report = nw.design(nw.Scalar(3, integer=True), privacy=nw.PureDP(8), utility=utility, explore="two-fold")
+    found = next(c for c in report.candidates if c.name == "two-fold optimum")
+    noise = found.certified.mechanism.noise
+    masses = {k: float(noise.mass(k, FLOATS)) for k in range(-80, 81)}
+    assert sum(masses.values()) == pytest.approx(1)
+    if utility.larger_is_better:
+        value = sum(masses[k] for k in (-1, 0, 1))
+    else:
+        value = sum(p * abs(k) ** int(utility.power) for k, p in masses.items())
+    assert found.value == pytest.approx(value, rel=1e-9)
+    drawn = found.certified.draw(1000)
+    assert drawn.dtype.kind == "i"
+    assert isinstance(found.certified.release(5), int)
+
+
+def test_folds_without_finitely_many_rates_are_for_real_answers():
+    law = nw.laws.TwoFold(nw.folds.GammaFold(2, 1))
+    with pytest.raises(nw.errors.InvalidMechanismError, match="finitely many rates"):
+        nw.mechanisms.Additive(nw.Scalar(1, integer=True), law, nw.laws.Lattice.integers())
+
+
+@pytest.mark.parametrize("privacy", [nw.PureDP(8), nw.ApproxDP(8, "1e-6")], ids=str)
+def test_several_numbers_get_the_best_two_fold_noise_each(privacy):
+    report = nw.design(nw.Vector(nw.Disjoint([1, 3])), privacy=privacy, utility=nw.AbsoluteError(), explore="two-fold")
+    found = next(c for c in report.candidates if c.name == "two-fold for each")
+    alone = [nw.design(nw.Scalar(s), privacy=nw.PureDP(8), utility=nw.AbsoluteError()) for s in (1, 3)]
+    best = [next(c for c in one.candidates if c.name == "two-fold optimum").value for one in alone]
+    assert found.value == pytest.approx(sum(best), rel=1e-3)
 
 
 def test_the_threshold_of_a_wide_usefulness_lies_beyond_the_range_asked():

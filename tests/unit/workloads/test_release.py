@@ -134,6 +134,8 @@ def test_errors_are_drawn_and_many_tables_are_released():
     certified = _certified("dense")
     assert certified.draw(7).shape == (7, 2)
     assert certified.draw(0).shape == (0, 2)
+    many = certified.release_many([[1] * 6, [2] * 6])
+    assert [released.answers.shape for released in many] == [(2,), (2,)]
     with pytest.raises(nw.errors.InvalidNumberError):
         certified.draw(10**9)
 

@@ -23,13 +23,14 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import SolverError
 from noisewright.problem.linear import Linear
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import Box, Disjoint, L1Ball, L2Ball, Points
+from noisewright.problem.sensitivity import Box, Disjoint, Groups, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
-from noisewright.search.bounds.pure import power_bound, quantile_optimum, usefulness_optimum
-from noisewright.search.families.vector_parts import active
+from noisewright.search.bounds.pure import best_possible, power_bound, quantile_optimum, usefulness_optimum
+from noisewright.search.families.vector_parts import active, scalar
 from noisewright.search.programmes.pairs import PairTable
 
 _INTERVALS = 32
+_MOST_KINDS = 200
 _LARGEST_VOLUME_DIMENSION = 20_000
 _SMALLEST_EPSILON = Fraction(1, 1000)
 _LARGEST_EPSILON = Fraction(64)
@@ -39,15 +40,32 @@ def vector_bound(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction
     """A proven bound in the utility's units, or None where none is known (listed differences)."""
     if isinstance(query.sensitivity, Points):
         return None
+    if query.integer is not False or utility.tabulated or (utility.power or 1).denominator != 1:
+        return _each_by_itself(query, epsilon, utility)
     with precision():
         single = _by_number(query, epsilon, utility)
-        if utility.edges or utility.confidence is not None:
+        if utility.edges or utility.confidence is not None or utility.power not in (None, 1, 2):
             return single
         try:
             volume = _by_volume(query, epsilon, utility)
         except SolverError:
             volume = None
         return single if volume is None else max(single, volume)
+
+
+def _each_by_itself(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction | None:
+    """The optimum of each number under its own changes; of utilities that look at all together the worst of them.
+
+    None for more different numbers than can be looked at.
+    """
+    kinds = {i: (scalar(query, i), utility.alone(i)) for i in active(query)}
+    if len(set(kinds.values())) > _MOST_KINDS:
+        return None
+    best = {kind: best_possible(kind[0], epsilon, kind[1]) for kind in set(kinds.values())}
+    if utility.joint:
+        return max(best.values())
+    weights, still = utility.shares(query.dimension), Fraction(int(bool(utility.edges)))
+    return sum((w * (best[kinds[i]] if i in kinds else still) for i, w in enumerate(weights)), Fraction(0))
 
 
 def _by_number(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction:
@@ -73,8 +91,8 @@ def _by_volume(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction |
     count = len(places)
     if isinstance(chosen, Box | L1Ball | L2Ball):
         times = 1
-    elif isinstance(chosen, Disjoint | Points):
-        return None  # number by number is tight for the one; for the other no bound is known
+    elif isinstance(chosen, Disjoint | Points | Groups):
+        return None  # number by number is tight for the first; for the others no bound by volume is known
     else:
         # So many changes in a row reach every corner of the box, at as many times epsilon.
         times = count if chosen.kind == "replace" else math.ceil(count / chosen.together)

@@ -2,7 +2,7 @@
 
 - scalar_pure, scalar_approximate: one number, purely private or under any other requirement
 - halves, two_fold, plan: half-integers, two-fold noise, many releases
-- vector: several numbers
+- vector, histogram: several numbers, counts by bin
 - bounded: answers in bounds
 - choice: one of several candidates
 - linear: linear questions under metric privacy

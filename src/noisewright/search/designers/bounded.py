@@ -30,8 +30,9 @@ from noisewright.search.families.central import central, tuned_core
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
 from noisewright.search.report.designer import Designer, Proposal, designed
-from noisewright.search.report.report import Report, limit_text
-from noisewright.search.report.shown import Advance, percent, progress_bar, quiet
+from noisewright.search.report.report import Report
+from noisewright.search.report.shown import Advance, progress_bar, quiet
+from noisewright.search.report.words import below_text, limit_text
 from noisewright.search.tools.cache import user_cache
 
 PROGRAMME = "linear programme"
@@ -109,13 +110,12 @@ def check(query: Bounded, privacy: PureDP, utility: Utility) -> None:
 def why(report: Report) -> str:
     """The winner against the next that keeps the promise."""
     winner, *rest = report.kept
-    limit = limit_text(winner.gap, report.query)
+    limit = limit_text(report)
     if not rest:
         return f"{winner.name} is the only one here that keeps the promise; {limit}."
     if report.utility.larger_is_better:
         return f"{winner.name} wins: {winner.value:.4g} against {rest[0].value:.4g} of {rest[0].name}; {limit}."
-    gain = percent(1 - winner.value / rest[0].value)
-    return f"{winner.name} wins: its {report.utility} is {gain} below that of {rest[0].name}; {limit}."
+    return f"{winner.name} wins: {below_text(winner, rest[0], str(report.utility))}; {limit}."
 
 
 def notes(report: Report) -> Iterator[str]:
@@ -172,13 +172,13 @@ def design_bounded(
     utility: Any,
     inputs: int = 60,
     outputs: int = 600,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Report:
     """Like `design` for a bounded question, with a chosen grid for the linear programme.
 
     `inputs` and `outputs` are numbers of cells: a finer grid comes closer to the best possible and
     takes longer (60 by 600: tens of seconds). Solutions are kept by problem digest, so that the second
-    design is quick.
+    design is quick. `progress` is that of `design`.
     """
     question = query.bounded if isinstance(query, Scalar) else query
     if not isinstance(question, Bounded):

@@ -34,6 +34,7 @@ from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
+from noisewright.search.report.words import times
 from noisewright.search.tools.golden import on_cells
 
 _MOST_RELEASES = 4096
@@ -83,7 +84,7 @@ def _reason(count: int, report: Report) -> str:
     ratio = winner.value / second.value if report.utility.larger_is_better else second.value / winner.value
     wins = gaussian_wins_from(report.query, report.privacy, report.utility)
     when = f"from {wins} releases on" if wins else f"for no plan of up to {_MOST_RELEASES} releases"
-    behind = f"{ratio:.4g} times worse" if ratio > 1.001 else "practically level"
+    behind = f"{times(ratio)} times worse" if ratio > 1.001 else "practically level"
     return (
         f"{winner.name} wins for {count} equal releases with this total: {second.name} noise is next, {behind}."
         f" Gaussian noise beats Laplace and staircase noise {when}. Totals are composed privacy losses,"

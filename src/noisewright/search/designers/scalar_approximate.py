@@ -16,13 +16,14 @@ from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
-from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, ApproxDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
+from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.calibration import GAUSSIAN, LOGISTIC, Target, calibrated, rounded_up, smallest_scale
+from noisewright.search.families.concentrated import Concentrated, gaussian_rho, pure_epsilon
 from noisewright.search.families.smooth import (
     best_generalized_gaussian,
     certifies,
@@ -35,8 +36,9 @@ from noisewright.search.families.solved import Solved, solve_approximate
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
-from noisewright.search.report.report import Report, gain_text, limit_text
+from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
+from noisewright.search.report.words import gain_text, limit_text
 from noisewright.search.tools.golden import STEPS_PER_SCALE, on_cells
 
 _STD_TOLERANCE = 1e-7
@@ -128,10 +130,11 @@ def why(report: Report) -> str:
     usual = next((c for c in report.candidates if c.name in ("Gaussian", "discrete Gaussian")), None)
     if usual is not None and usual is not winner:
         parts.append(f": {gain_text(winner, usual, report.utility)}")
-    parts.append(f"; {limit_text(winner.gap, report.query)}.")
+    parts.append(f"; {limit_text(report)}.")
     if not report.privacy.pointwise and usual is not winner and not report.query.integer:
         count = gaussian_wins_from(report.query, report.privacy, report.utility)
         when = f"from {count} equal releases on, composed to" if count else "in no plan of up to 4096 equal releases of"
+        when = "already in a single release of" if count == 1 else when
         parts.append(f" Gaussian noise beats Laplace and staircase noise {when} this total.")
     return "".join(parts)
 
@@ -139,15 +142,12 @@ def why(report: Report) -> str:
 SCALAR_APPROXIMATE = Designer(SCALAR, propose, bound, check_problem, why)
 
 
-Concentrated = RenyiDP | ZeroConcentratedDP
-
-
 def propose_concentrated(query: Scalar, privacy: Concentrated, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """Gaussian, Laplace, staircase and, at one order, the smooth families; no bound is known here."""
     step("calibrating")
     found: dict[str, Additive] = {}
     std = _gaussian_std(query.sensitivity, privacy)
-    pure = _pure_epsilon(privacy)
+    pure = pure_epsilon(privacy)
     if pure is not None:
         if query.integer:
             found["discrete Laplace"] = Additive(query, DiscreteLaplace(query.sensitivity / pure), Lattice.integers())
@@ -164,35 +164,13 @@ def propose_concentrated(query: Scalar, privacy: Concentrated, utility: Utility,
         yield Proposal(name, mechanism, i)
 
 
-def _rho(privacy: Concentrated) -> Fraction:
-    """The concentration of Gaussian noise that meets the requirement."""
-    return privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon / privacy.alpha
-
-
 def _gaussian_std(reach: Fraction, privacy: Concentrated) -> Fraction:
     """The smallest standard deviation, rounded up: variance = reach^2 / (2 rho)."""
-    rho = _rho(privacy)
+    rho = gaussian_rho(privacy)
     scale = rounded_up(math.sqrt(float(1 / (2 * rho))) * (1 + 1e-12))
     while scale**2 * 2 * rho < 1:
         scale = rounded_up(float(scale) * (1 + 1e-12))
     return scale * reach
-
-
-def _pure_epsilon(privacy: Concentrated) -> Fraction | None:
-    """The largest pure epsilon that implies the requirement, None beyond what pure privacy allows.
-
-    Guarantees: the returned epsilon is one at which the implication was checked.
-    """
-
-    def holds(inverse: Fraction) -> bool:
-        epsilon = 1 / inverse
-        if isinstance(privacy, ZeroConcentratedDP):
-            return epsilon**2 / 2 <= privacy.rho
-        return pure_to_renyi(epsilon, privacy.alpha) <= privacy.epsilon
-
-    found = 1 / smallest_scale(holds, 1 / math.sqrt(2 * float(_rho(privacy))), _SCALE_TOLERANCE)
-    shortened = Fraction(math.floor(found * 10**9), 10**9)
-    return min(shortened, LARGEST_EPSILON) if shortened >= SMALLEST_EPSILON else None
 
 
 def _smooth(query: Scalar, privacy: Concentrated, utility: Utility, guess: float) -> dict[str, Additive]:

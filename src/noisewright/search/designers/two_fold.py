@@ -9,23 +9,33 @@ from functools import partial
 from typing import Any
 
 from noisewright.laws.folds import Fold
+from noisewright.laws.lattice import Lattice
 from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
-from noisewright.problem.queries import Scalar
+from noisewright.problem.privacy import ApproxDP
+from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.utility import Utility
+from noisewright.proof.approximate import approximate_delta
 from noisewright.search.bounds.two_fold import proven_cost
+from noisewright.search.families.calibration import smallest_scale
+from noisewright.search.families.gaussian_mixtures import best_mixture
 from noisewright.search.families.two_fold import NEGLIGIBLE, TwoFoldOptimum, two_fold_optimum
 from noisewright.search.families.two_fold_laws import FAMILIES, Cost, Family, best_fold, cost_of, ensemble_family
+from noisewright.search.families.vector_parts import assembled
+from noisewright.search.families.vector_pure import pure_mechanisms
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.shown import Advance
+from noisewright.search.report.words import times
 from noisewright.search.tools.golden import on_cells
 
 _CORES = 5
 """How many cores of a fold, or limits of a useful error, make a scale that is cut into steps."""
 _LATE = 100
+_SCALE_TOLERANCE = 1e-4
 
 
 def covers(query: Scalar, utility: Utility) -> bool:
@@ -40,7 +50,9 @@ def optimum_for(query: Scalar, epsilon: Fraction, utility: Utility) -> tuple[Add
 
 
 def two_fold_mechanism(query: Scalar, fold: Fold, epsilon: Fraction, utility: Utility) -> Additive:
-    """Noise with this fold (rates per sensitivity) on a lattice fine enough for its core."""
+    """Noise with this fold (rates per sensitivity) on a lattice fine enough for its core, or on the whole numbers."""
+    if query.integer:
+        return Additive(query, TwoFold(fold.scaled(1 / query.sensitivity)), Lattice.integers())
     core = float(fold.slope(0.0, FLOATS))
     spread = query.sensitivity / Fraction(max(float(epsilon), core / _CORES))
     law = TwoFold(fold.scaled(1 / query.sensitivity))
@@ -63,7 +75,7 @@ def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
     if not optimum.helps:
         return f"Two-fold noise cannot help here: no second fold beats plain Laplace noise ({how})."
     verb, often = ("misses", " often") if optimum.utility.edges else ("costs", "")
-    gain = f"{verb} {optimum.laplace / optimum.cost:.4g} times less{often} than Laplace noise"
+    gain = f"{verb} {times(optimum.laplace / optimum.cost)} times less{often} than Laplace noise"
     rates = f"two rates ({', '.join(show(r) for r in optimum.fold.rates)} per sensitivity)"
     return f"The best of all second folds has {rates} and {gain}; no fold does better ({how})."
 
@@ -78,20 +90,87 @@ def exploring(designer: Designer) -> Designer:
     )
 
 
-def _check_explored(usual: Any, query: Scalar, privacy: Any, utility: Utility) -> None:
+def exploring_several(designer: Designer) -> Designer:
+    """The designer for several numbers with the best two-fold noise for each added to its proposals."""
+    return replace(
+        designer,
+        propose=partial(_explored_several, designer.propose),
+        check=partial(_check_explored, designer.check),
+        steps=designer.steps + 1,
+    )
+
+
+def _check_explored(usual: Any, query: Any, privacy: Any, utility: Utility) -> None:
     usual(query, privacy, utility)
-    if query.integer or utility.tabulated:
+    if utility.tabulated or (hasattr(query, "dimension") and utility.power is None):
         raise InvalidUtilityError(
-            "two-fold noise is explored for real-valued answers and named utilities; leave out explore='two-fold',"
-            " or use integer=False and another utility.",
+            "two-fold noise is explored for named utilities, and for several numbers for SquaredError and"
+            f" AbsoluteError; {utility} is none of them. Leave out explore='two-fold', or use another utility.",
+            utility=utility,
+        )
+    if getattr(query, "integer", False) and utility.numerical and utility.power is None:
+        raise InvalidUtilityError(
+            "two-fold noise for whole numbers is explored for errors, usefulness and quantiles; leave out"
+            " explore='two-fold', or use another utility.",
             utility=utility,
         )
 
 
 def _explored(usual: Any, query: Scalar, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
     yield from usual(query, privacy, utility, step)
-    for i, (name, fold) in enumerate(_every_fold(query, utility, privacy.epsilon, step)):
-        yield Proposal(name, two_fold_mechanism(query, fold, privacy.epsilon, utility), _LATE + i)
+    folds: list[tuple[str, Fold]]
+    if query.integer:
+        folds: list[tuple[str, Any]] = [
+            ("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold)
+        ]
+    else:
+        folds = _every_fold(query, utility, privacy.epsilon, step)
+        if isinstance(privacy, ApproxDP):
+            best = best_mixture(query, privacy, utility)
+            yield Proposal("Gaussian mixture", on_cells(query, best, min(best.stds), utility), _LATE)
+            if covers(query, utility):
+                folds.insert(0, ("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold))
+    for i, (name, fold) in enumerate(folds, 1):
+        narrowed = _narrowed(fold, privacy)
+        yield Proposal(name, two_fold_mechanism(query, narrowed, privacy.epsilon, utility), _LATE + i)
+
+
+def _units(query: Scalar, utility: Utility) -> Utility:
+    """The utility with errors measured in sensitivities."""
+    return utility.scaled(query.sensitivity)
+
+
+def _narrowed(fold: Fold, privacy: Any) -> Fold:
+    """A fold that is epsilon-DP at sensitivity 1, its noise made as small as delta allows.
+
+    Guarantees: what is returned is the fold itself, or one at which the verifier's rule held.
+    """
+    if not isinstance(privacy, ApproxDP):
+        return fold
+
+    def holds(scale: Fraction) -> bool:
+        law = TwoFold(fold.scaled(1 / scale))
+        return approximate_delta(law, privacy.epsilon, Fraction(1))[0] <= privacy.delta
+
+    scale = smallest_scale(holds, 1.0, _SCALE_TOLERANCE)
+    return fold.scaled(1 / scale) if scale < 1 else fold
+
+
+def _explored_several(usual: Any, query: Vector, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
+    """The same budgets as for Laplace noise, each spent on the best two-fold noise: pure bounds add up."""
+    yield from usual(query, privacy, utility, step)
+    step("two-fold noise for each")
+    laplace = pure_mechanisms(query, privacy.epsilon, utility).get("non-identical Laplace")
+    if not isinstance(laplace, PerCoordinate):
+        return
+    parts = {i: part for i, part in enumerate(laplace.parts) if part is not None}
+    found: dict[Any, Additive] = {}
+    for part in set(parts.values()):
+        law: Any = part.law
+        alone = Scalar(part.query.sensitivity)
+        found[part] = optimum_for(alone, part.query.sensitivity / law.scale, utility.alone(0))[0]
+    made = assembled(query, {i: found[part] for i, part in parts.items()})
+    yield Proposal("two-fold for each", made, _LATE)
 
 
 def _every_fold(query: Scalar, utility: Utility, epsilon: Fraction, step: Advance) -> list[tuple[str, Fold]]:

@@ -3,89 +3,127 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
+from typing import Any
 
-from noisewright.problem.privacy import ApproxDP, PureDP
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Box, Disjoint
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError, Usefulness
+from noisewright.problem.utilities import (
+    AbsoluteError,
+    ErrorQuantile,
+    Expected,
+    Huber,
+    LargestError,
+    PowerError,
+    SquaredError,
+    Usefulness,
+)
 from noisewright.problem.utility import Utility
+from noisewright.proof.vectors import most_moving
 from noisewright.search.bounds.vector import vector_bound
-from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE
+from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.families.vector_approximate import approximate_mechanisms
-from noisewright.search.families.vector_parts import active, assembled
+from noisewright.search.families.vector_concentrated import concentrated_mechanisms
+from noisewright.search.families.vector_parts import active, assembled, scalar
 from noisewright.search.families.vector_pure import Mechanisms, mid, pure_mechanisms
 from noisewright.search.report.designer import Designer, Proposal, check_problem, designed
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance, quiet
+from noisewright.search.report.words import times
 
-Target = PureDP | ApproxDP
-SEVERAL = (SquaredError, AbsoluteError, Usefulness, ErrorQuantile, LargestError)
+SEVERAL = (SquaredError, AbsoluteError, PowerError, Usefulness, ErrorQuantile, LargestError)
 _MOST_KINDS = 3
 _FEW = 8
 _MOST_COMPARED = 2_000
+_EACH = "tailored for each"
 _SIMPLER_FIRST = (
-    "identical Laplace", "identical Gaussian", "non-identical Laplace", "non-identical Gaussian", "tailored for each",
+    "identical Laplace", "identical Gaussian", "non-identical Laplace", "non-identical Gaussian", _EACH,
     "norm-shaped blocks",
 )  # fmt: skip
 
+Kind = tuple[Scalar, Utility]
+"""One of the numbers by itself, and what counts as good for it."""
 
-def propose(one: Designer, query: Vector, privacy: Target, utility: Utility, step: Advance) -> Iterator[Proposal]:
+
+def propose(one: Designer, query: Vector, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """Noise of every shape; a single number is designed as one, with the same laws."""
     if query.dimension == 1:
-        for p in one.propose(Scalar(query.extents[0]), privacy, utility.alone(0), step):
+        for p in one.propose(scalar(query, 0), privacy, utility.alone(0), step):
             yield Proposal(p.name, assembled(query, {0: p.mechanism}), p.simplicity)
         return
     step("calibrating")
     mechanisms = _mechanisms(query, privacy, utility)
-    if isinstance(privacy, ApproxDP) and _one_at_a_time(query, utility):
-        reports = {extent: _alone(extent, privacy, utility.alone(0)) for extent in query.extents if extent}
-        best = {i: reports[extent].best.mechanism for i, extent in enumerate(query.extents) if extent}
-        mechanisms["tailored for each"] = assembled(query, best)
+    kinds = _kinds(query, utility)
+    moving = most_moving(query.sensitivity, query.whole)
+    if _by_itself(query, privacy, utility, kinds, moving):
+        best = {kind: _alone(one, *kind, at_share(privacy, moving)).best.mechanism for kind in set(kinds.values())}
+        mechanisms[_EACH] = assembled(query, {i: best[kind] for i, kind in kinds.items()})
     places = {name: place for place, name in enumerate(_SIMPLER_FIRST)}
     for name, mechanism in mechanisms.items():
         yield Proposal(name, mechanism, places.get(name, len(places)))
 
 
-def bound(one: Designer, query: Vector, privacy: Target, utility: Utility) -> Fraction | None:
-    """Pure: number by number or by volume, whichever says more. With a delta where one number moves at a time.
+def bound(one: Designer, query: Vector, privacy: Any, utility: Utility) -> Fraction | None:
+    """Pure: number by number or by volume, whichever says more. Otherwise where one number moves at a time.
 
     There the bounds for single numbers add up; elsewhere none is known.
     """
     if query.dimension == 1:
-        found = one.bound(Scalar(query.extents[0]), privacy, utility.alone(0))
+        found = one.bound(scalar(query, 0), privacy, utility.alone(0))
         return None if found is None else found * utility.shares(1)[0]
     if isinstance(privacy, PureDP):
         return vector_bound(query, privacy.epsilon, utility)
-    if not _one_at_a_time(query, utility):
+    kinds = _kinds(query, utility)
+    moving = most_moving(query.sensitivity, query.whole)
+    if moving > 1 or not _by_itself(query, privacy, utility, kinds, moving):
         return None
-    total = Fraction(0)
-    for weight, extent in zip(utility.shares(query.dimension), query.extents, strict=True):
-        if extent:
-            single = _alone(extent, privacy, utility.alone(0)).bound
-            if single is None:
-                return None
-            total += weight * Fraction(single)
-    return total
+    best = {kind: _alone(one, *kind, privacy).bound for kind in set(kinds.values())}
+    if None in best.values():
+        return None
+    weights, still = utility.shares(query.dimension), Fraction(int(bool(utility.edges)))
+    return sum((w * (Fraction(best[kinds[i]]) if i in kinds else still) for i, w in enumerate(weights)), Fraction(0))  # type: ignore[arg-type]  # none is missing
 
 
-def _one_at_a_time(query: Vector, utility: Utility) -> bool:
-    """Whether each number can get the best noise for one number, found for few different sensitivities."""
-    kinds = {extent for extent in query.extents if extent}
-    return isinstance(query.sensitivity, Disjoint) and utility.power is not None and len(kinds) <= _MOST_KINDS
+def _kinds(query: Vector, utility: Utility) -> dict[int, Kind]:
+    """Each number that moves by itself; equal ones are the same."""
+    return {i: (scalar(query, i), utility.alone(i)) for i in active(query)}
 
 
-@lru_cache(maxsize=8)
-def _alone(extent: Fraction, privacy: ApproxDP, utility: Utility) -> Report:
-    return designed(SCALAR_APPROXIMATE, Scalar(extent), privacy, utility, quiet)
+def _by_itself(query: Vector, privacy: Any, utility: Utility, kinds: dict[int, Kind], moving: int) -> bool:
+    """Whether each number can get the best noise for one number at its share, found for few different ones.
+
+    Without a delta, closed forms serve better where several numbers move.
+    """
+    few = len(set(kinds.values())) <= _MOST_KINDS and not utility.joint
+    return few and (moving == 1 or isinstance(privacy, ProbabilisticDP) or (utility.tabulated and moving > 0))
 
 
-def check(query: Vector, privacy: Target, utility: Utility) -> None:
+def at_share(privacy: Any, count: int) -> Any:
+    """What each of so many numbers that move together may cost: an equal share, which adds up to the whole."""
+    if count == 1:
+        found: Any = privacy
+    elif isinstance(privacy, ApproxDP | ProbabilisticDP):
+        found = replace(privacy, epsilon=privacy.epsilon / count, delta=privacy.delta / count)
+    elif isinstance(privacy, ZeroConcentratedDP):
+        found = ZeroConcentratedDP(privacy.rho / count)
+    else:
+        found = replace(privacy, epsilon=privacy.epsilon / count)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _alone(one: Designer, query: Scalar, utility: Utility, privacy: Any) -> Report:
+    return designed(one, query, privacy, utility, quiet)
+
+
+def check(query: Vector, privacy: Any, utility: Utility) -> None:
     """Refuse what floats cannot hold; a single number is one."""
     if query.dimension == 1:
-        check_problem(Scalar(query.extents[0]), privacy, utility.alone(0))
+        check_problem(scalar(query, 0), privacy, utility.alone(0))
 
 
 def notes(report: Report) -> Iterator[str]:
@@ -94,15 +132,16 @@ def notes(report: Report) -> Iterator[str]:
     still = [i + 1 for i, extent in enumerate(query.extents) if not extent]
     if still:
         names = ", ".join(map(str, still[:_FEW])) + (" …" if len(still) > _FEW else "")
-        verb = "is" if len(still) == 1 else "are"
-        yield f"Sensitivity 0: no person can change number {names}; {verb} released as it is, without noise."
+        one = len(still) == 1
+        said = f"number {names}; it is released as it is" if one else f"numbers {names}; they are released as they are"
+        yield f"Sensitivity 0: no person can change {said}, without noise."
     if isinstance(query.sensitivity, Box) and len(active(query)) > 1 and query.dimension <= _MOST_COMPARED:
-        yield _disjoint_note(query, report.privacy, report.utility, {c.name: c.value for c in report.candidates})
+        yield from _disjoint_note(query, report.privacy, report.utility, {c.name: c.value for c in report.candidates})
 
 
-def _disjoint_note(query: Vector, privacy: Target, utility: Utility, values: dict[str, float]) -> str:
+def _disjoint_note(query: Vector, privacy: Any, utility: Utility, values: dict[str, float]) -> Iterator[str]:
     """How much better the same question would do as a disjoint set, computed mechanism by mechanism."""
-    twin = _mechanisms(Vector(Disjoint(query.extents)), privacy, utility)
+    twin = _mechanisms(replace(query, sensitivity=Disjoint(query.extents)), privacy, utility)
     others = {name: mid(mechanism, utility) for name, mechanism in twin.items()}
     best = max if utility.larger_is_better else min
     pairs = [
@@ -111,29 +150,35 @@ def _disjoint_note(query: Vector, privacy: Target, utility: Utility, values: dic
         if f"identical {kind}" in values and f"identical {kind}" in others
     ]
     pairs.append((best(values.values()), best(others.values()), "the best"))
-    gains = [f"{_gain(ours, theirs, utility)} for {kind} noise" for ours, theirs, kind in pairs]
+    gains = [(_gain(ours, theirs, utility), kind) for ours, theirs, kind in pairs]
+    told = [f"{gain} for {kind} noise" for gain, kind in gains if gain != "1"]
+    if not told:
+        return
     word = "utility" if utility.larger_is_better else "error"
-    return (
+    yield (
         f"Declared as a box, all {len(active(query))} numbers may move at once. If one person can move only one of them"
         " at a time (a histogram of which each person is in one bin, when people are added or removed), declare"
-        f" Disjoint: the {word} would be better by a factor of {', '.join(gains)}."
+        f" Disjoint: the {word} would be better by a factor of {', '.join(told)}."
     )
 
 
-def _mechanisms(query: Vector, privacy: Target, utility: Utility) -> Mechanisms:
+def _mechanisms(query: Vector, privacy: Any, utility: Utility) -> Mechanisms:
     if isinstance(privacy, ApproxDP):
         return approximate_mechanisms(query, privacy.epsilon, privacy.delta, utility)
+    if isinstance(privacy, RenyiDP | ZeroConcentratedDP):
+        return concentrated_mechanisms(query, privacy, utility)
     return pure_mechanisms(query, privacy.epsilon, utility)
 
 
 def _gain(value: float, other: float, utility: Utility) -> str:
     top, bottom = (other, value) if utility.larger_is_better else (value, other)
-    return f"{top / bottom:.4g}" if bottom else "infinity"
+    return times(top / bottom) if bottom else "infinity"
 
 
-def _several(one: Designer) -> Designer:
-    return Designer(SEVERAL, partial(propose, one), partial(bound, one), check, notes=notes, over="additive noise")
+def _several(one: Designer, utilities: Any = SEVERAL) -> Designer:
+    return Designer(utilities, partial(propose, one), partial(bound, one), check, notes=notes, over="additive noise")
 
 
-VECTOR_PURE = _several(SCALAR_PURE)
+VECTOR_PURE = _several(SCALAR_PURE, (*SEVERAL, Huber, Expected))
 VECTOR_APPROXIMATE = _several(SCALAR_APPROXIMATE)
+VECTOR_CONCENTRATED = _several(SCALAR_CONCENTRATED)

@@ -33,11 +33,12 @@ from noisewright.search.families.strategies import (
 )
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.report import Candidate, Report
-from noisewright.search.report.shown import Advance, percent
+from noisewright.search.report.shown import Advance
+from noisewright.search.report.words import limit_text, times
 
 _LARGEST_LINE = 1 << 24
 _LAST_DIGITS = Fraction(1, 2**50)
-_OVER = "all unbiased methods"
+_OVER = "unbiased method"
 
 
 def propose(query: Workload, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -143,11 +144,9 @@ def why(report: Report) -> str:
     other = next((c for c in report.candidates if _noise(c) != kind), None)
     sentence = f"{winner.name} wins"
     if other is not None:
-        times = other.value / winner.value
-        sentence += f": the best strategy with {_noise(other)} noise, {other.name}, has {times:.4g} times its error"
-    if winner.gap is not None:
-        sentence += f"; no unbiased method is more than {percent(winner.gap)} better"
-    return sentence + "."
+        ratio = times(other.value / winner.value)
+        sentence += f": the best strategy with {_noise(other)} noise, {other.name}, has {ratio} times its error"
+    return f"{sentence}; {limit_text(report)}."
 
 
 def notes(report: Report) -> Iterator[str]:

@@ -11,20 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import gallop, turn
-from noisewright.problem.errors import SolverError, UncertifiedError
+from noisewright.numerics.fields import FLOATS
+from noisewright.problem.errors import InvalidLawError, SolverError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import L1Ball, L2Ball, Points
+from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
+from noisewright.proof.composed import joint_delta, move_of
 from noisewright.proof.vector_gaussian import composed_delta, frame_reach, gaussian_reach
-from noisewright.proof.vectors import largest_sum, root_above
+from noisewright.proof.vectors import largest_sum, most_moving, root_above
 from noisewright.search.families.calibration import GAUSSIAN, calibrated_many
+from noisewright.search.families.together import largest_shift
 from noisewright.search.families.vector_parts import (
     Shares,
     active,
@@ -33,7 +36,8 @@ from noisewright.search.families.vector_parts import (
     shared_noise,
     sizes,
 )
-from noisewright.search.families.vector_pure import Mechanisms, pure_mechanisms
+from noisewright.search.families.vector_pure import Mechanisms, by_groups, mid, pure_mechanisms
+from noisewright.search.families.vector_whole import widened
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.tools.shares import exact_shares, power_shares
 
@@ -43,6 +47,13 @@ _FRAME_STEPS = 1024
 _REGULAR = 1e-3
 _STEPS_PER_SCALE = 500
 _HAIR = 1 + Fraction(1, 10**8)
+_POWERS = (Fraction(5, 4), Fraction(3, 2), Fraction(7, 4))
+_MOST_BETWEEN = 2_000
+_SMALLEST_SEARCHED = Fraction(1, 10**12)
+_NEAR = 1.8
+_LEAD = 0.875
+_WORTH = 0.99
+_COARSE = 1e-3
 
 
 @lru_cache(maxsize=256)
@@ -58,9 +69,11 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
     """Candidates by name; purely private ones compete with delta = 0."""
     length = largest_length(epsilon, delta)
     pure = pure_mechanisms(query, epsilon, utility)
-    if special := _FOR_SETS.get(type(query.sensitivity)):
-        return special(query, length, utility) | pure
-    found = gaussian_mechanisms(query, length, utility)
+    if query.integer is not False:
+        return pure | _whole(query, ApproxDP(epsilon, delta), utility, length)
+    found = gaussian_noise(query, length, utility)
+    if type(query.sensitivity) in _FOR_SETS:
+        return found | pure
     found |= {name: pure[name] for name in ("tailored for each", "norm-shaped blocks") if name in pure}
     if _together(query) == 1:
         found["truncated Laplace"] = _truncated(query, epsilon, delta)
@@ -68,7 +81,22 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
         composed = _composed_laplace(query, epsilon, delta, utility)
         if composed is not None:
             found["Laplace, losses composed"] = composed
+            found |= _between(query, ApproxDP(epsilon, delta), utility, found)
     return found
+
+
+def _whole(query: Vector, privacy: ApproxDP, utility: Utility, length: Fraction) -> Mechanisms:
+    """Gaussian and Laplace noise where some numbers are whole: the scales of real noise, and a little more."""
+    found = {} if _moving(query) == 1 else gaussian_noise(query, length, utility)
+    if 1 < _moving(query) <= _MOST_COMPOSED and hasattr(query.sensitivity, "together"):
+        composed = _composed_laplace(query, privacy.epsilon, privacy.delta, utility)
+        found |= {} if composed is None else {"Laplace, losses composed": composed}
+    proven = {name: widened(mechanism, privacy) for name, mechanism in found.items()}
+    return {name: mechanism for name, mechanism in proven.items() if mechanism is not None}
+
+
+def _moving(query: Vector) -> int:
+    return most_moving(query.sensitivity, query.whole)
 
 
 def _together(query: Vector) -> int:
@@ -84,7 +112,7 @@ def gaussian_mechanisms(query: Vector, length: Fraction, utility: Utility) -> Me
     places, together = active(query), _together(query)
     std = root_above(largest_sum((v * v for v in query.extents), together)) / length
     extents, weights = sizes(query, utility)
-    power = int(utility.power or 2)
+    power = float(utility.power or 2)
     # Squared lengths add up, so it is they that are shared: the error is (extent / root of the share)^power.
     squares = power_shares(weights * extents**power, power / 2, together)
     shares = exact_shares(np.sqrt(squares), length, together, power=2)
@@ -92,6 +120,58 @@ def gaussian_mechanisms(query: Vector, length: Fraction, utility: Utility) -> Me
         "identical Gaussian": shared_noise(query, Gaussian, {i: query.extents[i] / std for i in places}),
         "non-identical Gaussian": shared_noise(query, Gaussian, dict(zip(places, shares, strict=True))),
     }
+
+
+def _between(query: Vector, privacy: ApproxDP, utility: Utility, found: Mechanisms) -> Mechanisms:
+    """Generalized Gaussian noise between Laplace and Gaussian, where those two are near each other and lead.
+
+    At most it is an eighth better than both; where other noise leads by more, one of the two is far behind, or less
+    than a hundredth would be gained, it is not worth its time.
+    """
+    places, together = active(query), _together(query)
+    if utility.power is None or len(places) > _MOST_BETWEEN or privacy.delta < _SMALLEST_SEARCHED:
+        return {}
+    ends = [_smooth_value(found[name], utility) for name in ("Laplace, losses composed", "non-identical Gaussian")]
+    if max(ends) > _NEAR * min(ends):
+        return {}
+    others = [found[name] for name in ("tailored for each", "norm-shaped blocks") if name in found]
+    best = min(ends + [mid(mechanism, utility) for mechanism in others])
+    if best < _LEAD * min(ends):
+        return {}
+    extents, weights = sizes(query, utility)
+    order = float(utility.power)
+    # As for Gaussian noise: where many small losses add up, it is their squares that are shared.
+    ratios = np.sqrt(power_shares(weights * extents**order, order / 2, together))
+    worst = np.sort(ratios)[::-1][:together]
+    shifts = {power: largest_shift(power, worst, privacy, _COARSE) for power in _POWERS}
+    errors = {
+        power: float(GeneralizedGaussian(power, 1).moment(utility.power, FLOATS)) / shift**order
+        for power, shift in shifts.items()
+    }
+    power = min(errors, key=errors.__getitem__)
+    length = float(largest_length(privacy.epsilon, privacy.delta))
+    normal = float(Gaussian(1).moment(utility.power, FLOATS)) / length**order
+    if ends[1] * errors[power] / normal > _WORTH * best:
+        return {}
+    law = partial(GeneralizedGaussian, power)
+    size = Fraction(largest_shift(power, worst, privacy)).limit_denominator(2**40)
+    for _ in range(20):
+        shares = [Fraction(float(ratio)).limit_denominator(2**20) * size for ratio in ratios]
+        moves = [move_of(law(Fraction(1)), share) for share in sorted(shares, reverse=True)[:together]]
+        if joint_delta(moves, privacy.epsilon) <= privacy.delta:
+            made = shared_noise(query, law, dict(zip(places, shares, strict=True)), utility)
+            return {f"generalized Gaussian, power {float(power):g}": made}
+        size /= _NOTCH
+    return {}
+
+
+def _smooth_value(mechanism: Any, utility: Utility) -> float:
+    """The total error of continuous noise, in floats: what the lattice adds is left out."""
+    counts: dict[Any, float] = {}
+    for part, weight in zip(mechanism.parts, utility.shares(mechanism.query.dimension), strict=True):
+        law = None if part is None else part.law
+        counts[law] = counts.get(law, 0.0) + float(weight)
+    return sum(w * float(law.moment(utility.power, FLOATS)) for law, w in counts.items() if law is not None)
 
 
 def _truncated(query: Vector, epsilon: Fraction, delta: Fraction) -> PerCoordinate:
@@ -106,7 +186,7 @@ def _composed_laplace(query: Vector, epsilon: Fraction, delta: Fraction, utility
     """Laplace noise as small as its composed privacy loss allows; None where that cannot be shown."""
     together = _together(query)
     extents, weights = sizes(query, utility)
-    power = int(utility.power or 2)
+    power = float(utility.power or 2)
     ratios = power_shares(weights * extents**power, power, together)
     worst = np.sort(ratios)[::-1][:together]
 
@@ -158,14 +238,14 @@ def _for_points(query: Vector, length: Fraction, utility: Utility) -> Mechanisms
     extents, weights = sizes(query, utility)
     scaled = np.array([[float(row[i] / query.extents[i]) for i in places] for row in given])
     std = root_above(max(sum((v * v for v in row), Fraction(0)) for row in given)) / length
-    power = int(utility.power or 2)
+    power = float(utility.power or 2)
     squares = best_rates(scaled**2, weights * extents**power, power / 2).point
     roots = [length * Fraction(math.sqrt(v)).limit_denominator(2**40) for v in squares]
     found: Mechanisms = {
         "identical Gaussian": _fitted(query, {i: query.extents[i] / std for i in places}, length),
         "non-identical Gaussian": _fitted(query, dict(zip(places, roots, strict=True)), length),
     }
-    if utility.power == 2 and len(places) == query.dimension <= LARGEST_FRAME:
+    if utility.power == 2 and len(places) == query.dimension <= LARGEST_FRAME and query.integer is False:
         # Without a solution the other candidates still stand.
         with suppress(SolverError, np.linalg.LinAlgError):
             found["correlated Gaussian"] = _correlated(query, scaled, weights * extents**2, length)
@@ -192,8 +272,24 @@ def _correlated(query: Vector, scaled: Floats, costs: Floats, length: Fraction) 
     return LinearGaussian(query, matrix, longest * step / length, step)
 
 
+def gaussian_noise(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
+    """Gaussian noise of every shape whose differences are at most `length` deviations long; none beyond its range."""
+    try:
+        return _FOR_SETS.get(type(query.sensitivity), gaussian_mechanisms)(query, length, utility)
+    except InvalidLawError:
+        return {}
+
+
+def _for_groups(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
+    """In each group the noise for its own set: squared lengths add up."""
+    return by_groups(
+        query, utility, lambda part, own, most: gaussian_noise(part, length / root_above(Fraction(most)) / _HAIR, own)
+    )
+
+
 _FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
     L1Ball: _for_ball,
     L2Ball: _for_ball,
     Points: _for_points,
+    Groups: _for_groups,
 }

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.laplace import Laplace
+from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped
@@ -42,10 +43,29 @@ def active(query: Vector) -> list[int]:
 
 def assembled(query: Vector, parts: dict[int, Additive]) -> PerCoordinate:
     """Parts at their places, nothing elsewhere; for exact answers where the question declares them."""
-    if query.exact:
-        made = {part: replace(part, query=Scalar(part.query.sensitivity, exact=True)) for part in set(parts.values())}
-        parts = {i: made[part] for i, part in parts.items()}
+    if query.exact and query.integer is not True:
+        exact = {p: replace(p, query=Scalar(p.query.sensitivity, exact=True)) for p in set(parts.values())}
+        parts = {i: part if query.whole[i] else exact[part] for i, part in parts.items()}
     return PerCoordinate(query, tuple(parts.get(i) for i in range(query.dimension)))
+
+
+def scalar(query: Vector, place: int) -> Scalar:
+    """The question for one of the numbers by itself."""
+    extent, whole = query.extents[place], query.whole[place]
+    return Scalar(math.floor(extent), integer=True) if whole else Scalar(extent)
+
+
+def alone(
+    one: Scalar, law: Any, scale: Fraction, utility: Utility | None = None, steps: int = _COARSE_STEPS
+) -> Additive:
+    """Noise of a law for one number: on the integers its discrete relative, else on a lattice of cells."""
+    if not one.integer:
+        return on_cells(one, law, scale, utility, steps)
+    return Additive(one, DISCRETE[type(law)](scale), Lattice.integers())
+
+
+DISCRETE: dict[type, Callable[[Fraction], Any]] = {Laplace: DiscreteLaplace, Gaussian: DiscreteGaussian}
+"""The laws on the integers that have the same privacy at the same scale as laws on the line."""
 
 
 def sizes(query: Vector, utility: Utility) -> tuple[Floats, Floats]:
@@ -65,11 +85,12 @@ def shared_noise(
     """The law of scale extent / share for each number, on lattices of so many steps to a scale."""
 
     @cache
-    def part(extent: Fraction, scale: Fraction, own: Utility | None) -> Additive:
-        return on_cells(Scalar(extent), law(scale), scale, own, steps)
+    def part(one: Scalar, scale: Fraction, own: Utility | None) -> Additive:
+        return alone(one, law(scale), scale, own, steps)
 
-    extents = query.extents
-    parts = {i: part(extents[i], extents[i] / s, utility.alone(i) if utility else None) for i, s in shares.items()}
+    parts = {}
+    for i, share in shares.items():
+        parts[i] = part(scalar(query, i), query.extents[i] / share, utility.alone(i) if utility else None)
     return assembled(query, parts)
 
 
@@ -91,8 +112,10 @@ def ball_laplace(query: Vector, epsilon: Fraction) -> PerCoordinate:
     chosen: Any = query.sensitivity
     count, radius = chosen.dimension, chosen.radius
     length = Fraction(1) if chosen.order == 1 else root_above(Fraction(count)) * _HAIR
+    if query.integer is True and chosen.order == 2:
+        length = min(length, Fraction(math.floor(radius**2)) / radius)
     step = radius / round_number(STEPS_PER_SCALE * max(count / length, epsilon))
-    growth = count * step if count > 1 else Fraction(0)
+    growth = _rounded(query) * step if count > 1 else Fraction(0)
     return _everywhere(query, Laplace((radius * length + growth) / epsilon), step)
 
 
@@ -101,25 +124,38 @@ def ball_gaussian(query: Vector, length: Fraction) -> PerCoordinate:
     chosen: Any = query.sensitivity
     count, radius = chosen.dimension, chosen.radius
     step = radius / round_number(STEPS_PER_SCALE * max(count**0.5, float(length)))
-    growth = root_above(Fraction(count)) * step * _HAIR if count > 1 else Fraction(0)
+    growth = root_above(Fraction(_rounded(query))) * step * _HAIR if count > 1 else Fraction(0)
     return _everywhere(query, Gaussian((radius + growth) * _HAIR / length), step)
 
 
+def _rounded(query: Vector) -> int:
+    """How many numbers are rounded to a lattice: whole ones are not."""
+    return query.dimension - sum(query.whole)
+
+
 def _everywhere(query: Vector, law: Any, step: Fraction) -> PerCoordinate:
-    part = Additive(Scalar(query.extents[0]), law, Lattice.cells(step))
-    return assembled(query, dict.fromkeys(range(query.dimension), part))
+    extent, scale = query.extents[0], law.scale if isinstance(law, Laplace) else law.std
+    made = {}
+    if not all(query.whole):
+        made[False] = Additive(Scalar(extent), law, Lattice.cells(step))
+    if any(query.whole):
+        made[True] = alone(Scalar(math.floor(extent), integer=True), law, scale)
+    return assembled(query, {i: made[whole] for i, whole in enumerate(query.whole)})
 
 
 def tailored_parts(query: Vector, shares: Shares, utility: Utility) -> PerCoordinate:
     """The staircase that is best for each number at its share."""
     splits = _split_table(shares, utility) if len(shares) > _MANY else None
+
+    @cache
+    def part(one: Scalar, share: Fraction, own: Utility) -> Additive:
+        if splits is None or one.integer:
+            return tuned_staircase(one, share, own)
+        return with_split(one, share, float(np.interp(math.log(share), *splits)))
+
     parts = {}
     for i, share in shares.items():
-        scalar = Scalar(query.extents[i])
-        if splits is None:
-            parts[i] = tuned_staircase(scalar, share, AbsoluteError() if utility.joint else utility.alone(i))
-        else:
-            parts[i] = with_split(scalar, share, float(np.interp(math.log(share), *splits)))
+        parts[i] = part(scalar(query, i), share, AbsoluteError() if utility.joint else utility.alone(i))
     return assembled(query, parts)
 
 
@@ -133,11 +169,14 @@ def _split_table(shares: Shares, utility: Utility) -> tuple[Floats, Floats] | No
 
 
 def blocks_from(query: Vector, partition: Partition, budgets: list[Fraction]) -> NormShaped:
-    """Norm-shaped blocks on lattices of about a thousandth of their noise."""
+    """Norm-shaped blocks on lattices of about a thousandth of their noise; for all whole numbers or all real ones."""
     blocks, places = [], active(query)
     for members, budget in zip(partition.blocks, budgets, strict=True):
-        steps = round_number(STEPS_PER_SCALE * budget / len(members))
         chosen = tuple(places[i] for i in members)
+        steps = round_number(STEPS_PER_SCALE * budget / len(members))
+        if query.integer:
+            # Whole steps, as many to each extent as all of them allow.
+            steps = math.gcd(*(int(query.extents[i]) for i in chosen))
         blocks.append(NormBlock(chosen, tuple(query.extents[i] / steps for i in chosen), budget / steps))
     return NormShaped(query, tuple(blocks))
 
@@ -163,6 +202,8 @@ def cube_block(query: Vector, epsilon: Fraction) -> NormShaped | None:
     None where it has too many shells to be summed up.
     """
     count, radius = query.dimension, query.extents[0]
+    if query.integer:
+        return NormShaped(query, (NormBlock(range(count), (1,) * count, epsilon / radius),))
     steps = round_number(max(Fraction(100), STEPS_PER_SCALE * epsilon / count))
     if count * (steps + 1) / epsilon > _MOST_SHELLS:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import Box, L1Ball, L2Ball, Points
+from noisewright.problem.sensitivity import Box, Groups, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.proof.vectors import largest_sum, per_coordinate_bound
 from noisewright.search.families.vector_parts import (
@@ -58,9 +58,9 @@ def _for_l1_ball(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
 
 def _for_l2_ball(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
     found = _for_l1_ball(query, epsilon, utility)
-    if utility.power is not None:
+    if utility.power in (1, 2) and query.integer is False:
         found["round noise"] = round_blocks(query, epsilon)
-    elif query.dimension > 1:
+    elif query.dimension > 1 and isinstance(query.integer, bool) and _measured_by_blocks(utility):
         found["norm-shaped blocks"] = cube_block(query, epsilon)
     return {name: mechanism for name, mechanism in found.items() if mechanism is not None}
 
@@ -70,7 +70,7 @@ def _for_points(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanism
     places, given = active(query), listed.rows
     extents, weights = sizes(query, utility)
     pairs = np.array([[float(abs(row[i]) / query.extents[i]) for i in places] for row in given])
-    power = int(utility.power or 2)
+    power = float(utility.power or 2)
     shares = best_rates(pairs, weights * extents**power, power).point
     widest = max(sum(map(abs, row), Fraction(0)) for row in given)
     same = {i: query.extents[i] * epsilon / widest for i in places}
@@ -82,6 +82,30 @@ def _for_points(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanism
         return fitted(build, shares, lambda m: per_coordinate_bound(m)[0] / epsilon)
 
     return {"identical Laplace": fit(same, None), "non-identical Laplace": fit(split, utility)}
+
+
+def _for_groups(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
+    """In each group the noise for its own set at an equal share of the budget."""
+    return by_groups(query, utility, lambda part, own, most: pure_mechanisms(part, epsilon / most, own))
+
+
+def by_groups(query: Vector, utility: Utility, made: Callable[[Vector, Utility, int], Mechanisms]) -> Mechanisms:
+    """Candidates whose parts are those of `made` for each group; of every name that all groups have."""
+    groups: Any = query.sensitivity
+
+    @cache
+    def inside(chosen: Any, whole: bool | tuple[bool, ...], own: Utility) -> Mechanisms:
+        found = made(Vector(chosen, exact=query.exact, integer=whole), own, groups.at_most)
+        return {name: mechanism for name, mechanism in found.items() if isinstance(mechanism, PerCoordinate)}
+
+    members = []
+    for start, chosen in groups.placed():
+        end = start + len(chosen.extents)
+        members.append(inside(chosen, query.whole[start:end], utility.among(start, end)))
+    names = [name for name in members[0] if all(name in found for found in members)]
+    return {
+        name: PerCoordinate(query, tuple(part for found in members for part in found[name].parts)) for name in names
+    }
 
 
 def _for_counted(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
@@ -97,11 +121,12 @@ def _for_counted(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
         reach = np.array([float(utility.alone(i).edges[0] / query.extents[i]) for i in places])
         gains = (usefulness_gains(reach, weights, rate, tailored=tailored) for tailored in (False, True))
         plain, own = (exact(grid_shares(values, grid, rate, together) / rate) for grid, values in gains)
-    elif utility.power is not None:
-        power = int(utility.power)
+    elif not utility.joint:
+        power = float(utility.power or 2)
         costs = weights * extents**power
-        plain = exact(power_shares(costs, power, together))
-        own = exact(curve_shares(costs, *power_curve(power, rate, len(places)), together) / rate)
+        plain = own = exact(power_shares(costs, power, together))
+        if power in (1, 2):
+            own = exact(curve_shares(costs, *power_curve(int(power), rate, len(places)), together) / rate)
     else:
         # The largest error has no closed form: the best of a few exponents.
         tried = [exact(power_shares(extents**q, q, together)) for q in _EXPONENTS]
@@ -112,9 +137,14 @@ def _for_counted(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
         "non-identical Laplace": shared_noise(query, Laplace, plain, utility),
         "tailored for each": tailored_parts(query, own, utility),
     }
-    if isinstance(chosen, Box) and len(places) > 1:
+    if isinstance(chosen, Box) and len(places) > 1 and isinstance(query.integer, bool) and _measured_by_blocks(utility):
         found["norm-shaped blocks"] = _blocks(query, epsilon, utility)
     return found
+
+
+def _measured_by_blocks(utility: Utility) -> bool:
+    """Whether norm-shaped noise knows what the utility asks."""
+    return utility.power in (1, 2) or bool(utility.edges) or utility.joint
 
 
 def _blocks(query: Vector, epsilon: Fraction, utility: Utility) -> Any:
@@ -139,6 +169,7 @@ _FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
     L1Ball: _for_l1_ball,
     L2Ball: _for_l2_ball,
     Points: _for_points,
+    Groups: _for_groups,
 }
 
 

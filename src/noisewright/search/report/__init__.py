@@ -2,6 +2,8 @@
 
 - designer: proposals measured, certified, compared with the bound, ranked
 - report: ranked candidates, the bound, and why the winner won
+- uneven: numbers whose errors should not be added up without weights
+- words: how much better, in words
 - shown: tables in text and HTML, the progress bar
-- plots, workload_plots: pictures
+- plots, workload_plots, picture: pictures, and the figure that notebooks show
 """

@@ -113,7 +113,8 @@ def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound
 def _parts(mechanism: Any, utility: Any) -> tuple[float, ...]:
     """What is known of each number; for utilities that look at all together the root of its mean squared error."""
     values = [float(v.mid()) for v in utility.each(mechanism.errors, BALLS)]
-    return tuple(v**0.5 for v in values) if utility.joint else tuple(values)
+    shown = tuple(v**0.5 for v in values) if utility.joint else tuple(values)
+    return shown * (int(mechanism.errors.count) // len(shown))
 
 
 def relative_gap(worst: Fraction, bound: Fraction | None, *, larger: bool) -> float | None:

@@ -155,11 +155,12 @@ def _density_points(density: ErrorDensity, half: float) -> tuple[list[float], li
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure that belongs to no window system."""
+    """A figure that belongs to no window system, and that notebooks show."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as MatplotlibFigure
 
-    figure = MatplotlibFigure(figsize=(width, height), layout="constrained")
+    from noisewright.search.report.picture import Picture
+
+    figure = Picture(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 

@@ -16,14 +16,14 @@ from noisewright.problem.numbers import show
 from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import Certified, read_file
-from noisewright.search.report.shown import html_table, number, percent, text_table
+from noisewright.search.report.shown import html_table, number, text_table
+from noisewright.search.report.uneven import uneven_note
+from noisewright.search.report.words import gap_text, over, reason
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMAT = "noisewright report, version 1"
-_TIE = 1e-6
-_NOTHING = 1e-9
 _SHOWN = 12
 READERS: list[Callable[[Mapping[str, Any]], Report]] = []
 """Who reads a report back: `search.saved`, which knows the designers, puts itself here when it is loaded."""
@@ -64,7 +64,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Report(Unchanging):
-    """Candidates best first, and `bound`: what no mechanism can beat (None where none is known).
+    """Candidates best first, and `bound`: what no mechanism can beat (None where none is proven).
 
     For whole-number answers the bound is over mechanisms that release whole numbers (`bound_over`). For several
     numbers a value is the sum over them, and `parts` has each.
@@ -103,12 +103,12 @@ class Report(Unchanging):
     @property
     def why(self) -> str:
         """One line that says why the winner won."""
-        return _WHY.latest(self, "why", lambda: self.designer.why(self) or _usual_reason(self))
+        return _WHY.latest(self, "why", lambda: self.designer.why(self) or reason(self))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the candidates, such as what a whole family can reach."""
-        return _NOTES.latest(self, "notes", lambda: tuple(self.designer.notes(self) or ()))
+        return _NOTES.latest(self, "notes", lambda: (*(self.designer.notes(self) or ()), *self._uneven()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         from noisewright.search.report.designer import Proposal, restored
@@ -132,7 +132,7 @@ class Report(Unchanging):
         ]
         if any(self.parts):
             lines += ["", f"Each number ({self.utility.measure}):", text_table(*self._part_table())]
-            if len(self.parts[0]) > _SHOWN:
+            if len(self.parts[0]) > _SHOWN and not hasattr(self.query, "bins"):
                 lines.append(f"… {len(self.parts[0]) - _SHOWN} more numbers; report.parts has all.")
         return "\n".join(lines)
 
@@ -144,7 +144,7 @@ class Report(Unchanging):
         return table + html_table(f"Each number ({self.utility.measure})", *self._part_table(), "")
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """A picture of the candidates beside their values; saved to `path` if one is given."""
+        """A picture of the candidates beside their values; saved to `path` if one is given. Notebooks show it."""
         from noisewright.search.report.plots import plot_report
 
         return plot_report(self, path)
@@ -199,6 +199,10 @@ class Report(Unchanging):
     def _goal(self) -> str:
         return f"{self.title} ({'larger' if self.utility.larger_is_better else 'smaller'} is better)"
 
+    def _uneven(self) -> tuple[str, ...]:
+        note = uneven_note(self.query, self.utility)
+        return () if note is None else (note,)
+
     def _remarks(self) -> list[str]:
         own = []
         if len(self.kept) < len(self.candidates):
@@ -209,17 +213,23 @@ class Report(Unchanging):
         return [*own, *self.notes]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        rows = [["mechanism", self.title, "gap to best possible", "bias"]]
+        rows, kept = [["mechanism", self.title, "gap to best possible", "bias"]], self.kept
         for c in self.candidates:
             doubt = f" ± {c.error:.1g}" if self.utility.numerical and math.isfinite(c.value) else ""
             gap = "unbounded" if math.isinf(c.value) else gap_text(c.gap)
+            gap = gap if c in kept else "for comparison"
             rows.append([c.name, number(c.value) + doubt, gap, f"{c.bias:+.4g}" if c.bias else "0"])
-        rows.append(["best possible", "none known" if self.bound is None else number(self.bound), "", ""])
+        rows.append(["best possible", "no bound proven" if self.bound is None else number(self.bound), "", ""])
         if not any(c.bias for c in self.candidates):
             rows = [row[:-1] for row in rows]
+        if self.bound is None and len(kept) == len(self.candidates):
+            rows = [[*row[:2], *row[3:]] for row in rows]
         return rows[0], rows[1:]
 
     def _part_table(self) -> tuple[list[str], list[list[str]]]:
+        if hasattr(self.query, "bins"):
+            alike = [["each bin", *(number(p[0]) for p in self.parts)]]
+            return ["number", *(c.name for c in self.candidates)], alike
         names = getattr(self.query, "names", None) or [str(i + 1) for i in range(len(self.parts[0]))]
         extents = getattr(self.query, "extents", None)
         header = ["number", *(["can move by"] if extents else []), *(c.name for c in self.candidates)]
@@ -228,51 +238,3 @@ class Report(Unchanging):
             for i in range(min(_SHOWN, len(self.parts[0])))
         ]
         return header, rows
-
-
-def _usual_reason(report: Report) -> str:
-    """The winner against usual noise where that is among the candidates, and against the bound."""
-    winner = report.candidates[0]
-    usual = next((c for c in report.candidates if "Laplace" in c.name and c is not winner), None)
-    limit = limit_text(winner.gap, report.query)
-    if usual is None or abs(usual.value - winner.value) <= _TIE * abs(winner.value):
-        return f"{winner.name} is the best for this question: {limit}."
-    return f"{winner.name} wins: {gain_text(winner, usual, report.utility)}; {limit}."
-
-
-def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
-    """How much better the winner is than usual noise, in words."""
-    if utility.unit:
-        return f"its {utility} is {usual.value - winner.value:.4g} {utility.unit} below that of {usual.name} noise"
-    larger = utility.larger_is_better
-    top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
-    if bottom <= 0 or top <= 0:
-        return f"{number(winner.value)} against {number(usual.value)} with {usual.name} noise"
-    if larger:
-        return f"its answers are useful {top / bottom:.4g} times as often as with {usual.name} noise"
-    return f"its error is {top / bottom:.4g} times smaller than that of {usual.name} noise"
-
-
-def gap_text(gap: float | None) -> str:
-    """How far from the bound, in words for a table."""
-    if gap is None:
-        return "not known"
-    if math.isinf(gap):
-        return "best possible is 0"
-    return f"at most {percent(gap)}" if gap >= _NOTHING else "none"
-
-
-def over(query: Any) -> str:
-    """What a bound for this question is over, as a clause to put behind the word mechanism."""
-    return " that releases whole numbers" if getattr(query, "integer", False) else ""
-
-
-def limit_text(gap: float | None, query: Any) -> str:
-    """How much better a mechanism could be, in words."""
-    if gap is None:
-        return f"how much better a mechanism{over(query)} could be is not known"
-    if math.isinf(gap):
-        return f"whether a mechanism{over(query)} could come closer to 0 is not known"
-    if gap < _NOTHING:
-        return f"no mechanism{over(query)} can do better"
-    return f"no mechanism{over(query)} is more than {percent(gap)} better"

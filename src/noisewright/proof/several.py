@@ -1,0 +1,128 @@
+"""Rényi, concentrated and probabilistic privacy for several numbers.
+
+Divergences of independent noises add up, so the costs of the numbers that one person moves do. A privacy loss of
+several numbers beyond epsilon needs one of them to be beyond its share, so the chances of that add up.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from fractions import Fraction
+
+from noisewright.mechanisms.linear_gaussian import LinearGaussian
+from noisewright.mechanisms.norm_shaped import NormShaped
+from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.numbers import show
+from noisewright.problem.privacy import ProbabilisticDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.sensitivity import L1Ball, L2Ball
+from noisewright.proof.probabilistic import probabilistic_delta
+from noisewright.proof.provers import proves
+from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
+from noisewright.proof.vector_gaussian import frame_reach, gaussian_in_ball
+from noisewright.proof.vectors import (
+    Cost,
+    largest_sum,
+    most_moving,
+    moved,
+    norm_shaped_bound,
+    part_costs,
+    per_coordinate_bound,
+    worst_cost,
+)
+
+Proven = tuple[Fraction, str]
+
+
+@proves(ZeroConcentratedDP, PerCoordinate)
+def concentrated_per_coordinate(mechanism: PerCoordinate, requirement: ZeroConcentratedDP) -> Proven:
+    """The largest sum of the numbers' own concentrations."""
+    cost = part_costs(mechanism, lambda part, far: concentrated_rho(part.law, moved(part, far))[0])
+    return _summed(mechanism, cost, Fraction(1, 2)), "concentrated/independent"
+
+
+@proves(RenyiDP, PerCoordinate)
+def renyi_per_coordinate(mechanism: PerCoordinate, requirement: RenyiDP) -> Proven:
+    """The largest sum of the numbers' own divergences."""
+    alpha = requirement.alpha
+    cost = part_costs(mechanism, lambda part, far: renyi_divergence(part.law, alpha, moved(part, far))[0])
+    return _summed(mechanism, cost, alpha / 2), "renyi/independent"
+
+
+def _summed(mechanism: PerCoordinate, cost: Cost, per_square: Fraction) -> Fraction:
+    """The largest sum of costs; Gaussian noise in a ball costs `per_square` times the squared length."""
+
+    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+        places = range(start, start + chosen.dimension)
+        squared = gaussian_in_ball([mechanism.parts[i] for i in places], chosen)
+        if squared is None:
+            return sum((cost(i, chosen.radius) for i in places), Fraction(0))
+        return per_square * squared
+
+    return worst_cost(mechanism.query.sensitivity, cost, in_ball)
+
+
+@proves(ZeroConcentratedDP, NormShaped)
+def concentrated_norm_shaped(mechanism: NormShaped, requirement: ZeroConcentratedDP) -> Proven:
+    """Pure epsilon implies epsilon^2 / 2."""
+    bound, rule = norm_shaped_bound(mechanism)
+    return bound**2 / 2, rule.replace("pure/", "concentrated/pure-", 1)
+
+
+@proves(RenyiDP, NormShaped)
+def renyi_norm_shaped(mechanism: NormShaped, requirement: RenyiDP) -> Proven:
+    """Randomised response is the worst of pure privacy."""
+    bound, rule = norm_shaped_bound(mechanism)
+    return pure_to_renyi(bound, requirement.alpha), rule.replace("pure/", "renyi/pure-", 1)
+
+
+@proves(ZeroConcentratedDP, LinearGaussian)
+def concentrated_linear_gaussian(mechanism: LinearGaussian, requirement: ZeroConcentratedDP) -> Proven:
+    """Half the squared length of the longest image of a difference in the frame, in deviations."""
+    return _frame(mechanism) / 2, "concentrated/gaussian-frame"
+
+
+@proves(RenyiDP, LinearGaussian)
+def renyi_linear_gaussian(mechanism: LinearGaussian, requirement: RenyiDP) -> Proven:
+    """The order times that."""
+    return requirement.alpha * _frame(mechanism) / 2, "renyi/gaussian-frame"
+
+
+def _frame(mechanism: LinearGaussian) -> Fraction:
+    longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
+    return longest * (mechanism.step / mechanism.std) ** 2
+
+
+@proves(ProbabilisticDP, PerCoordinate)
+def probabilistic_per_coordinate(mechanism: PerCoordinate, requirement: ProbabilisticDP) -> Proven:
+    """Zero by the pure bound, or else the largest sum of the chances that a number's loss exceeds its share.
+
+    Rule: if t numbers move, a loss above epsilon needs one of them above epsilon / t. Chances are those of the lattice
+    noise in both directions, as for one number.
+    """
+    query, epsilon = mechanism.query, requirement.epsilon
+    share = epsilon / most_moving(query.sensitivity, query.whole)
+    cost = part_costs(mechanism, lambda part, far: probabilistic_delta(part, share, moved(part, far))[0])
+    with suppress(UncertifiedError):
+        if per_coordinate_bound(mechanism)[0] <= epsilon:
+            return Fraction(0), "probabilistic/pure-independent"
+
+    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+        costs = (cost(i, chosen.radius) for i in range(start, start + chosen.dimension))
+        return largest_sum(costs, most_moving(chosen, query.whole, start))
+
+    delta = worst_cost(query.sensitivity, cost, in_ball)
+    return min(Fraction(1), delta), "probabilistic/shares-of-epsilon"
+
+
+@proves(ProbabilisticDP, NormShaped)
+def probabilistic_norm_shaped(mechanism: NormShaped, requirement: ProbabilisticDP) -> Proven:
+    """Zero by the pure bound; nothing else is known."""
+    bound, rule = norm_shaped_bound(mechanism)
+    if bound > requirement.epsilon:
+        raise UncertifiedError(
+            f"refused: norm-shaped noise is certified by its pure bound, {float(bound):.6g}, which exceeds epsilon ="
+            f" {show(requirement.epsilon)}.",
+            bound=bound,
+        )
+    return Fraction(0), rule.replace("pure/", "probabilistic/pure-", 1)

@@ -1,0 +1,118 @@
+"""How rarely an error is large: proven upper bounds of P(|error| > t) for each shape of noise."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+
+from noisewright.laws.lattice import HALF
+from noisewright.laws.shells import ShellRadius
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.balls import Ball, ball, certainly_at_most, upper, upper_gamma_share
+from noisewright.numerics.bisection import first_true, gallop
+from noisewright.numerics.fields import BALLS
+
+_RELATIVE = Fraction(1, 2**13)
+_PIECES = 96
+
+
+class Tail(ABC):
+    """A size of error X, in a unit of its own, by an upper bound of P(|X| > t)."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def beyond(self, t: Fraction) -> Ball:
+        """At least P(|X| > t), and falling in t."""
+
+    def within(self, rest: Fraction) -> Fraction:
+        """A t at which P(|X| > t) was checked to be at most `rest`, next to where that turns."""
+        limit = ball(rest)
+
+        def reached(t: Fraction) -> bool:
+            return certainly_at_most(self.beyond(t), limit)
+
+        return first_true(reached, *gallop(reached, Fraction(0), Fraction(1)), relative=_RELATIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class PartTail(Tail):
+    """The error of one number with noise of its own, as its density says."""
+
+    part: Additive
+
+    def beyond(self, t: Fraction) -> Ball:
+        return 1 - self.part.errors.chances((t,), BALLS)[0]
+
+    def within(self, rest: Fraction) -> Fraction:
+        return upper(self.part.errors.half_width(1 - rest, BALLS))
+
+
+@dataclass(frozen=True, slots=True)
+class ShellTail(Tail):
+    """One number of a block with the largest-coordinate norm, in steps.
+
+    Rule: on shell r its error is uniform up to r + 1/2, so P(|X| > t) is the mean of max(0, 1 - 2t / (2r + 1)).
+    """
+
+    size: int
+    rate: Fraction
+
+    def beyond(self, t: Fraction) -> Ball:
+        radius, full = ShellRadius(self.size, self.rate), math.floor(t - HALF)
+        partly = radius.tail(self.size - 1, full + 1) / radius.tail(self.size)
+        return radius.sf(full, BALLS) - ball(2 * t) * partly
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTail(Tail):
+    """One direction of round noise on whole points, mass proportional to e^(-rate |w|), spread over unit cubes.
+
+    Rule: the density is at most e^(rate sqrt(K)) times that proportional to e^(-rate |x|), whose radius has a
+    Gamma(K) law and whose direction is uniform on the sphere. The chance that radius times |direction| exceeds t is
+    a mean over the direction, which is taken piece by piece at the end where it is larger.
+    """
+
+    size: int
+    rate: Fraction
+
+    def beyond(self, t: Fraction) -> Ball:
+        total, before = ball(0), ball(0)
+        for j in range(1, _PIECES + 1):
+            until = self._directed(Fraction(j, _PIECES))
+            total += (until - before) * upper_gamma_share(self.size, ball(self.rate * t * _PIECES / j))
+            before = until
+        return total * (ball(self.rate) * ball(self.size).sqrt()).exp()
+
+    def _directed(self, share: Fraction) -> Ball:
+        """P(|one coordinate of a uniform direction| <= share)."""
+        if share == 1 or self.size == 1:
+            return ball(int(share == 1))
+        return ball(share**2).beta_lower(ball(HALF), ball(Fraction(self.size - 1, 2)), regularized=1)
+
+
+@dataclass(frozen=True, slots=True)
+class NormalTail(Tail):
+    """A standard normal number."""
+
+    def beyond(self, t: Fraction) -> Ball:
+        return (ball(t) / ball(2).sqrt()).erfc()
+
+
+@dataclass(frozen=True, slots=True)
+class GeometricTail(Tail):
+    """A whole number of mass proportional to e^(-rate |n|): it exceeds m in size with chance 2 b^(m+1) / (1 + b)."""
+
+    rate: Fraction
+
+    def beyond(self, t: Fraction) -> Ball:
+        fade = ball(-self.rate).exp()
+        return 2 * ball(-self.rate * (math.floor(t) + 1)).exp() / (1 + fade)
+
+    def within(self, rest: Fraction) -> Fraction:
+        def reached(m: int) -> bool:
+            return certainly_at_most(self.beyond(Fraction(m)), ball(rest))
+
+        return Fraction(first_true(reached, *gallop(reached, -1, 1)))

@@ -1,0 +1,142 @@
+"""How much better one mechanism is than another, or than nothing can beat, in words that a person would use.
+
+Up to twice it is a percentage, beyond that a factor. What is an upper bound is rounded up, what was measured to the
+nearest.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+from typing import TYPE_CHECKING, Any
+
+from noisewright.search.report.shown import number
+
+if TYPE_CHECKING:
+    from noisewright.search.report.report import Candidate, Report
+
+_NOTHING = 1e-9
+_LEAST = 1e-6
+_TWICE = 1.0
+_HOPELESS = 1e12
+_EVEN = 1.0005
+_SURE = 1e-5
+_FLOAT_DIGITS = 12
+
+
+def percent(value: float) -> str:
+    """A relative distance that is an upper bound, as a percentage of two significant digits."""
+    return f"{_plain(100 * max(value, _LEAST), 2, ROUND_CEILING)} %"
+
+
+def factor(value: float) -> str:
+    """A factor that is an upper bound: two significant digits."""
+    return _plain(value, 2, ROUND_CEILING)
+
+
+def times(value: float) -> str:
+    """A measured factor: four significant digits."""
+    return _plain(value, 4, ROUND_HALF_EVEN)
+
+
+def _plain(value: float, digits: int, rounding: str) -> str:
+    """So many significant digits, never in scientific notation."""
+    # What floats add in their last digits is no reason to round up.
+    exact = Decimal(f"{value:.{_FLOAT_DIGITS}g}")
+    if not exact:
+        return "0"
+    shown = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding=rounding)
+    text = f"{shown:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def over(query: Any) -> str:
+    """What a bound for this question is over, as a clause to put behind the word mechanism."""
+    return " that releases whole numbers" if getattr(query, "integer", False) else ""
+
+
+def gap_text(gap: float | None) -> str:
+    """How far from the bound, in words for a table."""
+    if gap is None:
+        return "no bound"
+    if gap < _NOTHING:
+        return "none"
+    if gap >= _HOPELESS:
+        return "no useful bound"
+    return f"at most {percent(gap)}" if gap < _TWICE else f"at most a factor of {factor(1 + gap)}"
+
+
+def limit_text(report: Report) -> str:
+    """How much better than the winner a mechanism could be, in words."""
+    gap, larger = report.candidates[0].gap, report.utility.larger_is_better
+    rival = _rival(report)
+    if gap is None:
+        side, article = "upper" if larger else "lower", "" if report.title.startswith("P(") else "the "
+        missing = f"no {side} bound on {article}{report.title} is proven for this kind of question and privacy"
+        return f"{missing}, so another {rival} may be better"
+    if gap < _NOTHING:
+        return f"no {rival} can do better"
+    # A share of the best possible that is missing is more, seen from what is reached.
+    gain = (gap / (1 - gap) if gap < 1 else math.inf) if larger else gap
+    if gain >= _HOPELESS:
+        return f"the bound that is proven here is too weak to say how much better another {rival} could be"
+    return f"no {rival} is more than {percent(gain) if gain < _TWICE else factor(1 + gain) + ' times'} better"
+
+
+def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
+    """How much better the winner is than usual noise, in words."""
+    own, other = "their" if _many(winner.name) else "its", _noise(usual.name)
+    if utility.unit:
+        return f"{own} {utility} is {usual.value - winner.value:.4g} {utility.unit} below that of {other}"
+    larger = utility.larger_is_better
+    top, bottom = (winner.value, usual.value) if larger else (usual.value, winner.value)
+    if bottom <= 0 or top <= 0 or math.isinf(top):
+        return f"{number(winner.value)} against {number(usual.value)} with {other}"
+    if top / bottom < _EVEN:
+        return f"practically level with {other}"
+    if larger:
+        return f"{own} answers are useful {times(top / bottom)} times as often as with {other}"
+    return f"{own} error is {times(top / bottom)} times smaller than that of {other}"
+
+
+def below_text(winner: Candidate, second: Candidate, title: str) -> str:
+    """How far the winner's cost is below that of the second, in words."""
+    if winner.value <= 0 or math.isinf(second.value):
+        return f"its {title} is {number(winner.value)}, that of {second.name} {number(second.value)}"
+    ratio = second.value / winner.value
+    if ratio < _EVEN:
+        return f"its {title} is practically that of {second.name}"
+    if ratio >= 1 + _TWICE:
+        return f"its {title} is {times(ratio)} times smaller than that of {second.name}"
+    return f"its {title} is {_plain(100 * (1 - 1 / ratio), 2, ROUND_HALF_EVEN)} % below that of {second.name}"
+
+
+def reason(report: Report) -> str:
+    """The winner against usual noise where that is among the candidates, and against the bound."""
+    winner = report.candidates[0]
+    usual = next((c for c in report.candidates if "Laplace" in c.name and c is not winner), None)
+    limit = limit_text(report)
+    if usual is None or abs(usual.value - winner.value) <= _LEAST * abs(winner.value):
+        best = "best for this question" if winner.gap is not None and winner.gap <= _SURE else "best of these"
+        return f"{winner.name} {'are' if _many(winner.name) else 'is'} the {best}: {limit}."
+    verb = "win" if _many(winner.name) else "wins"
+    return f"{winner.name} {verb}: {gain_text(winner, usual, report.utility)}; {limit}."
+
+
+def _rival(report: Report) -> str:
+    """The mechanisms that the bound is proven for, each of them."""
+    kind, whole = report.designer.over, getattr(report.query, "integer", False)
+    if not kind:
+        return f"mechanism{over(report.query)}"
+    return f"{kind} that keeps whole numbers whole" if whole and "whole" not in kind else str(kind)
+
+
+def _many(name: str) -> bool:
+    """Whether a name is in the plural."""
+    return name.endswith("blocks")
+
+
+def _noise(name: str) -> str:
+    """A candidate as noise: what is said behind a comma stays behind it."""
+    head, comma, rest = name.partition(", ")
+    return f"{head}{'' if head.endswith(('noise', 'blocks')) else ' noise'}{comma}{rest}"
