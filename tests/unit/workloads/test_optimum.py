@@ -128,6 +128,19 @@ def test_the_gaussian_is_within_one_per_cent_of_every_unbiased_method_at_a_small
     assert report.bound_over == "unbiased method"
 
 
+@pytest.mark.parametrize("size", [1, 2, 5000])
+@pytest.mark.parametrize("privacy", [CONCENTRATED, nw.PureDP(1), nw.ApproxDP(1, "1e-6")])
+def test_a_total_and_single_cells_are_answered_well_at_every_size(size: int, privacy: Any):
+    total = nw.design(W.total(size), privacy=privacy, utility=nw.SquaredError())
+    cells = nw.design(W.identity(size), privacy=privacy, utility=nw.WorstVariance())
+    both = nw.design(W.total(size) | W.identity(size), privacy=privacy, utility=nw.SquaredError())
+    assert total.candidates[0].value == pytest.approx(cells.candidates[0].value, rel=1e-6)
+    assert both.candidates[0].value <= (size + 1) * 4 * cells.candidates[0].value
+    released = both.best.release({0: 7}).answers
+    assert len(released) == size + 1
+    assert released[0] == pytest.approx(7, abs=300)
+
+
 def test_budgets_of_gaussian_noise_are_the_largest_that_hold():
     assert squared_budget(nw.ZeroConcentratedDP("0.3")) == Fraction(3, 5)
     for epsilon, delta in ((1, "1e-6"), ("0.01", "0.4"), (10, "1e-12")):

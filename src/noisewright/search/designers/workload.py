@@ -57,18 +57,18 @@ def _gaussian(query: Workload, privacy: Any, *, worst: bool) -> Iterator[Proposa
         yield Proposal("endless blocks, Gaussian", gaussian_strategy(query, privacy, EndlessRows(query.size), [1.0]))
         return
     sizes = query.attributes
-    if sizes is not None and len(sizes) > 1:
+    if sizes is not None:
         rows, levels, _ = (worst_residuals if worst else best_residuals)(query, sizes)
         yield Proposal("residuals, Gaussian", gaussian_strategy(query, privacy, rows, levels), 1)
         if query.size > LARGEST_DENSE:
             return
     yield Proposal("identity, Gaussian", gaussian_strategy(query, privacy, identity_rows(query), [1.0]), 0)
-    if (query.size <= LARGEST_DENSE and sizes is None) or (sizes is not None and len(sizes) == 1):
-        if query.size > LARGEST_DENSE:
-            return
+    if sizes is not None:
+        return
+    if query.size <= LARGEST_DENSE:
         best = optimum_of(query, worst=worst)
         yield Proposal("optimal, Gaussian", gaussian_strategy(query, privacy, best.rows, [1.0]), 4)
-    if query.size > 2 and sizes is None:
+    if query.size > 2:
         haar, levels, _ = gaussian_levels(query, 2)
         yield Proposal("Haar wavelet, Gaussian", gaussian_strategy(query, privacy, haar, levels), 2)
         tree, levels = best_contrasts(query)
@@ -82,7 +82,7 @@ def _laplace(query: Workload, privacy: Any) -> Iterator[Proposal]:
         yield Proposal("endless blocks, Laplace", laplace_strategy(query, privacy, EndlessRows(query.size), [1.0]))
         return
     sizes = query.attributes
-    if sizes is not None and len(sizes) > 1:
+    if sizes is not None:
         rows, scales = marginal_scales(query, sizes)
         yield Proposal("marginals, Laplace", laplace_strategy(query, privacy, rows, scales), 1)
         if query.size > LARGEST_DENSE:
@@ -104,7 +104,7 @@ def least_strategy(query: Workload, utility: Utility) -> Fraction | None:
     if not query.single or utility.weights is not None:
         return None
     worst, sizes = isinstance(utility, WorstVariance), query.attributes
-    if sizes is not None and len(sizes) > 1:
+    if sizes is not None:
         return (worst_residuals if worst else best_residuals)(query, sizes)[2]
     return optimum_of(query, worst=worst).bound if query.size <= LARGEST_DENSE else _line(query)
 
@@ -121,8 +121,7 @@ def bound(query: Workload, privacy: Any, utility: Utility) -> Fraction | None:
 
 def check(query: Workload, privacy: Any, utility: Utility) -> None:
     """Refuse questions whose table is too large for what is known about them."""
-    sizes = query.attributes
-    if query.size <= LARGEST_DENSE or (sizes is not None and len(sizes) > 1):
+    if query.size <= LARGEST_DENSE or query.attributes is not None:
         return
     line = all(len(part.factors) == 1 and isinstance(part.factors[0], Regular) for part in query.parts)
     if line and isinstance(utility, SquaredError) and utility.weights is None and type(utility) is SquaredError:
