@@ -23,8 +23,22 @@ STRATEGIES: Family[Any] = Family("rows to measure, such as BlockRows(size, branc
 _MOST_ROWS = 1 << 25
 
 
+class PlainRows(Record):
+    """What is shared by rows that all have the variance of their group."""
+
+    __slots__ = ()
+
+    def plain(self, group: int) -> bool:
+        """Whether all rows of the group have its own variance."""
+        return True
+
+    def factors(self, group: int) -> NDArray[np.int64] | None:
+        """What the variance of the group is multiplied by for each of its rows; None where it is 1."""
+        return None
+
+
 @record("dense-rows", STRATEGIES, error=InvalidMechanismError)
-class DenseRows(Record):
+class DenseRows(PlainRows):
     """Rows by their weights, one group. Cell i has the weights of column places[i] - 1; at place 0 it has none."""
 
     matrix: fields.PackedMatrix = fields.whole_matrix()
@@ -63,17 +77,9 @@ class DenseRows(Record):
         table, rows = merged[1:].astype(counts.cells().dtype), self.whole()
         return [np.asarray(rows @ table)]
 
-    def plain(self, group: int) -> bool:
-        """Whether all rows of the group have its own variance."""
-        return True
-
-    def factors(self, group: int) -> NDArray[np.int64] | None:
-        """What the variance of the group is multiplied by for each of its rows; None where it is 1."""
-        return None
-
 
 @record("block-rows", STRATEGIES, error=InvalidMechanismError)
-class BlockRows(Record):
+class BlockRows(PlainRows):
     """Sums over blocks of branching^level neighbouring cells, one group for each of the levels; 0 is each cell.
 
     The table is continued by empty cells up to a power of `branching`.
@@ -113,14 +119,6 @@ class BlockRows(Record):
         """The sums of each group, exactly; they are private."""
         cells = _padded(counts.cells(), self.padded)
         return [np.asarray(cells.reshape(-1, self.branching**level).sum(axis=1)) for level in self.levels]
-
-    def plain(self, group: int) -> bool:
-        """Whether all rows of the group have its own variance."""
-        return True
-
-    def factors(self, group: int) -> NDArray[np.int64] | None:
-        """What the variance of the group is multiplied by for each of its rows; None where it is 1."""
-        return None
 
 
 @record("contrast-rows", STRATEGIES, error=InvalidMechanismError)
@@ -247,7 +245,7 @@ class ResidualRows(Subsets):
 
 
 @record("marginal-rows", STRATEGIES, error=InvalidMechanismError)
-class MarginalRows(Subsets):
+class MarginalRows(PlainRows, Subsets):
     """The marginals themselves, each measured by itself."""
 
     sizes: fields.Wholes = fields.wholes(at_least=1)
@@ -257,17 +255,9 @@ class MarginalRows(Subsets):
         """The sums of each group, exactly; they are private."""
         return [counts.marginal(chosen).ravel() for chosen in self.subsets]
 
-    def plain(self, group: int) -> bool:
-        """Whether all rows of the group have its own variance."""
-        return True
-
-    def factors(self, group: int) -> NDArray[np.int64] | None:
-        """What the variance of the group is multiplied by for each of its rows; None where it is 1."""
-        return None
-
 
 @record("endless-rows", STRATEGIES, error=InvalidMechanismError)
-class EndlessRows(Record):
+class EndlessRows(PlainRows):
     """Sums over blocks of 2^level counts of a stream that may go on as long as it likes, for every level there is.
 
     Level l has (l + 1)(l + 2) times the variance or scale of the first: their inverses sum to one over all levels, so
@@ -289,14 +279,6 @@ class EndlessRows(Record):
     def measure(self, counts: Counts) -> list[Wholes]:
         """Refused: rows are measured when their last count has come."""
         raise InvalidAnswerError("an endless stream is released one count at a time; use nw.mechanisms.CountStream.")
-
-    def plain(self, group: int) -> bool:
-        """Whether all rows of the group have its own variance."""
-        return True
-
-    def factors(self, group: int) -> NDArray[np.int64] | None:
-        """What the variance of the group is multiplied by for each of its rows; None where it is 1."""
-        return None
 
 
 Rows: TypeAlias = DenseRows | BlockRows | ContrastRows | ResidualRows | MarginalRows | EndlessRows

@@ -43,7 +43,7 @@ each_stream = pytest.mark.parametrize("name", STREAMS)
 @each_stream
 def test_all_rows_of_the_strategy_are_released_once_and_no_others(name: str):
     certified = STREAMS[name]
-    stream = M.CountStream(certified, entropy=Replay([2**63 + 2**51] * 400, seed=1))
+    stream = certified.stream(entropy=Replay([2**63 + 2**51] * 400, seed=1))
     found = [stream.push(count) for count in COUNTS]
     assert stream.time == 9
     measured = [len(step) for step in stream.to_dict()["measured"]]
@@ -114,7 +114,7 @@ def test_the_error_of_an_endless_stream_is_that_of_the_blocks_in_use():
 def test_prefix_sums_without_an_end_are_designed():
     for privacy in (nw.ZeroConcentratedDP("0.5"), nw.PureDP(1), nw.ApproxDP(1, "1e-6")):
         report = nw.design(W.prefixes(2**40), privacy=privacy, utility=nw.SquaredError())
-        stream = M.CountStream(report.best)
+        stream = report.best.stream()
         assert [round(stream.push(10**6) / 10**6) for _ in range(20)] == list(range(1, 21))
 
 
@@ -136,4 +136,4 @@ def test_states_that_were_edited_and_strategies_out_of_order_are_refused():
     ]
     for certified in wrong:
         with pytest.raises(nw.errors.InvalidMechanismError, match="order of time"):
-            M.CountStream(certified)
+            certified.stream()
