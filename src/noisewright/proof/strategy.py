@@ -26,7 +26,7 @@ from noisewright.mechanisms.strategy_rows import (
 )
 from noisewright.numerics.whole_matrices import inner_products
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.workload import Workload
 from noisewright.proof.provers import proves
 from noisewright.proof.vector_gaussian import gaussian_delta
@@ -38,6 +38,12 @@ Proven = tuple[Fraction, str]
 def concentrated_strategy(mechanism: GaussianStrategy, requirement: ZeroConcentratedDP) -> Proven:
     """Half the squared reach: the Renyi divergence of order a of Gaussians is a mu^2 / 2."""
     return squared_reach(mechanism) / 2, "concentrated/gaussian-strategy"
+
+
+@proves(RenyiDP, GaussianStrategy)
+def renyi_strategy(mechanism: GaussianStrategy, requirement: RenyiDP) -> Proven:
+    """The divergence of order a of Gaussians is a mu^2 / 2."""
+    return requirement.alpha * squared_reach(mechanism) / 2, "renyi/gaussian-strategy"
 
 
 @proves(ApproxDP, GaussianStrategy)

@@ -50,6 +50,7 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Linear, MetricPrivacy): LINEAR_METRIC,
     (Workload, PureDP): WORKLOAD,
     (Workload, ApproxDP): WORKLOAD,
+    (Workload, RenyiDP): WORKLOAD,
     (Workload, ZeroConcentratedDP): WORKLOAD,
 }
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""

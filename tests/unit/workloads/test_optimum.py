@@ -113,11 +113,17 @@ def test_equal_cells_are_measured_together():
 
 @pytest.mark.parametrize(
     ("privacy", "known"),
-    [(nw.ZeroConcentratedDP("0.01"), 1 / np.expm1(0.02)), (nw.PureDP(1), np.e / (np.e - 1) ** 2)],
+    [
+        (nw.ZeroConcentratedDP("0.01"), 1 / np.expm1(0.02)),
+        (nw.PureDP(1), np.e / (np.e - 1) ** 2),
+        (nw.RenyiDP(2, 1), 1 / np.expm1(1.0)),
+        (nw.RenyiDP(9, 1), 1 / np.expm1(1.0)),
+    ],
 )
 def test_what_no_unbiased_method_can_beat(privacy: object, known: float):
     assert float(least_unbiased(Fraction(3), privacy) or 0) == pytest.approx(3 * known, rel=1e-12)
-    assert least_unbiased(Fraction(3), nw.ApproxDP(1, "1e-6")) is None
+    for unknown in (nw.ApproxDP(1, "1e-6"), nw.RenyiDP("3/2", 1)):
+        assert least_unbiased(Fraction(3), unknown) is None
 
 
 def test_the_gaussian_is_within_one_per_cent_of_every_unbiased_method_at_a_small_rho():

@@ -102,6 +102,14 @@ def test_a_delta_is_that_of_one_gaussian_of_the_same_reach():
     assert float(certificate.bound) == pytest.approx(wanted, rel=1e-12)
 
 
+def test_a_divergence_is_the_order_times_that_of_order_one():
+    strategy = STRATEGIES["residuals"]
+    reach = squared_reach(strategy)
+    assert nw.certify(strategy, nw.RenyiDP(3, 30)).bound == 3 * reach / 2
+    with pytest.raises(nw.errors.UncertifiedError):
+        nw.certify(strategy, nw.RenyiDP(3, 3 * reach / 2 * Fraction(999, 1000)))
+
+
 @each_strategy
 def test_probabilistic_privacy_is_refused(name: str):
     with pytest.raises(nw.errors.UncertifiedError):

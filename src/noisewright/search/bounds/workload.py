@@ -14,7 +14,7 @@ import numpy as np
 
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.whole_matrices import Wholes, product
-from noisewright.problem.privacy import PureDP, ZeroConcentratedDP
+from noisewright.problem.privacy import PureDP, RenyiDP, ZeroConcentratedDP
 
 _BITS = 128
 
@@ -69,11 +69,14 @@ def least_unbiased(optimum: Fraction, privacy: object) -> Fraction | None:
 
     Rule: the variance of an unbiased answer is at least its squared difference over the chi-squared divergence
     (Hammersley, Chapman and Robbins), which is at most e^(2 rho) - 1 under rho-zCDP and (e^epsilon - 1)^2 / e^epsilon
-    under pure epsilon; with the covariance in place of the variance this is a strategy, and costs its optimum.
+    under pure epsilon; under Renyi privacy it is at most e^epsilon - 1, since divergences grow with their order, if
+    that is at least 2. With the covariance in place of the variance this is a strategy, and costs its optimum.
     """
     with precision(_BITS):
         if isinstance(privacy, ZeroConcentratedDP):
             return lower(ball(optimum) / ball(2 * privacy.rho).expm1())
+        if isinstance(privacy, RenyiDP) and privacy.alpha >= 2:
+            return lower(ball(optimum) / ball(privacy.epsilon).expm1())
         if isinstance(privacy, PureDP):
             return lower(ball(optimum) * ball(privacy.epsilon).exp() / ball(privacy.epsilon).expm1() ** 2)
     return None

@@ -10,7 +10,7 @@ from noisewright.mechanisms.strategy import GaussianStrategy, prefix_sums
 from noisewright.mechanisms.strategy_rows import EndlessRows
 from noisewright.mechanisms.strategy_values import LARGEST_DENSE
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.privacy import PureDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.utilities import SquaredError, WorstVariance
 from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Regular, Workload
@@ -47,7 +47,7 @@ def propose(query: Workload, privacy: Any, utility: Utility, step: Advance) -> I
     if not isinstance(privacy, PureDP):
         step("Gaussian strategies")
         yield from _gaussian(query, privacy, worst=worst)
-    if not isinstance(privacy, ZeroConcentratedDP):
+    if isinstance(privacy, PureDP | ApproxDP):
         step("Laplace strategies")
         yield from _laplace(query, privacy)
 
