@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 
+from noisewright.problem.queries import Scalar, Vector
 from noisewright.search.design import DESIGNERS
 from tests.docs.pages import ROOT
 
@@ -23,3 +24,11 @@ def test_every_cell_is_in_the_table():
         (row,) = [row for row in rows if row.startswith(f"| {name} |") and f"`{privacy.__name__}`" in row]
         printed = row.split("|")[3].replace("`", "").split(",")
         assert [utility.__name__ for utility in designer.utilities] == [name.strip() for name in printed]
+
+
+def test_every_hole_that_several_numbers_have_is_named_with_its_reason():
+    one, several = ({p: d.utilities for (q, p), d in DESIGNERS.items() if q is kind} for kind in (Scalar, Vector))
+    holes = {utility.__name__ for privacy in one for utility in set(one[privacy]) - set(several[privacy])}
+    section = PAGE.partition("## What one number has and several have not")[2].partition("\n## ")[0]
+    named = {line.split("`")[1] for line in section.splitlines() if line.startswith("| `")}
+    assert named == holes

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
 from noisewright.problem.privacy import REQUIREMENTS, RenyiDP
-from noisewright.problem.queries import QUERIES, Bounded, Scalar
+from noisewright.problem.queries import QUERIES, Bounded, Scalar, Vector
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, SquaredError, Usefulness
 from noisewright.problem.utility import UTILITIES
 from noisewright.problem.workload import Workload
@@ -63,6 +65,21 @@ def _cells(*, served: bool) -> Iterator[Any]:
                     names = [type(part).__name__ for part in (query, privacy, utility)]
                     whole = ["integer"] if getattr(query, "integer", False) else []
                     yield pytest.param(query, privacy, utility, id="-".join([*names, *whole]))
+
+
+HOLES = {KullbackLeibler, Renyi, HistogramEntropy, Mallows, ErrorEntropy}
+"""What speaks about the law of one number's error, or about one sequence; docs/questions.md gives the reasons."""
+
+
+@pytest.mark.parametrize("several", [Vector, Histogram])
+def test_several_numbers_are_served_wherever_one_number_is_save_for_the_named_holes(several: type):
+    asked = {privacy: designer.utilities for (query, privacy), designer in DESIGNERS.items() if query is Scalar}
+    assert asked
+    missing = set()
+    for privacy, utilities in asked.items():
+        assert (several, privacy) in DESIGNERS, f"nothing serves {several.__name__} under {privacy.__name__}"
+        missing |= set(utilities) - set(DESIGNERS[several, privacy].utilities)
+    assert missing == HOLES
 
 
 FIRST = [

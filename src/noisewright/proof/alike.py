@@ -59,9 +59,14 @@ def approximate_alike(mechanism: Alike, requirement: ApproxDP) -> Proven:
         bound, rule = pure_bound(law, _ONE)
         if together * bound <= requirement.epsilon:
             return Fraction(0), f"{rule.replace('pure/', 'approximate/pure-', 1)}, alike"
+    found = []
+    with suppress(UncertifiedError):
+        found.append((joint_delta([move_of(law, _ONE)] * together, requirement.epsilon), "approximate/composed, alike"))
     with suppress(UncertifiedError):
         share = ApproxDP(requirement.epsilon / together, requirement.delta / together)
-        delta = together * additive_delta(law, share, _ONE)[0]
-        if delta <= requirement.delta:
-            return delta, "approximate/shares-of-epsilon, alike"
-    return joint_delta([move_of(law, _ONE)] * together, requirement.epsilon), "approximate/composed, alike"
+        found.append((together * additive_delta(law, share, _ONE)[0], "approximate/shares-of-epsilon, alike"))
+    if not found:
+        raise UncertifiedError(
+            f"there is no rule for the privacy losses of {type(law).__name__} noise in several bins."
+        )
+    return min(found)

@@ -6,6 +6,7 @@ several numbers beyond epsilon needs one of them to be beyond its share, so the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 
@@ -36,17 +37,36 @@ Proven = tuple[Fraction, str]
 
 @proves(ZeroConcentratedDP, PerCoordinate)
 def concentrated_per_coordinate(mechanism: PerCoordinate, requirement: ZeroConcentratedDP) -> Proven:
-    """The largest sum of the numbers' own concentrations."""
+    """The largest sum of the numbers' own concentrations, or half the square of the pure bound."""
     cost = part_costs(mechanism, lambda part, far: concentrated_rho(part.law, moved(part, far))[0])
-    return _summed(mechanism, cost, Fraction(1, 2)), "concentrated/independent"
+    found = _summed(mechanism, cost, Fraction(1, 2)), "concentrated/independent"
+    return found if found[0] <= requirement.rho else _smaller(found, mechanism, "concentrated", lambda e: e**2 / 2)
 
 
 @proves(RenyiDP, PerCoordinate)
 def renyi_per_coordinate(mechanism: PerCoordinate, requirement: RenyiDP) -> Proven:
-    """The largest sum of the numbers' own divergences."""
+    """The largest sum of the numbers' own divergences, or what the pure bound implies."""
     alpha = requirement.alpha
     cost = part_costs(mechanism, lambda part, far: renyi_divergence(part.law, alpha, moved(part, far))[0])
-    return _summed(mechanism, cost, alpha / 2), "renyi/independent"
+    found = _summed(mechanism, cost, alpha / 2), "renyi/independent"
+    return (
+        found
+        if found[0] <= requirement.epsilon
+        else _smaller(found, mechanism, "renyi", lambda e: pure_to_renyi(e, alpha))
+    )
+
+
+def _smaller(found: Proven, mechanism: PerCoordinate, notion: str, implied: Callable[[Fraction], Fraction]) -> Proven:
+    """The smaller of a proven bound and of what the pure bound implies, where there is one.
+
+    Rule: both hold. In a ball the sum counts every number at its farthest, though they cannot all move so far at once;
+    the pure bound knows that.
+    """
+    try:
+        pure, rule = per_coordinate_bound(mechanism)
+    except UncertifiedError:
+        return found
+    return min(found, (implied(pure), rule.replace("pure/", f"{notion}/pure-", 1)))
 
 
 def _summed(mechanism: PerCoordinate, cost: Cost, per_square: Fraction) -> Fraction:

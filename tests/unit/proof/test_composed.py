@@ -149,7 +149,11 @@ def test_the_worst_choices_move_the_largest_shifts_of_every_law():
     moves = [(a, F(1)), (a, F(3)), (b, F(2)), (b, F(5)), (a, F(2))]
     assert list(worst_choices(moves, 5)) == [tuple(moves)]
     found = {frozenset(choice) for choice in worst_choices(moves, 2)}
-    assert found == {frozenset([(a, 3), (a, 2)]), frozenset([(a, 3), (b, 5)]), frozenset([(b, 5), (b, 2)])}
+    assert found == {
+        frozenset([(a, F(3)), (a, F(2))]),
+        frozenset([(a, F(3)), (b, F(5))]),
+        frozenset([(b, F(5)), (b, F(2))]),
+    }
 
 
 def test_too_many_choices_are_refused():

@@ -114,7 +114,7 @@ def test_the_delta_of_two_fold_noise_is_its_integral_from_above(rates, weights, 
 
     bound, rule = approximate_delta(law, Fraction(epsilon), Fraction(1))
     if excess(0.0) <= 0:
-        assert (bound, rule) == (0, "approximate/pure/two-fold")
+        assert (bound, rule) == (Fraction(0), "approximate/pure/two-fold")
         return
     first = brentq(excess, -0.5, 0.0, xtol=1e-15)
     last = brentq(excess, 0.0, 200.0, xtol=1e-15) if excess(200.0) < 0 else None

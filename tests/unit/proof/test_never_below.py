@@ -191,8 +191,7 @@ def test_a_law_that_is_purely_private_has_delta_zero_and_one_that_is_not_has_non
         with pytest.raises(nw.errors.UncertifiedError, match="no rule"):
             nw.laws.approximate_delta(law, F(499, 1000), F(1))
     fold = TwoFold(GammaFold(F(1), F(1)))
-    with pytest.raises(nw.errors.UncertifiedError, match="no rule"):
-        nw.laws.approximate_delta(fold, F(1), F(1))
+    assert 0 < nw.laws.approximate_delta(fold, F(1), F(1))[0] < 1
     assert nw.laws.approximate_delta(nw.laws.Gaussian(F(1)), F(1), F(1))[0] > 0
 
 

@@ -168,11 +168,17 @@ def test_roots_are_exact_or_above():
         assert root * root <= value * (1 + Fraction(1, 2**80))
 
 
-def test_gaussian_and_other_noise_do_not_mix():
+def test_gaussian_and_other_noise_are_composed():
     query = nw.Vector(nw.Box([1, 1]))
-    gaussian = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Gaussian(Fraction(100)), nw.laws.Lattice.cells(Fraction(1)))
-    with pytest.raises(nw.errors.UncertifiedError, match="mixes"):
-        nw.certify(PerCoordinate(query, (gaussian, _part(1, Fraction(1000), 1))), nw.ApproxDP(1, "1e-6"))
+    gaussian = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Gaussian(Fraction(2)), nw.laws.Lattice.cells(Fraction(1)))
+    mixed = PerCoordinate(query, (gaussian, _part(1, Fraction(3), 1)))
+    bound = nw.certify(mixed, nw.ApproxDP(1, "1/10")).bound
+    # The Laplace part alone has no loss above 1/3, so the Gaussian one at what is left bounds both.
+    assert (
+        nw.certify(gaussian, nw.ApproxDP(1, "1/10")).bound
+        < bound
+        < nw.certify(gaussian, nw.ApproxDP("2/3", "1/10")).bound
+    )
 
 
 def test_gaussian_noise_is_never_pure():

@@ -90,6 +90,39 @@ def test_concentrations_and_divergences_add_up_over_the_worst_difference(chosen)
         assert rho == squared / 2
 
 
+BALLS = [nw.L1Ball(2, 3), nw.L1Ball("5/2", 3), nw.L2Ball(2, 3), nw.L2Ball(1, 3)]
+
+
+@pytest.mark.parametrize("chosen", [*BALLS, nw.Groups([nw.L1Ball(3, 2), nw.Box([2])], at_most=1)], ids=str)
+def test_in_a_ball_a_divergence_is_at_most_what_the_pure_bound_implies(chosen):
+    """Summed as if every number moved to the end of the ball, the divergence would be too large to be of use."""
+    scales, alpha = (F(3), F(4), F(3)), 3
+    made = mechanism(chosen, L.DiscreteLaplace, scales)
+    pure = nw.certify(made, nw.PureDP(10)).bound
+    moves = {tuple(map(abs, d)) for d in differences(chosen)}
+    worst = max(_divergence(d, [float(s) for s in scales], alpha) for d in moves)
+    least = math.log((math.sinh(alpha * pure) - math.sinh((alpha - 1) * pure)) / math.sinh(pure)) / (alpha - 1)
+    bound = nw.certify(made, nw.RenyiDP(alpha, least * (1 + 1e-9))).bound
+    assert worst <= float(bound) <= least * (1 + 1e-9)
+    # The concentration covers every order; the largest of a few orders is nearly it.
+    rho = nw.certify(made, nw.ZeroConcentratedDP(pure**2 / 2)).bound
+    assert max(_divergence(d, [float(s) for s in scales], a) / a for a in (1.01, 2, 8) for d in moves) <= float(rho)
+    assert rho <= pure**2 / 2
+    for claim in (nw.RenyiDP(alpha, worst * (1 - 1e-6)), nw.ZeroConcentratedDP(F(worst) / alpha / 2)):
+        with pytest.raises(nw.errors.UncertifiedError):
+            nw.certify(made, claim)
+
+
+def _divergence(d: tuple[int, ...], scales: list[float], alpha: float) -> float:
+    """The divergence of two-sided geometric noise from itself moved by d, summed over all its values."""
+    total, k = 0.0, np.arange(-200, 201)
+    for move, scale in zip(d, scales, strict=True):
+        weights = np.exp(-np.abs(k) / scale)
+        moment = (weights / weights.sum() * np.exp((alpha - 1) * (np.abs(k - move) - np.abs(k)) / scale)).sum()
+        total += math.log(moment) / (alpha - 1)
+    return total
+
+
 @pytest.mark.parametrize("chosen", SETS, ids=str)
 def test_as_many_numbers_move_as_the_definition_says(chosen):
     truth = max(sum(map(bool, d)) for d in differences(chosen))
@@ -180,3 +213,65 @@ def test_a_histogram_costs_what_the_bins_of_one_person_cost(query, bins):
     delta = nw.certify(normal, nw.ProbabilisticDP(F(1, 2) * bins, "999/1000")).bound
     single = nw.certify(normal.part, nw.ProbabilisticDP(F(1, 2), "999/1000")).bound
     assert delta == min(1, bins * single)
+
+
+@pytest.mark.parametrize("bins", [2, 5])
+def test_bins_with_a_delta_are_composed(bins):
+    """Discrete Gaussian noise against the sum over all losses; two ways below it that need no composition."""
+    query, count, epsilon = nw.Histogram(9, bins_per_person=bins), nw.Scalar(1, integer=True), F(1)
+    made = M.Alike(query, M.Additive(count, L.DiscreteGaussian(F(2)), INTEGERS))
+    bound = float(nw.certify(made, nw.ApproxDP(epsilon, "9/10")).bound)
+    truth = _delta((1,) * bins, 2.0, float(epsilon))
+    assert truth <= bound <= truth * 1.001
+    pure = M.Alike(query, M.Additive(count, L.DiscreteLaplace(F(bins)), INTEGERS))
+    assert nw.certify(pure, nw.ApproxDP(1, "1/10")).bound == 0
+    narrow = M.Alike(query, M.Additive(count, L.DiscreteLaplace(F(bins) * F(99, 100)), INTEGERS))
+    assert nw.certify(narrow, nw.ApproxDP(1, "1/10")).bound > 0
+    cut = nw.design(count, privacy=nw.ApproxDP(epsilon / bins, F(1, 100 * bins)), utility=nw.SquaredError())
+    law = next(c.certified.mechanism for c in cut.candidates if c.name == "tailored")
+    share = nw.certify(law, nw.ApproxDP(epsilon / bins, "9/10")).bound
+    # Nearly all of its delta are values that become impossible, and any one bin may show one.
+    assert share * F(3, 2) < nw.certify(M.Alike(query, law), nw.ApproxDP(epsilon, "9/10")).bound <= bins * share
+
+
+def _delta(d: tuple[int, ...], std: float, epsilon: float) -> float:
+    """The hockey-stick divergence of discrete Gaussian noise, from the losses of equal numbers convolved on a grid."""
+    k = np.arange(-40, 41)
+    weights = np.exp(-k * k / (2 * std * std))
+    weights /= weights.sum()
+    total = np.ones(1)
+    for _ in d:
+        total = np.convolve(total, weights)
+    # Losses (2k + 1) / (2 std^2) of single numbers depend on the sum of k alone.
+    sums = np.arange(-40 * len(d), 40 * len(d) + 1)
+    losses = (2 * sums + len(d)) / (2 * std * std)
+    above = losses > epsilon
+    return float(np.sum(total[above] * -np.expm1(epsilon - losses[above])))
+
+
+def test_groups_with_a_delta_are_composed():
+    """Three groups of one count, at most two of them: the same as two numbers of three."""
+    std = F(3)
+    part = M.Additive(nw.Scalar(1, integer=True), L.DiscreteGaussian(std), INTEGERS)
+    groups = nw.Vector(nw.Groups([nw.Box([1]), nw.Disjoint([1]), nw.Box([1])], at_most=2), integer=True)
+    bound = float(nw.certify(M.PerCoordinate(groups, (part,) * 3), nw.ApproxDP(1, "9/10")).bound)
+    truth = _delta((1, 1), float(std), 1.0)
+    assert truth <= bound <= truth * 1.01
+
+
+def test_whole_blocks_of_coarse_steps_grow_by_rounding():
+    block = NormBlock((0, 1, 2), (2, 2, 2), F(1, 5))
+    for ball in (nw.L1Ball(2, 3), nw.L2Ball(2, 3)):
+        coarse = M.NormShaped(nw.Vector(ball, integer=True), (block,))
+        # An answer that moves by one may cross an edge between multiples of two: each number by a step.
+        assert nw.certify(coarse, nw.PureDP(10)).bound >= F(1, 5)
+        assert nw.certify(coarse, nw.PureDP(10)).bound > F(2, 5) * F(1, 2)
+
+
+def test_whole_numbers_move_by_whole_numbers():
+    for chosen in (nw.Box([1, "5/2"]), nw.Points([[1, "1/2"]]), nw.Groups([nw.Box([1]), nw.Box(["3/2"])], at_most=1)):
+        with pytest.raises(nw.errors.InvalidQueryError, match="number 2 is an integer"):
+            nw.Vector(chosen, integer=True)
+        assert nw.Vector(chosen, integer=[True, False]).whole == (True, False)
+    with pytest.raises(nw.errors.InvalidQueryError, match="1e12"):
+        nw.Vector(nw.Box([10**13]), integer=True)

@@ -15,9 +15,10 @@ from matplotlib.patches import Rectangle
 
 import noisewright as nw
 from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.histogram import Histogram
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, SquaredError, Usefulness
+from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, LargestError, SquaredError, Usefulness
 from noisewright.sample.certified import Certified
 from noisewright.search.budget import budget_for
 from noisewright.search.design import design
@@ -112,6 +113,16 @@ def test_the_plotted_curve_is_a_density():
         area = np.trapezoid(np.asarray(line.get_ydata()), np.asarray(line.get_xdata()))
         assert area == pytest.approx(1, abs=0.05)
         assert area < 1.0001
+
+
+@pytest.mark.parametrize("utility", [SquaredError(), Usefulness(1), LargestError()], ids=str)
+def test_a_histogram_is_pictured_by_the_error_of_one_bin(utility):
+    report = design(Histogram(["a", "b", "c"], bins_per_person=2), privacy=PureDP(1), utility=utility)
+    left, right = report.plot().axes
+    assert left.get_xlabel() == "error of each released count"
+    for line in left.get_lines():
+        assert 0.9 < np.trapezoid(np.asarray(line.get_ydata()), np.asarray(line.get_xdata())) < 1.0001
+    assert [b.get_width() for b in right.patches if isinstance(b, Rectangle)] == [c.value for c in report.candidates]
 
 
 @pytest.mark.parametrize("name", ["report.docx", "absent/report.png"])

@@ -114,6 +114,8 @@ def test_explorations_that_do_not_exist_are_refused():
     whole = nw.Scalar(1, integer=True)
     with pytest.raises(InvalidUtilityError, match="whole numbers"):
         nw.design(whole, privacy=nw.PureDP(1), utility=nw.KullbackLeibler([5, 9]), explore="two-fold")
+    with pytest.raises(nw.errors.InvalidQueryError, match="not for balls"):
+        nw.design(nw.Vector(nw.L2Ball(1, 2)), privacy=nw.PureDP(1), utility=nw.SquaredError(), explore="two-fold")
     several = nw.Vector(nw.Box([1, 1]))
     with pytest.raises(InvalidUtilityError, match="several numbers"):
         nw.design(several, privacy=nw.PureDP(1), utility=nw.Usefulness(1), explore="two-fold")
@@ -191,3 +193,11 @@ def test_a_tiny_width_still_gains_and_an_enormous_one_is_not_searched():
     assert values["Laplace"] < values["two-fold optimum"] < values["staircase"]
     enormous = nw.design(nw.Scalar(1), privacy=nw.PureDP(4), utility=nw.Usefulness(1000))
     assert "was not searched" in enormous.notes[0]
+
+
+def test_some_of_several_numbers_may_be_whole():
+    query = nw.Vector(nw.Disjoint([1, 2]), integer=[True, False])
+    report = nw.design(query, privacy=nw.PureDP(8), utility=nw.AbsoluteError(), explore="two-fold")
+    found = next(c for c in report.candidates if c.name == "two-fold for each")
+    assert [part.query.integer for part in found.certified.mechanism.parts] == [True, False]
+    assert found.certified.certificate.bound <= 8

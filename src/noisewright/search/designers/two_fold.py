@@ -14,10 +14,11 @@ from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.errors import InvalidUtilityError, SolverError
+from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar, Vector
+from noisewright.problem.sensitivity import L1Ball, L2Ball
 from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.bounds.two_fold import proven_cost
@@ -108,6 +109,12 @@ def _check_explored(usual: Any, query: Any, privacy: Any, utility: Utility) -> N
             f" AbsoluteError; {utility} is none of them. Leave out explore='two-fold', or use another utility.",
             utility=utility,
         )
+    if isinstance(getattr(query, "sensitivity", None), L1Ball | L2Ball):
+        raise InvalidQueryError(
+            "two-fold noise is explored for sets that say how far each number moves, not for balls; leave out"
+            " explore='two-fold', or declare another set.",
+            query=query,
+        )
     if getattr(query, "integer", False) and utility.numerical and utility.power is None:
         raise InvalidUtilityError(
             "two-fold noise for whole numbers is explored for errors, usefulness and quantiles; leave out"
@@ -120,9 +127,7 @@ def _explored(usual: Any, query: Scalar, privacy: Any, utility: Utility, step: A
     yield from usual(query, privacy, utility, step)
     folds: list[tuple[str, Fold]]
     if query.integer:
-        folds: list[tuple[str, Any]] = [
-            ("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold)
-        ]
+        folds = [("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold)]
     else:
         folds = _every_fold(query, utility, privacy.epsilon, step)
         if isinstance(privacy, ApproxDP):
@@ -167,7 +172,7 @@ def _explored_several(usual: Any, query: Vector, privacy: Any, utility: Utility,
     found: dict[Any, Additive] = {}
     for part in set(parts.values()):
         law: Any = part.law
-        alone = Scalar(part.query.sensitivity)
+        alone = Scalar(part.query.sensitivity, integer=part.query.integer)
         found[part] = optimum_for(alone, part.query.sensitivity / law.scale, utility.alone(0))[0]
     made = assembled(query, {i: found[part] for i, part in parts.items()})
     yield Proposal("two-fold for each", made, _LATE)

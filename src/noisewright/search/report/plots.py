@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisewright.laws.piecewise import Piecewise
+from noisewright.mechanisms.alike import Alike
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.numerics.fields import FLOATS
@@ -44,7 +45,8 @@ def plot_report(report: Report, path: str | Path | None) -> Figure:
             _ranking(report, figure.subplots())
         else:
             left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
-            draw = _numbers if any(report.parts) else _densities
+            # What is known of one bin of a histogram is known of all.
+            draw = _numbers if any(report.parts) and not hasattr(report.query, "bins") else _densities
             draw(report, left)
             _ranking(report, right)
     save(figure, path)
@@ -74,9 +76,10 @@ def _densities(report: Report, axes: Any) -> None:
     """Density of the error of each candidate."""
     half = _half_range(report)
     for i, candidate in enumerate(report.candidates):
-        points = _density_points(candidate.certified.mechanism.error_density, half)
+        points = _density_points(_error_density(candidate.certified.mechanism), half)
         axes.plot(*points, label=candidate.name, linewidth=1.8, **_look(i))
-    axes.set(xlabel="error of the released answer", ylabel="density", xlim=(-half, half))
+    answer = "each released count" if hasattr(report.query, "bins") else "the released answer"
+    axes.set(xlabel=f"error of {answer}", ylabel="density", xlim=(-half, half))
     axes.set_ylim(bottom=0)
     epsilon = getattr(report.privacy, "epsilon", None)
     promise = str(report.privacy) if epsilon is None else f"epsilon = {float(epsilon):.4g}"
@@ -177,9 +180,15 @@ def save(figure: Any, path: str | Path | None) -> None:
         ) from None
 
 
+def _error_density(mechanism: Any) -> ErrorDensity:
+    """The density of the error of one number, or of one bin."""
+    density: ErrorDensity = (mechanism.part if isinstance(mechanism, Alike) else mechanism).error_density
+    return density
+
+
 def _half_range(report: Report) -> float:
-    density = report.candidates[-1].certified.mechanism.error_density
-    width = 4 * float(report.query.sensitivity)
+    density = _error_density(report.candidates[-1].certified.mechanism)
+    width = 4 * float(getattr(report.query, "sensitivity", 1))
     while density.sf(width, FLOATS) + density.cdf(-width, FLOATS) > 0.04:
         width *= 1.5
     return width
