@@ -126,7 +126,7 @@ class WorkloadAnswer(Unchanging):
         return found
 
     def __iter__(self) -> Any:
-        return iter(self.answers)
+        return iter(self.answers.tolist())
 
     def __repr__(self) -> str:
         return f"WorkloadAnswer({self._mechanism.query})"
