@@ -65,7 +65,10 @@ def inner_products(rows: WholeMatrix) -> list[list[int]]:
 
 def _pieces(matrix: Wholes, size: int) -> list[NDArray[np.float64]]:
     """The digits of the entries to base 2^size, each with the sign of its entry."""
-    count = max(1, -(-bits_of(matrix) // size))
+    bits = bits_of(matrix)
+    # The smallest machine integer has no negative of its own kind.
+    matrix = matrix.astype(object) if bits > _WORD_BITS else matrix
+    count = max(1, -(-bits // size))
     mask = (1 << size) - 1
     negative = matrix < 0
     sizes = np.where(negative, -matrix, matrix)

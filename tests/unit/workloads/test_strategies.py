@@ -203,6 +203,8 @@ def test_products_of_whole_matrices_are_exact_whatever_their_size():
         left = np.array([[(-1) ** j * (2**left_bits - i - j) for j in range(7)] for i in range(3)], dtype=object)
         right = np.array([[(-1) ** i * (2**right_bits - 3 * i + j) for j in range(2)] for i in range(7)], dtype=object)
         assert (whole_product(left, right) == left @ right).all()
+    extreme = np.array([[-(2**63), 2**63 - 1], [3, -(2**63)]])
+    assert (whole_product(extreme, extreme) == extreme.astype(object) @ extreme.astype(object)).all()
 
 
 def test_an_inverse_is_near_and_says_how_near():
