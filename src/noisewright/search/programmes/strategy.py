@@ -14,7 +14,7 @@ import numpy as np
 
 from noisewright.numerics.arrays import Floats
 
-_ENOUGH, _LARGE_ENOUGH, _SMALL = 1e-9, 1e-5, 512
+_ENOUGH, _LARGE_ENOUGH, _SMALL = 1e-9, 1e-6, 512
 _WORST_ENOUGH = 1e-6
 _FEWEST_ROUNDS, _MOST_ROUNDS = 60, 4000
 _WORK = 4e9
