@@ -152,6 +152,13 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.mechanisms.Blend: {"first": COMPOSITE, "second": ROWS, "share": THIRD},
     nw.mechanisms.LinearLaplace: {"query": QUERIES, "columns": COLUMNS, "steps": [HALF, HALF], "scales": [2, 3]},
     Block: {"rows": [0, 1], "columns": COLUMNS, "rate": HALF, "decode": [[1, 0], [0, 1]], "share": 1},
+    nw.mechanisms.ColumnGaussian: {
+        "query": QUERIES,
+        "columns": COLUMNS,
+        "cell": 2,
+        "std": 3,
+        "decode": [[1, 0], [0, HALF]],
+    },
     nw.mechanisms.LinearElliptical: {"query": QUERIES, "blocks": [Block([0, 1], COLUMNS, HALF, [[1, 0], [0, 1]], 1)]},
     nw.mechanisms.MetricExponential: {"query": QUERIES, "columns": COLUMNS, "step": HALF, "scale": 2},
     nw.mechanisms.MetricSmallDB: {"query": QUERIES, "columns": COLUMNS, "step": HALF, "scale": 2, "rows": 2},

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import noisewright as nw
+from noisewright.problem.queries import Bounded
+from noisewright.search.design import DESIGNERS
+from noisewright.search.designers.bounded import bounded_designer
+from noisewright.search.programmes.layout import Size
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 SHORT = ("budget", "--sensitivity", "1", "--half-width", "10", "--confidence", "0.95")
@@ -56,6 +61,76 @@ def test_the_question_is_the_one_that_was_typed(cli: Cli, words: tuple[str, ...]
     assert data["utility"] == {"kind": "error-quantile", "confidence": "9/10"}
     assert data["target"] == "20"
     assert all(row["certified"]["mechanism"]["query"] == question.to_dict() for row in data["rows"])
+
+
+QUESTIONS: dict[str, tuple[tuple[str, ...], object]] = {
+    "box": (("--sensitivities", "1,5/2", "--set", "box"), nw.Vector(nw.Box([1, "5/2"]))),
+    "whole": (("--sensitivities", "1,2", "--set", "box", "--integer"), nw.Vector(nw.Box([1, 2]), integer=True)),
+    "sparse": (("--sensitivities", "1,2,3", "--set", "sparse", "--changes", "2"), nw.Vector(nw.Sparse(2, [1, 2, 3]))),
+    "ball": (("--sensitivity", "2", "--set", "l2-ball", "--dimension", "3"), nw.Vector(nw.L2Ball(2, 3))),
+    "bins": (
+        ("--bins", "4", "--bins-per-person", "2", "--replace"),
+        nw.Histogram(4, bins_per_person=2, replace=True),
+    ),
+    "choice": (("--candidates", "a,b", "--sensitivity", "3"), nw.Choice(["a", "b"], 3)),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_question_has_a_price(cli: Cli, name: str):
+    words, query = QUESTIONS[name]
+    outcome = cli("budget", *words, "--utility", "absolute-error", "--target", "20", "--json")
+    assert_succeeded(outcome)
+    found = nw.budget_for(query, utility=nw.AbsoluteError(), target=20)
+    assert outcome.data == json.loads(json.dumps(found.to_dict()))
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (("--delta", "1e-6"), {"delta": "1e-6"}),
+        (("--notion", "approximate", "--delta", "1e-6"), {"delta": "1e-6"}),
+        (("--notion", "probabilistic", "--delta", "1e-6"), {"notion": "probabilistic", "delta": "1e-6"}),
+        (("--notion", "renyi", "--alpha", "4"), {"notion": "renyi", "alpha": 4}),
+        (("--notion", "zero-concentrated"), {"notion": "zero-concentrated"}),
+    ],
+)
+def test_every_promise_has_a_price(cli: Cli, words: tuple[str, ...], given: dict[str, Any]):
+    goal = ("--utility", "squared-error", "--weights", "1,2,3", "--target", "30")
+    outcome = cli("budget", "--bins", "3", *goal, *words)
+    assert_succeeded(outcome)
+    found = nw.budget_for(nw.Histogram(3), utility=nw.SquaredError([1, 2, 3]), target=30, **given)
+    assert outcome.out == f"{found}\n"
+
+
+def test_answers_in_bounds_have_a_price(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(DESIGNERS, (Bounded, nw.PureDP), bounded_designer(Size(4, 24)))
+    words = ("--sensitivity", "1", "--inputs=0,1", "--outputs=-4,5", "--unbiased")
+    outcome = cli("budget", *words, "--utility", "squared-error", "--target", "2", "--json")
+    assert_succeeded(outcome)
+    question = nw.Scalar(1, inputs=(0, 1), outputs=(-4, 5), unbiased=True).bounded
+    assert question is not None
+    assert outcome.data["query"] == question.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("words", "fragments"),
+    [
+        ((), ("--sensitivity 1", "--bins")),
+        (("--bins", "3", "--notion", "bogus"), ("--notion is 'bogus'", "zero-concentrated")),
+        (("--bins", "3", "--notion", "approximate"), ("needs --delta",)),
+        (("--bins", "3", "--notion", "renyi"), ("needs --alpha",)),
+        (("--bins", "3", "--alpha", "2"), ("--alpha does not fit pure privacy",)),
+        (("--bins", "3", "--notion", "pure", "--delta", "1e-6"), ("--delta does not fit",)),
+        (("--bins", "3", "--delta", "2"), ("delta is 2",)),
+        (("--bins", "3", "--weights", "1,2"), ("2 weights for 3 numbers",)),
+        (("--candidates", "a,b", "--sensitivity", "1", "--delta", "1e-6"), ("for a Choice question",)),
+    ],
+)
+def test_questions_and_promises_that_do_not_fit_are_bad_input(
+    cli: Cli, words: tuple[str, ...], fragments: tuple[str, ...]
+):
+    assert_failed(cli("budget", *words, "--utility", "squared-error", "--target", "9"), 2, *fragments)
 
 
 def test_the_mechanism_is_saved_ready_for_use(cli: Cli, tmp_path: Path):

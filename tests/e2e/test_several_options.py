@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import noisewright as nw
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 Plain = dict[str, Any]
@@ -47,6 +48,40 @@ def test_rows_of_a_file_are_points(cli: Cli, tmp_path: Path):
     (tmp_path / "points.txt").write_text("1 2\n\n-3, 4\n", encoding="utf-8")
     words = ("--sensitivities-file", "points.txt", "--set", "points", "--utility", "squared-error")
     assert _designed(cli, *words)["query"]["sensitivity"]["rows"] == [["1", "2"], ["-3", "4"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "rest"),
+    [
+        (("--bins", "7"), {"bins": 7, "bins_per_person": 1, "replace": False}),
+        (("--bins", "7", "--bins-per-person", "3"), {"bins": 7, "bins_per_person": 3, "replace": False}),
+        (("--bins", "7", "--replace"), {"bins": 7, "bins_per_person": 1, "replace": True}),
+    ],
+)
+def test_a_histogram_is_the_one_that_was_typed(cli: Cli, words: tuple[str, ...], rest: Plain):
+    data = _designed(cli, "--utility", "absolute-error", *words)
+    assert data["query"] == {"kind": "histogram", **rest}
+    assert data["candidates"][0]["certified"]["mechanism"]["query"] == data["query"]
+
+
+def test_weights_of_bins(cli: Cli):
+    data = _designed(cli, "--utility", "squared-error", "--bins", "2", "--weights", "1,3")
+    assert data["utility"]["weights"] == ["1", "3"]
+
+
+def test_several_numbers_may_be_whole(cli: Cli):
+    data = _designed(cli, "--utility", "absolute-error", "--sensitivities", "1,3", "--set", "disjoint", "--integer")
+    assert data["query"] == nw.Vector(nw.Disjoint([1, 3]), integer=True).to_dict()
+
+
+def test_a_histogram_from_design_to_answer(cli: Cli):
+    words = ("--epsilon", "1", "--bins", "3", "--utility", "absolute-error", "--save", "counts.json")
+    assert_succeeded(cli("design", *words))
+    for command in ("verify", "describe"):
+        assert_succeeded(cli(command, "counts.json"))
+    answered = cli("answer", "counts.json", "--value", "5,0,12")
+    assert_succeeded(answered)
+    assert all(int(v) == float(v) for v in answered.out.strip().split(","))
 
 
 WEIGHTS = ["1", "2", "5/3"]
@@ -104,7 +139,7 @@ def test_an_option_that_does_not_fit_is_refused_and_not_dropped(cli: Cli, words:
         (("largest-error", "--weights", "1,1,1"), "takes no --weights"),
         (("largest-error", "--within", "1"), "takes no parameter"),
         (("error-quantile", "--confidence", "0.9", "--weights", "1,1,1"), "takes no --weights"),
-        (("power-error", "--power", "3"), "for a Vector question"),
+        (("worst-variance",), "for a Vector question"),
     ],
 )
 def test_a_utility_that_does_not_fit_is_refused(cli: Cli, utility: tuple[str, ...], said: str):

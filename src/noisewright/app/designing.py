@@ -1,4 +1,4 @@
-"""`noisewright design`."""
+"""`noisewright design` and `noisewright budget`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import warnings
 from typing import Annotated
 
 from noisewright.app import options
-from noisewright.app.options import UTILITY, Confidence, Integer, Json, Power, Save, Sensitivity, Within, number
+from noisewright.app.options import UTILITY, Confidence, Integer, Json, Power, Save, Within, number
 from noisewright.app.output import check_places, draw, keep, say_either
-from noisewright.app.questions import make_goal, make_privacy, make_query, make_utility, typed, whole
+from noisewright.app.questions import make_budget, make_goal, make_privacy, make_query, make_utility, typed, whole
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.queries import Choice, Scalar
+from noisewright.problem.queries import Choice
 from noisewright.problem.remarks import UnevenNumbersWarning
 
 
@@ -27,6 +27,9 @@ def design(
     within: options.Within = None,
     confidence: options.Confidence = None,
     integer: options.Integer = False,
+    bins: options.Bins = None,
+    bins_per_person: options.BinsPerPerson = None,
+    replace: options.Replace = False,
     candidates: options.Candidates = None,
     inputs: options.Inputs = None,
     outputs: options.Outputs = None,
@@ -51,7 +54,8 @@ def design(
     listed = typed(list=sensitivities, file=sensitivities_file, weights=weights)
     several = {**listed, **typed(set=chosen_set, changes=changes, dimension=dimension)}
     bounds = typed(inputs=inputs, outputs=outputs, unbiased=unbiased or None, bias=bias)
-    query = make_query(sensitivity, several, bounds, integer=integer, candidates=candidates)
+    counted = typed(bins=bins, bins_per_person=bins_per_person, replace=replace or None)
+    query = make_query(sensitivity, several, bounds, integer=integer, candidates=candidates, counted=counted)
     privacy = make_privacy(notion, typed(epsilon=epsilon, delta=delta, alpha=alpha, rho=rho))
     releases = whole(compose, "--compose", "a whole number of releases, such as 100")
     wanted = make_utility(utility, typed(power=power, within=within, confidence=confidence), weights)
@@ -70,27 +74,50 @@ def design(
 
 
 def budget(
-    sensitivity: Sensitivity,
+    sensitivity: options.AnySensitivity = None,
     half_width: Annotated[str | None, number("The error to stay within; goes with --confidence.")] = None,
     confidence: Confidence = None,
     utility: Annotated[str | None, UTILITY] = None,
     target: Annotated[str | None, number("The value that --utility must reach.")] = None,
     power: Power = None,
     within: Within = None,
+    delta: options.Delta = None,
+    notion: options.Notion = None,
+    alpha: options.Alpha = None,
     integer: Integer = False,
+    bins: options.Bins = None,
+    bins_per_person: options.BinsPerPerson = None,
+    replace: options.Replace = False,
+    candidates: options.Candidates = None,
+    inputs: options.Inputs = None,
+    outputs: options.Outputs = None,
+    unbiased: options.Unbiased = False,
+    bias: options.Bias = None,
+    sensitivities: options.Sensitivities = None,
+    sensitivities_file: options.SensitivitiesFile = None,
+    chosen_set: options.SetChoice = None,
+    changes: options.Changes = None,
+    dimension: options.Dimension = None,
+    weights: options.Weights = None,
     json: Json = False,
     save: Save = None,
 ) -> None:
-    """Find the smallest epsilon that reaches an accuracy.
+    """Find the smallest epsilon (or rho, with --notion zero-concentrated) that reaches an accuracy.
 
-    Say how accurate with --half-width and --confidence, or with any --utility and its --target.
+    Say how accurate with --half-width and --confidence, or with any --utility and its --target; the question and
+    the promise as for design.
     """
-    query = Scalar(sensitivity, integer=integer)
+    listed = typed(list=sensitivities, file=sensitivities_file, weights=weights)
+    several = {**listed, **typed(set=chosen_set, changes=changes, dimension=dimension)}
+    bounds = typed(inputs=inputs, outputs=outputs, unbiased=unbiased or None, bias=bias)
+    counted = typed(bins=bins, bins_per_person=bins_per_person, replace=replace or None)
+    query = make_query(sensitivity, several, bounds, integer=integer, candidates=candidates, counted=counted)
     given = typed(power=power, within=within, confidence=confidence)
-    wanted, value = make_goal(utility, given, target, half_width)
+    wanted, value = make_goal(utility, given, target, half_width, weights)
+    promise = make_budget(notion, typed(delta=delta, alpha=alpha))
     check_places(save=save)
     from noisewright.search.budget import budget_for
 
-    found = budget_for(query, utility=wanted, target=value)
+    found = budget_for(query, utility=wanted, target=value, **promise)
     say_either(found, json=json)
     keep(found.best, save, f"mechanism ({found.rows[0].name})")

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from noisewright.app.questions import NOTIONS, UTILITIES
-from noisewright.problem.sensitivity import SETS
+from noisewright.app.questions import NAMED_SETS, NOTIONS, UTILITIES
 
 
 def option(metavar: str, text: str, *names: str) -> Any:
@@ -33,7 +32,12 @@ Rho = Annotated[str | None, number("For --notion zero-concentrated: rho.")]
 Compose = Annotated[str, option("COUNT", "Rank for a plan of so many equal releases under this total.")]
 Sensitivity = Annotated[str, _SENSITIVITY]
 AnySensitivity = Annotated[str | None, _SENSITIVITY]
-Integer = Annotated[bool, typer.Option("--integer", help="The answer is a whole number, and so is what is released.")]
+Integer = Annotated[bool, typer.Option("--integer", help="Answers are whole numbers, and so is what is released.")]
+Bins = Annotated[str | None, option("COUNT", "A histogram: how many bins it has.")]
+BinsPerPerson = Annotated[
+    str | None, option("COUNT", "For --bins: in how many of them one person can be; 1 if not given.")
+]
+Replace = Annotated[bool, typer.Option("--replace", help="For --bins: one person changes, and does not come or go.")]
 Candidates = Annotated[
     str | None, option("LIST", "Choose one of these, each with a score, with commas between: red,green,blue.")
 ]
@@ -57,7 +61,7 @@ Sensitivities = Annotated[
 SensitivitiesFile = Annotated[
     Path | None, option("FILE", "The same from a file, one number a line; for points one row a line.")
 ]
-SetChoice = Annotated[str | None, option("NAME", f"How they move together: {', '.join(SETS.kinds)}.", "--set")]
+SetChoice = Annotated[str | None, option("NAME", f"How they move together: {', '.join(NAMED_SETS)}.", "--set")]
 Changes = Annotated[str | None, option("COUNT", "For --set sparse: how many move at once.")]
 Dimension = Annotated[str | None, option("COUNT", "For balls: how many numbers there are.")]
 Weights = Annotated[str | None, option("LIST", "How much each of several numbers matters: 1,1,5.")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from noisewright.app.output import read_text
 from noisewright.problem import privacy, utilities
 from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.histogram import Histogram
 from noisewright.problem.numbers import parameter
 from noisewright.problem.queries import Choice, Scalar, Vector
 from noisewright.problem.sensitivity import SETS
@@ -38,6 +39,9 @@ NOTIONS: Kinds = {
     "renyi": (("alpha", "epsilon"), privacy.RenyiDP),
     "zero-concentrated": (("rho",), privacy.ZeroConcentratedDP),
 }
+
+NAMED_SETS = tuple(name for name in SETS.kinds if name != "groups")
+"""The sets that options can describe; groups of sets are asked from Python."""
 
 _LARGEST_FILE = 64
 
@@ -70,6 +74,16 @@ def make_privacy(notion: str | None, given: Typed) -> privacy.Requirement:
     return found
 
 
+def make_budget(notion: str | None, given: Typed) -> Typed:
+    """Under which requirement an amount is looked for: exactly the parameters that are not looked for."""
+    name = notion or ("approximate" if "delta" in given else "pure")
+    if name not in NOTIONS:
+        raise InvalidInputError(f"--notion is {name!r}; give one of {', '.join(NOTIONS)}.")
+    wanted = [each for each in NOTIONS[name][0] if each in ("delta", "alpha")]
+    _check_options(f"{name} privacy", wanted, given)
+    return {"notion": name, **given}
+
+
 def make_utility(name: str, given: Typed, weights: str | None = None) -> Utility:
     """The utility of that name, with exactly the parameter it takes and with weights for several numbers."""
     utility: Utility = _made("--utility", name, UTILITIES, f"--utility {name}", given)
@@ -85,6 +99,12 @@ def _made(option: str, name: str, kinds: Kinds, what: str, given: Typed) -> Any:
     if name not in kinds:
         raise InvalidInputError(f"{option} is {name!r}; give one of {', '.join(kinds)}.")
     wanted, maker = kinds[name]
+    _check_options(what, wanted, given)
+    return maker(*(given[each] for each in wanted))
+
+
+def _check_options(what: str, wanted: Sequence[str], given: Typed) -> None:
+    """Refuse what does not fit and what is missing."""
     for other in given:
         if other not in wanted:
             takes = " and ".join(f"--{each}" for each in wanted) or "no parameter"
@@ -94,10 +114,11 @@ def _made(option: str, name: str, kinds: Kinds, what: str, given: Typed) -> Any:
             raise InvalidInputError(
                 f"{what} needs --{each}; for example --{each} {_EXAMPLES[each]}. See: noisewright design --help"
             )
-    return maker(*(given[each] for each in wanted))
 
 
-def make_goal(name: str | None, given: Typed, target: str | None, half_width: str | None) -> tuple[Utility, str]:
+def make_goal(
+    name: str | None, given: Typed, target: str | None, half_width: str | None, weights: str | None = None
+) -> tuple[Utility, str]:
     """What must be reached: a half-width at a confidence, or any utility and its target."""
     if half_width is None:
         if name is None:
@@ -105,11 +126,11 @@ def make_goal(name: str | None, given: Typed, target: str | None, half_width: st
                 "nothing says how accurate the answer must be; give --half-width and --confidence, or --utility and"
                 " --target."
             )
-        utility = make_utility(name, given)
+        utility = make_utility(name, given, weights)
         if target is None:
             raise InvalidInputError(f"--utility {name} needs --target, the value to reach.")
         return utility, target
-    for option in typed(utility=name, target=target, **given):
+    for option in typed(utility=name, target=target, weights=weights, **given):
         if option != "confidence":
             raise InvalidInputError(
                 f"--half-width goes with --confidence and not with --{option}; give --half-width and --confidence,"
@@ -123,24 +144,50 @@ def make_goal(name: str | None, given: Typed, target: str | None, half_width: st
 
 
 def make_query(
-    sensitivity: str | None, several: Typed, bounds: Typed, *, integer: bool, candidates: str | None = None
-) -> Scalar | Vector | Choice:
-    """One number, several with the set of differences that one person can make, or one of the candidates."""
+    sensitivity: str | None,
+    several: Typed,
+    bounds: Typed,
+    *,
+    integer: bool,
+    candidates: str | None = None,
+    counted: Typed | None = None,
+) -> Scalar | Vector | Choice | Histogram:
+    """One number, several with the set of differences that one person can make, one of the candidates, a histogram.
+
+    `counted` has what was typed about a histogram.
+    """
+    if counted:
+        others = several.keys() - {"weights"}
+        return _histogram(counted, others=bool(sensitivity or candidates or others or bounds))
     if candidates is not None:
         return _choice(candidates, sensitivity, others=bool(several or bounds or integer))
     if not several:
         if sensitivity is None:
             raise InvalidInputError(
-                "nothing says how much one person can change; give --sensitivity 1 for one number, or --sensitivities"
-                " 1,2,3 --set box for several. See: noisewright design --help"
+                "nothing says how much one person can change; give --sensitivity 1 for one number, --sensitivities"
+                " 1,2,3 --set box for several, or --bins 15 for a histogram. See: noisewright design --help"
             )
         ends: Typed = {name: _pair(bounds[name], f"--{name}") for name in ("inputs", "outputs") if name in bounds}
         return Scalar(sensitivity, integer=integer, **(bounds | ends))
-    if integer:
-        raise InvalidInputError("--integer is for one number; several are released on a fine lattice.")
     if bounds:
         raise InvalidInputError("--inputs, --outputs, --unbiased and --bias are for one number; design each by itself.")
-    return Vector(_set(sensitivity, several))
+    return Vector(_set(sensitivity, several), integer=integer)
+
+
+def _histogram(counted: Typed, *, others: bool) -> Histogram:
+    if "bins" not in counted:
+        option = "--bins-per-person" if "bins_per_person" in counted else "--replace"
+        raise InvalidInputError(f"{option} goes with --bins, the number of bins of a histogram.")
+    if others:
+        raise InvalidInputError(
+            "--bins asks for a histogram, which says by itself how far counts move; leave out --sensitivity, sets,"
+            " bounds and candidates."
+        )
+    return Histogram(
+        whole(counted["bins"], "--bins", "how many bins there are"),
+        bins_per_person=whole(counted.get("bins_per_person", "1"), "--bins-per-person"),
+        replace="replace" in counted,
+    )
 
 
 def _choice(candidates: str, sensitivity: str | None, *, others: bool) -> Choice:
@@ -163,9 +210,9 @@ def _pair(text: str, option: str) -> list[str]:
 
 def _set(sensitivity: str | None, several: Typed) -> Any:
     chosen = several.get("set")
-    if chosen not in SETS.kinds:
+    if chosen not in NAMED_SETS:
         given = "is missing" if chosen is None else f"is {chosen!r}"
-        raise InvalidInputError(f"--set {given}; give one of {', '.join(SETS.kinds)}: how the numbers move together.")
+        raise InvalidInputError(f"--set {given}; give one of {', '.join(NAMED_SETS)}: how the numbers move together.")
     kind = SETS.kinds[chosen]
     if "changes" in several and chosen != "sparse":
         raise InvalidInputError("--changes goes with --set sparse.")

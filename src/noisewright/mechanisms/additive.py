@@ -85,6 +85,8 @@ class Additive(Mechanism):
             raise InvalidMechanismError(f"{type(self.law).__name__} noise is for {kind} answers only.")
         if self.query.integer and isinstance(self.law, TwoFold):
             WholeFold(self.law)
+        if self.query.integer and isinstance(self.law, Tabulated) and self.law.width != 1:
+            raise InvalidMechanismError("a tabulated law of whole numbers has one cell for each of them: width 1.")
         if isinstance(self.law, Piecewise | Tabulated) and not self.law.aligned(self.lattice.step, self.lattice.edge):
             raise InvalidMechanismError("the jumps of a piecewise law must fall on the edges of the lattice's cells.")
 

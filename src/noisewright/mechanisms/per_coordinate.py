@@ -185,12 +185,13 @@ class PerCoordinate(Several):
 def _part_moment(part: Additive, power: Fraction) -> Ball:
     """Mean of |error|^power on the lattice, before the release is stretched.
 
-    Closed forms for Laplace noise and symmetric staircases, of which there may be thousands; the general rule else.
+    Closed forms for real answers with Laplace noise and symmetric staircases, of which there may be thousands; the
+    general rule else.
 
     Rounded Laplace noise is n + U steps away, n geometric and U uniform. A staircase with split g has
     E|X|^p = period^p / (p+1) * sum b^n (n+g)^(p+1) / sum b^n (n+g).
     """
-    law, closed = part.law, power in (1, 2)
+    law, closed = part.law, power in (1, 2) and not part.query.integer
     if closed and isinstance(law, Laplace):
         b = ball(-part.lattice.step / law.scale).exp()
         rest = 1 - b

@@ -210,12 +210,12 @@ def tuple_of(spec: Spec[Any, Any], *, each: str | None = None, key: str | None =
             kept.append(spec.read(v, f"{item} {i + 1}", error))
         return tuple(kept)
 
-    return Spec(
-        read,
-        lambda value: [spec.write(v) for v in value],
-        lambda plain: tuple(spec.load(v) for v in _plain(list)(plain)),
-        key=key,
-    )
+    def write(value: tuple[Any, ...]) -> list[Any]:
+        # The same thing many times, as in long vectors, is written once.
+        known = {id(v): spec.write(v) for v in {id(v): v for v in value}.values()}
+        return [known[id(v)] for v in value]
+
+    return Spec(read, write, lambda plain: tuple(spec.load(v) for v in _plain(list)(plain)), key=key)
 
 
 def one_of(family: Any) -> Any:

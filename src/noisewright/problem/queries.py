@@ -265,7 +265,7 @@ class Vector(Record):
             )
         broken, extents = set(self.sensitivity.fractional), self.extents
         for place, whole in enumerate(self.whole):
-            if whole and (place in broken or extents[place] > _LARGEST_INTEGER):
+            if whole and (place in broken or 0 < extents[place] < 1 or extents[place] > _LARGEST_INTEGER):
                 raise InvalidQueryError(
                     f"number {place + 1} is an integer, but one person can move it by {show(extents[place])}; give"
                     " whole differences of at most 1e12, or integer=False for it.",

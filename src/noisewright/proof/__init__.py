@@ -8,7 +8,7 @@
 - composed, losses, whole_losses: privacy losses of independent noises, composed
 - bounded: answers in bounds
 - strategy: workloads
-- metric, choice: metric privacy; choices
+- metric, linear, choice: metric privacy; linear questions under ordinary privacy; choices
 - conversions: what one requirement implies about another
 
 In the words of the literature: *reach* is the sensitivity, rounding included; the *profile*, the least delta at each

@@ -6,7 +6,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 from noisewright.mechanisms.alike import Alike
-from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.proof.approximate import additive_delta
 from noisewright.proof.composed import joint_delta, move_of
@@ -62,7 +62,8 @@ def approximate_alike(mechanism: Alike, requirement: ApproxDP) -> Proven:
     found = []
     with suppress(UncertifiedError):
         found.append((joint_delta([move_of(law, _ONE)] * together, requirement.epsilon), "approximate/composed, alike"))
-    with suppress(UncertifiedError):
+    # A share may be too small to be a requirement of its own.
+    with suppress(UncertifiedError, InvalidPrivacyError):
         share = ApproxDP(requirement.epsilon / together, requirement.delta / together)
         found.append((together * additive_delta(law, share, _ONE)[0], "approximate/shares-of-epsilon, alike"))
     if not found:

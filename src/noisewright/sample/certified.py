@@ -212,7 +212,7 @@ def reading(what: str) -> Iterator[None]:
     except NoisewrightError as error:
         kind = f"makes no {what}" if isinstance(error, InvalidInputError) else "cannot be used"
         raise MechanismFileError(f"the file {kind}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError, RecursionError) as error:
         raise MechanismFileError(f"the file does not describe a {what} ({type(error).__name__}: {error}).") from None
 
 

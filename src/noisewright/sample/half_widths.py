@@ -14,6 +14,7 @@ from noisewright.laws.lattice import HALF
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.alike import Alike
+from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
@@ -52,7 +53,7 @@ class Spread:
         """At least the chance that the error exceeds a width."""
         reach = width if self.room is None else math.floor(width) + self.room
         inside = (reach - self.offset) / self.factor
-        return self.tail.beyond(inside) if inside > 0 else ball(1)
+        return self.tail.beyond(inside) if inside >= 0 else ball(1)
 
     def width(self, size: Fraction) -> Fraction:
         """How far the error goes where what has the tail goes as far as a size."""
@@ -120,8 +121,6 @@ def _each(groups: Mapping[tuple[int, ...], Group], count: int, confidence: Fract
 
 def _joint(groups: Sequence[Group], widths: Sequence[Fraction], confidence: Fraction) -> Fraction:
     """A width that all errors were checked to stay within: groups are independent, so their chances multiply."""
-    if not any(widths):
-        return Fraction(0)
     alike, wanted = {id(group): group for group in groups}, ball(confidence)
     counts = Counter(map(id, groups))
 
@@ -131,11 +130,11 @@ def _joint(groups: Sequence[Group], widths: Sequence[Fraction], confidence: Frac
             chance *= alike[place].inside(width) ** times
         return certainly_at_most(wanted, chance)
 
-    # No number alone stays within less, so the search begins there.
-    least = max(width for width in widths if width)
+    # No number alone stays within less, so the search begins there; where each stays at 0, not all of them need to.
+    least = max(widths)
     if reached(least):
         return least
-    return first_true(reached, *gallop(reached, least, least / 16), relative=_RELATIVE)
+    return first_true(reached, *gallop(reached, least, least / 16 or Fraction(1)), relative=_RELATIVE)
 
 
 def _shown(width: Fraction, whole: bool) -> float | int:
@@ -233,7 +232,17 @@ def _(mechanism: LinearElliptical) -> dict[tuple[int, ...], Group]:
     return found
 
 
-def _biases(mechanism: LinearLaplace | LinearElliptical) -> list[Fraction]:
+@groups_of.register
+def _(mechanism: ColumnGaussian) -> dict[tuple[int, ...], Group]:
+    """Rule: a coordinate is Gaussian up to a cell, half of it from rounding the sum, half the noise."""
+    rows = zip(mechanism.decode, _biases(mechanism), strict=True)
+    spreads = tuple(
+        Spread(NormalTail(), mechanism.std * _length(row), sum(map(abs, row), Fraction(0)) + bias) for row, bias in rows
+    )
+    return {tuple(range(len(spreads))): Group(spreads)}
+
+
+def _biases(mechanism: LinearLaplace | LinearElliptical | ColumnGaussian) -> list[Fraction]:
     people = mechanism.query.people or USUAL_PEOPLE
     return [people * bias for bias in mechanism.biases()]
 

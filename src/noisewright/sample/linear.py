@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.sample.drawers import OneByOne, describe_error, drawer_for
+from noisewright.sample.sampler import NoiseSampler
 from noisewright.sample.two_sided import TwoSided, flip
 from noisewright.sample.uniform import Entropy, WordStream
 
@@ -80,6 +82,27 @@ class EllipticalDrawer(OneByOne):
         return result
 
 
+@drawer_for.register(ColumnGaussian)
+class ColumnGaussianDrawer(OneByOne):
+    """Independent rounded Gaussian noise on the cells of the sums, mapped back to the answers."""
+
+    def __init__(self, mechanism: ColumnGaussian) -> None:
+        self._mechanism = mechanism
+        self._sampler = NoiseSampler(mechanism.noise)
+
+    def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
+        cells = self._mechanism.cells(answer)
+        stream = entropy.stream()
+        noisy = [cell + int(self._sampler.one(stream)) for cell in cells]
+        return np.array([float(v) for v in self._mechanism.answers(noisy)])
+
+    def draw(self, count: int, entropy: Entropy) -> NDArray[np.float64]:
+        size = self._mechanism.query.dimension
+        decode = np.array([[float(v) for v in row] for row in self._mechanism.decode])
+        noise = self._sampler.many(count * size, entropy.stream()).astype(np.float64)
+        return np.asarray(noise.reshape(count, size) @ decode.T)
+
+
 def over_one(row: Sequence[Fraction]) -> tuple[list[int], int]:
     """Rationals as whole numbers over their common denominator."""
     denominator = math.lcm(*(v.denominator for v in row))
@@ -139,7 +162,8 @@ class RoundNoise:
 
 @describe_error.register(LinearLaplace)
 @describe_error.register(LinearElliptical)
-def _(mechanism: LinearLaplace | LinearElliptical) -> list[str]:
+@describe_error.register(ColumnGaussian)
+def _(mechanism: LinearLaplace | LinearElliptical | ColumnGaussian) -> list[str]:
     with precision():
         roots = [float(v.mid()) ** 0.5 for v in mechanism.variances(BALLS)]
     shown = ", ".join(f"{name} {root:.6g}" for name, root in zip(mechanism.query.names, roots[:12], strict=False))

@@ -1,238 +1,283 @@
-"""`budget_for`: the smallest epsilon that reaches an accuracy."""
+"""`budget_for`: the smallest amount of privacy that reaches an accuracy."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from noisewright.laws.laplace import Laplace
-from noisewright.laws.lattice import Lattice
-from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import Ball, lower, precision, upper
-from noisewright.numerics.bisection import first_true
-from noisewright.numerics.fields import FLOATS
-from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, UnreachableTargetError
-from noisewright.problem.numbers import Number, parameter, show
-from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, PureDP
-from noisewright.problem.queries import Scalar
+from noisewright.problem.errors import (
+    InfeasibleError,
+    InvalidPrivacyError,
+    InvalidUtilityError,
+    SolverError,
+    UnreachableTargetError,
+)
+from noisewright.problem.numbers import Number, parameter as exact, show
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import Expected
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.bounds.chain import LossGrid, loss_grid
-from noisewright.search.bounds.pure import best_possible
-from noisewright.search.designers.scalar_pure import SCALAR, tailored_or
-from noisewright.search.families.staircase import from_grid, laplace, laplace_name, tuned_staircase
-from noisewright.search.report.designer import check_problem, for_one
-from noisewright.search.report.shown import html_table, number, progress_bar, text_table
-from noisewright.search.report.words import over
+from noisewright.search.design import designer_for, utility_for
+from noisewright.search.designers.scalar_budget import scalar_rows
+from noisewright.search.designers.scalar_pure import SCALAR
+from noisewright.search.report.budget import Budget as Budget, BudgetRow as BudgetRow, limits, parameter, reaches
+from noisewright.search.report.designer import Designer
+from noisewright.search.report.shown import Advance, progress_bar, quiet
+from noisewright.search.tools.bracket import RELATIVE, Look, first_place
 
-_RELATIVE = Fraction(1, 1000)
-_NOTCH = Fraction(1, 10_000)
-_MOST_NOTCHES = 200
-_COARSE_CELLS = 150
+NOTIONS: dict[str, tuple[type, tuple[str, ...]]] = {
+    "pure": (PureDP, ()),
+    "approximate": (ApproxDP, ("delta",)),
+    "probabilistic": (ProbabilisticDP, ("delta",)),
+    "renyi": (RenyiDP, ("alpha",)),
+    "zero-concentrated": (ZeroConcentratedDP, ()),
+}
+"""The requirements that have an amount to look for, by name, with what must be given besides."""
 
-Maker = Callable[[Scalar, Fraction, Utility], Additive]
+_SHARES = (1, 2, 4, 10, 30, *range(100, 1000, 100), 990)
+_ANY = ""
+"""In place of a name: whichever mechanism reaches the target."""
+
+Maker = Callable[[Fraction], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetRow:
-    """One mechanism: the smallest epsilon at which it reaches the target, checked on both sides.
+def budget_for(
+    query: Any,
+    *,
+    utility: Utility,
+    target: Number,
+    notion: str | None = None,
+    delta: Number | None = None,
+    alpha: Number | None = None,
+    progress: bool | None = None,
+) -> Budget:
+    """The smallest epsilon (or rho) at which some mechanism reaches the target, for every mechanism side by side.
 
-    Guarantees: at `epsilon` the certified mechanism reaches the target (in balls); at
-    `not_below`, at most 0.1 % smaller, it does not.
+    `notion` is "pure" (unless anything else is said), "approximate" (unless said, with `delta`), "probabilistic" (with
+    `delta`), "renyi" (with `alpha`) or "zero-concentrated", whose amount is rho. Questions and utilities are those of
+    `design` under that requirement. For answers in bounds the cheapest mechanism alone is looked for.
+
+    Guarantees: each amount is the checked end of a bracket no wider than 0.1 %. Raises UnreachableTargetError if no
+    mechanism reaches the target. `progress` is that of `design`.
     """
+    kind, fixed = _notion(notion, delta=delta, alpha=alpha)
+    smallest, largest = limits(kind)
 
-    name: str
-    epsilon: Fraction
-    not_below: Fraction
-    value: float
-    certified: Certified
+    def make(amount: Fraction) -> Any:
+        return kind(**fixed, **{parameter(kind): amount})
 
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What a target accuracy costs, cheapest mechanism first; `out_of_reach` names those that cannot pay."""
-
-    query: Scalar
-    utility: Utility
-    target: Fraction
-    rows: tuple[BudgetRow, ...]
-    impossible_at: Fraction
-    out_of_reach: tuple[str, ...] = ()
-
-    @property
-    def epsilon(self) -> Fraction:
-        """The smallest epsilon at which some mechanism reaches the target."""
-        return self.rows[0].epsilon
-
-    @property
-    def best(self) -> Certified:
-        """The mechanism that reaches the target at that epsilon."""
-        return self.rows[0].certified
-
-    def __str__(self) -> str:
-        return f"Question: {self.query}\nTarget:   {self._goal()}\n\n{text_table(*self._table())}\n\n{self._footer()}"
-
-    def _repr_html_(self) -> str:
-        return html_table(f"{self.query}; {self._goal()}", *self._table(), self._footer())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, mechanisms included."""
-        return {
-            "query": self.query.to_dict(),
-            "utility": self.utility.to_dict(),
-            "target": str(self.target),
-            "epsilon": str(self.epsilon),
-            "impossible_at": str(self.impossible_at),
-            "out_of_reach": list(self.out_of_reach),
-            "rows": [
-                {"name": r.name, "epsilon": str(r.epsilon), "value": r.value, "certified": r.certified.to_dict()}
-                for r in self.rows
-            ],
-        }
-
-    def _goal(self) -> str:
-        return f"{self.utility} {'at least' if self.utility.larger_is_better else 'at most'} {show(self.target)}"
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        rows = [[r.name, number(float(r.epsilon)), number(r.value)] for r in self.rows]
-        return ["mechanism", "smallest epsilon", str(self.utility)], rows
-
-    def _footer(self) -> str:
-        beyond = f" Out of reach up to epsilon = {show(LARGEST_EPSILON)}: {', '.join(self.out_of_reach)}."
-        return (
-            f"{self.rows[0].name} reaches the target from epsilon = {number(float(self.epsilon))} on; no"
-            f" mechanism{over(self.query)} reaches it at epsilon = {number(float(self.impossible_at))}."
-            f"{beyond if self.out_of_reach else ''}"
-        )
+    asked = query.bounded if type(query) is Scalar and query.bounded is not None else query
+    designer = designer_for(asked, make(Fraction(1)), utility)
+    wanted = utility_for(asked, utility)
+    goal = _goal(target, utility)
+    trials = _Trials(designer, asked, wanted, goal, make)
+    if kind is PureDP and type(asked) is Scalar and type(utility) in (*SCALAR, Expected):
+        designer.check(asked, make(Fraction(1)), wanted)
+        with progress_bar("budget", 4, shown=progress) as step:
+            rows, missing = scalar_rows(asked, wanted, goal, step)
+            step("proving what is impossible")
+            return _budget(trials, utility, rows, missing, smallest)
+    with progress_bar("budget", designer.steps, shown=progress) as step:
+        names = trials.start(step, (smallest, largest))
+    with progress_bar("budget", len(names) + 1, shown=progress) as step:
+        rows, missing = _rows(trials, names, (smallest, largest), step)
+        if not rows:
+            raise UnreachableTargetError(
+                f"no mechanism here reaches the target {show(goal)} for any {parameter(kind)} up to {show(largest)};"
+                " ask for less accuracy.",
+                target=goal,
+            )
+        step("proving what is impossible")
+        return _budget(trials, utility, rows, missing, smallest)
 
 
-def budget_for(query: Scalar, *, utility: Utility, target: Number, progress: bool | None = None) -> Budget:
-    """The smallest epsilon at which some mechanism reaches the target, for every mechanism side by side.
+def _notion(name: str | None, **given: Number | None) -> tuple[type, dict[str, Number]]:
+    """The kind of requirement, and what of it is fixed."""
+    chosen = name or ("approximate" if given["delta"] is not None else "pure")
+    if chosen not in NOTIONS:
+        raise InvalidPrivacyError(f"notion is {name!r}; give one of {', '.join(map(repr, NOTIONS))}.", notion=name)
+    kind, wanted = NOTIONS[chosen]
+    for each, value in given.items():
+        if value is not None and each not in wanted:
+            takes = f"takes {' and '.join(wanted)}" if wanted else "takes neither delta nor alpha"
+            raise InvalidPrivacyError(f"{each} does not fit {chosen} privacy, which {takes}; leave it out.")
+        if value is None and each in wanted:
+            raise InvalidPrivacyError(f"{chosen} privacy needs {each}; for example {_EXAMPLES[each]}.")
+    return kind, {each: value for each, value in given.items() if value is not None}
 
-    Guarantees: each epsilon is the checked end of a bracket no wider than 0.1 %. Raises
-    UnreachableTargetError if no mechanism reaches the target. `progress` is that of `design`.
-    """
-    if not isinstance(query, Scalar):
-        raise InvalidQueryError(f"query is {query!r}; give nw.Scalar(sensitivity=...).", query=query)
-    if query.bounded is not None:
-        raise InvalidQueryError("this question has bounds for its answers, which budget_for does not know; use design.")
-    if type(utility) not in (*SCALAR, Expected):
-        served = ", ".join(u.__name__ for u in (*SCALAR, Expected))
-        raise InvalidUtilityError(f"utility is {utility!r}; budget_for serves {served}.", utility=utility)
-    check_problem(query, None, for_one(utility))
-    goal = parameter(target, "target")
+
+_EXAMPLES = {"delta": "delta=1e-6", "alpha": "alpha=2"}
+
+
+def _goal(target: Number, utility: Utility) -> Fraction:
+    goal = exact(target, "target")
     if goal <= 0 or (utility.larger_is_better and goal >= 1):
         allowed = "strictly between 0 and 1" if utility.larger_is_better else "positive"
         raise InvalidUtilityError(f"target is {show(goal)}; it must be {allowed}.", target=goal)
-    makers: dict[str, Maker] = {laplace_name(query): laplace, "staircase": tuned_staircase, "tailored": _optimum}
-    with progress_bar("budget", len(makers) + 1, shown=progress) as step:
-        rows, failures = [], {}
-        for name, make in makers.items():
-            step(name)
-            try:
-                rows.append(_row(name, make, query, utility, goal))
-            except UnreachableTargetError as error:
-                failures[name] = error
-        if not rows:
-            raise failures["tailored"]
-        step("proving what is impossible")
-        ordered = sorted(rows, key=lambda r: r.epsilon)
-        impossible = _impossible_at(query, utility, goal, ordered[0].epsilon)
-    return Budget(query, utility, goal, tuple(ordered), impossible, tuple(failures))
+    return goal
 
 
-def _optimum(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
-    if utility.tabulated:
-        return from_grid(loss_grid(query, epsilon, utility), symmetric=False)
-    return tuned_staircase(query, epsilon, utility)
+@dataclass(slots=True)
+class _Trials:
+    """The designs at the amounts that were tried: of each mechanism what it is and what it reaches."""
+
+    designer: Designer
+    query: Any
+    utility: Utility
+    target: Fraction
+    make: Maker
+    tried: dict[Fraction, dict[str, tuple[Any, Ball]]] = field(default_factory=dict)
+
+    def at(self, amount: Fraction, step: Advance = quiet) -> dict[str, tuple[Any, Ball]]:
+        """What answers the question at this amount, by kind; nothing where no mechanism can."""
+        if amount not in self.tried:
+            self.tried[amount] = self._designed(self.make(amount), step)
+        return self.tried[amount]
+
+    def _designed(self, privacy: Any, step: Advance) -> dict[str, tuple[Any, Ball]]:
+        try:
+            self.designer.check(self.query, privacy, self.utility)
+            proposals = list(self.designer.propose(self.query, privacy, self.utility, step))
+        except (InfeasibleError, SolverError):
+            return {}
+        found: dict[str, tuple[Any, Ball]] = {}
+        for p in proposals:
+            mechanism = p.mechanism.mechanism if type(p.mechanism) is Certified else p.mechanism
+            # What answers another question than the one that was asked does not count.
+            if mechanism.query == self.query:
+                found[p.name.split(", power ")[0]] = (p.mechanism, mechanism.expected(self.utility))
+        if self.whole:
+            found = dict([self._winner(found)]) if found else {}
+        return found
+
+    @property
+    def whole(self) -> bool:
+        """Whether mechanisms are not told apart: a design for answers in bounds takes seconds."""
+        return type(self.query) is Bounded
+
+    def _winner(self, found: dict[str, tuple[Any, Ball]]) -> tuple[str, tuple[Any, Ball]]:
+        return min(found.items(), key=lambda item: self._distance(item[1][1]))
+
+    def start(self, step: Advance, ends: tuple[Fraction, Fraction]) -> list[str]:
+        """The kinds of mechanism that are offered, at an amount of one and, where there are none, at the largest."""
+        found = self.at(Fraction(1), step) or self.at(ends[1], step)
+        return [_ANY] if self.whole else list(found)
+
+    def entry(self, name: str, amount: Fraction) -> tuple[str, Any, Ball] | None:
+        """The mechanism of this name at an amount, or of any name."""
+        found = self.at(amount)
+        if name != _ANY:
+            return (name, *found[name]) if name in found else None
+        return next(((n, *held) for n, held in found.items()), None)
+
+    def look(self, name: str, amount: Fraction) -> Look:
+        """Whether the mechanism reaches the target at this amount, and how far from it it is."""
+        entry = self.entry(name, amount)
+        if entry is None:
+            return Look(holds=False)
+        return Look(reaches(entry[2], self.target, self.utility), self._distance(entry[2]))
+
+    def _distance(self, value: Ball) -> float:
+        """The logarithm of the value over the target, of the odds where it is a probability; positive if missed."""
+        with precision():
+            if not value.is_finite():
+                return math.inf
+            worst = lower(value) if self.utility.larger_is_better else upper(value)
+        goal = self.target
+        if not self.utility.larger_is_better:
+            return _log(worst) - _log(goal)
+        return _log(goal) - _log(1 - goal) - (_log(worst) - _log(1 - worst))
+
+    @property
+    def slope(self) -> float:
+        """How fast the distance falls with the logarithm of the amount, for noise in proportion to its inverse."""
+        return float(self.utility.degree) / (1 if limits(type(self.make(Fraction(1))))[1] < 100 else 2)
 
 
-def _row(name: str, make: Maker, query: Scalar, utility: Utility, target: Fraction) -> BudgetRow:
-    epsilon = _five_digits(_search(name, make, query, utility, target))
-    for _ in range(_MOST_NOTCHES):
-        mechanism = make(query, epsilon, utility)
-        if name == "tailored":
-            mechanism = tailored_or(mechanism, query, epsilon, utility)
-        value = mechanism.expected(utility)
-        if reaches(value, target, utility):
-            break
-        epsilon = _five_digits(epsilon * (1 + _NOTCH))
-    else:
-        raise UnreachableTargetError("the search for epsilon did not settle; report this problem.", target=target)
-    below = epsilon
-    while below > SMALLEST_EPSILON:
-        below = max(SMALLEST_EPSILON, epsilon * (1 - _RELATIVE))
-        smaller = make(query, below, utility)
-        value_below = smaller.expected(utility)
-        if not reaches(value_below, target, utility):
-            break
-        epsilon, mechanism, value = below, smaller, value_below
+def _log(value: Fraction) -> float:
+    return math.log(float(value)) if float(value) > 0 else -math.inf
+
+
+def _rows(
+    trials: _Trials, names: list[str], ends: tuple[Fraction, Fraction], step: Advance
+) -> tuple[list[BudgetRow], tuple[str, ...]]:
+    rows: list[BudgetRow] = []
+    missing = []
+    for name in names:
+        step(name or "the cheapest mechanism")
+        found = _bracket(trials, name, ends, rows)
+        entry = None if found is None else trials.entry(name, found[1])
+        if found is None or entry is None:
+            missing.append(name)
+            continue
+        rows.append(_row(trials, entry, found))
+    return rows, tuple(filter(None, missing))
+
+
+def _bracket(
+    trials: _Trials, name: str, ends: tuple[Fraction, Fraction], rows: list[BudgetRow]
+) -> tuple[Fraction, Fraction] | None:
+    """Where the mechanism begins to reach the target; equals get the same bracket as the row before them."""
+    look = partial(trials.look, name)
+    for row in rows:
+        if look(row.amount).holds and (row.not_below == row.amount or not look(row.not_below).holds):
+            return row.not_below, row.amount
+    return first_place(look, rows[-1].amount if rows else Fraction(1), *ends, trials.slope)
+
+
+def _row(trials: _Trials, entry: tuple[str, Any, Ball], bracket: tuple[Fraction, Fraction]) -> BudgetRow:
+    """The certified mechanism at the end of the bracket where it reaches the target."""
+    name, given, value = entry
+    fails, holds = bracket
+    certified = given if type(given) is Certified else make_certified(given, trials.make(holds))
     with precision():
-        shown = float(value.mid())
-    return BudgetRow(name, epsilon, below, shown, make_certified(mechanism, PureDP(epsilon)))
+        shown = certified.mechanism.shown(trials.utility, value)
+    return BudgetRow(name, holds, fails, shown, certified)
 
 
-def _search(name: str, make: Maker, query: Scalar, utility: Utility, target: Fraction) -> Fraction:
-    """A float bisection on the logarithm of epsilon; its answer is only where checking starts."""
-
-    def good(log_epsilon: float) -> bool:
-        value = _quick_value(name, make, query, _clamped(math.exp(log_epsilon)), utility)
-        return value >= target if utility.larger_is_better else value <= target
-
-    low = high = 0.0
-    floor, ceiling = math.log(float(SMALLEST_EPSILON)), math.log(float(LARGEST_EPSILON))
-    while not good(high):
-        if high >= ceiling:
-            raise UnreachableTargetError(
-                f"even {name} noise does not reach the target {show(target)} for any epsilon up to"
-                f" {show(LARGEST_EPSILON)}; ask for less accuracy.",
-                target=target,
-            )
-        low, high = high, min(high + 1, ceiling)
-    while low >= high or good(low):
-        if low <= floor:
-            return SMALLEST_EPSILON
-        low, high = max(min(low, high) - 1, floor), min(low, high)
-    return _clamped(math.exp(first_true(good, low, high, within=1e-6)))
+def _budget(
+    trials: _Trials, utility: Utility, rows: list[BudgetRow], missing: tuple[str, ...], smallest: Fraction
+) -> Budget:
+    ordered = sorted(rows, key=lambda r: r.amount)
+    bound = partial(_bound, trials)
+    impossible = impossible_at(bound, utility, trials.target, ordered[0].amount, smallest)
+    over = trials.designer.over
+    return Budget(trials.query, utility, trials.target, tuple(ordered), impossible, missing, over)
 
 
-def _quick_value(name: str, make: Maker, query: Scalar, epsilon: Fraction, utility: Utility) -> float:
-    if utility.tabulated and name == "Laplace":
-        steps = max(1, math.ceil(_COARSE_CELLS * epsilon))
-        coarse = Additive(query, Laplace(query.sensitivity / epsilon), Lattice.cells(query.sensitivity / steps))
-        return float(coarse.expected(utility, FLOATS))
-    if utility.tabulated and name != laplace_name(query):
-        grid = LossGrid(query, epsilon, utility, cells_per_scale=_COARSE_CELLS)
-        return grid.best(symmetric=name == "staircase").value
-    return float(make(query, epsilon, utility).expected(utility, FLOATS))
+def _bound(trials: _Trials, amount: Fraction) -> Fraction | None:
+    """What nothing can beat at this amount; the infinite cost of what cannot be done is left to the caller."""
+    privacy = trials.make(amount)
+    trials.designer.check(trials.query, privacy, trials.utility)
+    return trials.designer.bound(trials.query, privacy, trials.utility)
 
 
-def _impossible_at(query: Scalar, utility: Utility, target: Fraction, epsilon: Fraction) -> Fraction:
-    """The largest epsilon tried at which the certified bound misses the target."""
-    for share in (1, 2, 4, 10, 30, 100, 300):
-        lower_epsilon = max(SMALLEST_EPSILON, epsilon * (1 - share * _RELATIVE))
-        bound = best_possible(query, lower_epsilon, utility)
-        if bound < target if utility.larger_is_better else bound > target:
-            return lower_epsilon
-    return Fraction(0)
-
-
-def reaches(value: Ball, target: Fraction, utility: Utility) -> bool:
-    """Whether a value certainly meets the target."""
-    with precision():
-        return lower(value) >= target if utility.larger_is_better else upper(value) <= target
-
-
-def _clamped(epsilon: float) -> Fraction:
-    return min(max(Fraction(epsilon).limit_denominator(10**12), SMALLEST_EPSILON), LARGEST_EPSILON)
-
-
-def _five_digits(epsilon: Fraction) -> Fraction:
-    """Rounded up to five significant digits."""
-    digits = 4 - math.floor(math.log10(float(epsilon)))
-    scale = Fraction(10) ** digits
-    return min(LARGEST_EPSILON, Fraction(math.ceil(epsilon * scale)) / scale)
+def impossible_at(
+    bound: Callable[[Fraction], Fraction | None],
+    utility: Utility,
+    target: Fraction,
+    amount: Fraction,
+    smallest: Fraction,
+) -> Fraction | None:
+    """The largest amount tried at which the certified bound misses the target, or nothing at all is feasible."""
+    for share in _SHARES:
+        less: Fraction = amount * (1 - share * RELATIVE)
+        if less < smallest:
+            return None
+        try:
+            limit = bound(less)
+        except InfeasibleError:
+            return less
+        except SolverError:
+            continue
+        if limit is None:
+            return None
+        if limit < target if utility.larger_is_better else limit > target:
+            return less
+    return None

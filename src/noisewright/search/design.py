@@ -16,7 +16,7 @@ from noisewright.problem.workload import Workload
 from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
 from noisewright.search.designers.histogram import HISTOGRAM_APPROXIMATE, HISTOGRAM_CONCENTRATED, HISTOGRAM_PURE
-from noisewright.search.designers.linear import LINEAR_METRIC
+from noisewright.search.designers.linear import LINEAR_APPROXIMATE, LINEAR_METRIC, LINEAR_PURE
 from noisewright.search.designers.plan import plan_designer
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
@@ -48,6 +48,8 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Bounded, PureDP): BOUNDED_PURE,
     (Choice, PureDP): CHOICE_PURE,
     (Linear, MetricPrivacy): LINEAR_METRIC,
+    (Linear, PureDP): LINEAR_PURE,
+    (Linear, ApproxDP): LINEAR_APPROXIMATE,
     (Workload, PureDP): WORKLOAD,
     (Workload, ApproxDP): WORKLOAD,
     (Workload, RenyiDP): WORKLOAD,

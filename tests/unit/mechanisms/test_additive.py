@@ -11,6 +11,7 @@ import pytest
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase, staircase
+from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.registry import mechanism_from_dict
@@ -38,6 +39,7 @@ COUNT = Additive(Scalar(2, integer=True), DiscreteLaplace(Fraction(2)), Lattice.
         (Scalar(1, integer=True), Laplace(ONE), Lattice.integers(), "real answers only"),
         (Scalar(1), DiscreteLaplace(ONE), Lattice.cells(TENTH), "integer answers only"),
         (Scalar(1), STAIRS, Lattice.cells(Fraction(1, 4)), "jumps"),
+        (Scalar(3, integer=True), Tabulated(Fraction(3), (3, 1), HALF), Lattice.integers(), "width 1"),
         (Scalar(1, integer=True), STAIRS, Lattice.integers(), "jumps"),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.piecewise import skewed_staircase, staircase
+from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped, nearest
@@ -102,6 +102,21 @@ def test_the_errors_of_parts_are_those_of_their_cells(power: int):
             assert float(lower(found[i])) <= wanted * (1 + 1e-9)
             assert float(upper(found[i])) >= wanted * (1 - 1e-9)
             assert float(found[i].mid()) == pytest.approx(wanted, rel=2e-3, abs=1e-12)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize(("period", "top"), [(1, HALF), (3, HALF), (4, Fraction(3, 2)), (5, Fraction(5, 2))])
+def test_staircase_noise_of_whole_numbers_has_their_errors(power: int, period: int, top: Fraction):
+    """Those of its masses on the whole numbers, not of its density, which is spread around them."""
+    law = Piecewise(ONE, Fraction(period), (-top - period, -top, top, top + period), (1, 0, 1), 1, 1)
+    part = Additive(Scalar(period, integer=True), law, Lattice.integers())
+    mechanism = PerCoordinate(Vector(Box([period, period]), integer=True), (part, part))
+    levels = {k: 0 if abs(k) < top else math.ceil((abs(k) - top) / period) for k in range(-400, 401)}
+    total = math.fsum(math.exp(-level) for level in levels.values())
+    wanted = math.fsum(abs(k) ** power * math.exp(-level) for k, level in levels.items()) / total
+    with precision():
+        found = mechanism.power_means(Fraction(power), BALLS)
+    assert [float(value.mid()) for value in found] == pytest.approx([wanted] * 2, rel=1e-9)
 
 
 def test_the_chance_of_a_useful_part_is_that_of_its_cells():

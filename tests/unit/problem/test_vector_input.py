@@ -68,7 +68,8 @@ def test_points_need_equal_rows_that_move_something(matrix, words):
 def test_sensitivities_of_wildly_different_size_are_refused():
     with pytest.raises(nw.errors.InvalidQueryError, match="other units"):
         nw.Vector(nw.Box([1e-90, 1e90]))
-    report = nw.design(nw.Vector(nw.Box([1e-20, 1e20])), privacy=nw.PureDP(1), utility=nw.SquaredError())
+    with pytest.warns(nw.errors.UnevenNumbersWarning):
+        report = nw.design(nw.Vector(nw.Box([1e-20, 1e20])), privacy=nw.PureDP(1), utility=nw.SquaredError())
     assert all(c.certified.certificate.bound <= 1 for c in report.candidates)
 
 

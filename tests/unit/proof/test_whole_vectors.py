@@ -275,3 +275,21 @@ def test_whole_numbers_move_by_whole_numbers():
         assert nw.Vector(chosen, integer=[True, False]).whole == (True, False)
     with pytest.raises(nw.errors.InvalidQueryError, match="1e12"):
         nw.Vector(nw.Box([10**13]), integer=True)
+
+
+@pytest.mark.parametrize("integer", [True, [True, False]])
+@pytest.mark.parametrize("ball", [nw.L1Ball, nw.L2Ball])
+def test_a_whole_number_moves_by_one_at_least(ball, integer):
+    """In a ball of a radius below 1 it would stay where it is, and need no noise."""
+    with pytest.raises(nw.errors.InvalidQueryError, match=r"is an integer, but one person can move it by 0\.5"):
+        nw.Vector(ball(Fraction(1, 2), 2), integer=integer)
+    with pytest.raises(nw.errors.InvalidQueryError, match="number 2 is an integer"):
+        nw.Vector(nw.Groups([nw.Box([1]), ball(Fraction(1, 2), 1)], 1), integer=True)
+    assert nw.Vector(ball(Fraction(3, 2), 2), integer=integer).extents == (Fraction(3, 2),) * 2
+
+
+def test_shares_of_the_smallest_epsilon_are_no_requirement_that_somebody_asked_for():
+    part = nw.mechanisms.Additive(nw.Scalar(1, integer=True), nw.laws.DiscreteGaussian(2), nw.laws.Lattice.integers())
+    counts = nw.mechanisms.Alike(nw.Histogram(9, bins_per_person=3), part)
+    with pytest.raises(nw.errors.UncertifiedError, match="in several bins"):
+        nw.certify(counts, nw.ApproxDP(Fraction(1, 10**5), Fraction(1, 10**6)))

@@ -190,3 +190,24 @@ def test_the_end_that_is_returned_was_checked_and_little_less_fails(tail: Tail, 
         t = tail.within(rest)
         assert upper(tail.beyond(t)) <= rest
         assert lower(tail.beyond(t * Fraction(99, 100) - Fraction(1, 100))) > rest
+
+
+@pytest.mark.parametrize(("bins", "confidence"), [(50, "0.95"), (50, "0.5"), (3, "0.98"), (1, "0.95")])
+def test_many_errors_that_are_hardly_ever_above_0_are_not_all_0_at_once(bins: int, confidence: str):
+    """Each of fifty counts is right 98 times in 100, all of them hardly more than every other time."""
+    part = nw.mechanisms.Additive(
+        nw.Scalar(1, integer=True), nw.laws.DiscreteLaplace(Fraction(1, 5)), nw.laws.Lattice.integers()
+    )
+    counts = make_certified(nw.mechanisms.Alike(nw.Histogram(bins), part), nw.PureDP(5))
+    fade = math.exp(-5)
+    least = next(m for m in range(9) if (1 - 2 * fade ** (m + 1) / (1 + fade)) ** bins >= float(confidence))
+    assert set(counts.half_width(confidence)) == {0}
+    assert counts.half_width(confidence, joint=True) == least
+
+
+def test_numbers_that_get_no_noise_are_not_off():
+    still = nw.mechanisms.NormShaped(
+        nw.Vector(nw.Box([0, 1]), integer=True), [nw.mechanisms.NormBlock([1], [1], Fraction(9))]
+    )
+    assert make_certified(still, nw.PureDP(9)).half_width("0.95") == (0, 0)
+    assert make_certified(still, nw.PureDP(9)).half_width("0.95", joint=True) == 0

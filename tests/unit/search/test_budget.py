@@ -90,6 +90,7 @@ def test_every_row_is_the_checked_end_of_a_narrow_bracket(query, utility, target
         with precision():
             value = row.certified.mechanism.expected(utility, BALLS)
             assert lower(value) >= goal if utility.larger_is_better else upper(value) <= goal
+    assert budget.impossible_at is not None
     assert budget.impossible_at < budget.epsilon
     bound = best_possible(query, budget.impossible_at, utility)
     assert bound < goal if utility.larger_is_better else bound > goal

@@ -9,8 +9,10 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.balls import ball, hull, precision
+from noisewright.problem.privacy import SMALLEST_EPSILON
 from noisewright.search.bounds.pure import best_possible
-from noisewright.search.budget import _impossible_at, budget_for, reaches
+from noisewright.search.budget import budget_for, impossible_at
+from noisewright.search.report.budget import reaches
 
 
 def _between(low: str, high: str) -> Any:
@@ -43,6 +45,7 @@ GOALS = [
 @pytest.mark.parametrize(("query", "utility", "target"), GOALS, ids=["squared", "useful", "quantile"])
 def test_no_mechanism_reaches_the_target_where_that_is_claimed(query: nw.Scalar, utility: Any, target: str):
     found = budget_for(query, utility=utility, target=target)
+    assert found.impossible_at is not None
     assert 0 < found.impossible_at < found.epsilon
     best = best_possible(query, found.impossible_at, utility)
     assert best < Fraction(target) if utility.larger_is_better else best > Fraction(target)
@@ -52,5 +55,23 @@ def test_no_mechanism_reaches_the_target_where_that_is_claimed(query: nw.Scalar,
 def test_where_the_bound_excludes_nothing_yet_the_claim_waits_for_it(utility: Any):
     """The target is what the best noise reaches at epsilon = 1: above it nothing is impossible."""
     target = best_possible(nw.Scalar(1), Fraction(1), utility)
-    assert Fraction(9, 10) < _impossible_at(nw.Scalar(1), utility, target, Fraction("1.05")) < 1
-    assert _impossible_at(nw.Scalar(1), utility, target, Fraction(2)) == 0
+
+    def bound(epsilon: Fraction) -> Fraction:
+        return best_possible(nw.Scalar(1), epsilon, utility)
+
+    found = impossible_at(bound, utility, target, Fraction("1.05"), SMALLEST_EPSILON)
+    assert found is not None
+    assert Fraction(9, 10) < found < 1
+    assert impossible_at(bound, utility, target, SMALLEST_EPSILON, SMALLEST_EPSILON) is None
+    assert impossible_at(lambda _: None, utility, target, Fraction(2), SMALLEST_EPSILON) is None
+
+
+def test_what_is_infeasible_is_impossible_and_a_solver_that_fails_proves_nothing():
+    asked: list[Fraction] = []
+
+    def bound(amount: Fraction) -> Fraction:
+        asked.append(amount)
+        raise nw.errors.SolverError("no") if len(asked) < 3 else nw.errors.InfeasibleError("no")
+
+    found = impossible_at(bound, nw.SquaredError(), Fraction(1), Fraction(1), SMALLEST_EPSILON)
+    assert found == asked[2] == Fraction(996, 1000)

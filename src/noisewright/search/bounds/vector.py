@@ -26,7 +26,7 @@ from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint, Groups, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible, power_bound, quantile_optimum, usefulness_optimum
-from noisewright.search.families.vector_parts import active, scalar
+from noisewright.search.families.vector_parts import active, scalars
 from noisewright.search.programmes.pairs import PairTable
 
 _INTERVALS = 32
@@ -58,7 +58,7 @@ def _each_by_itself(query: Vector, epsilon: Fraction, utility: Utility) -> Fract
 
     None for more different numbers than can be looked at.
     """
-    kinds = {i: (scalar(query, i), utility.alone(i)) for i in active(query)}
+    kinds = {i: (one, utility.alone(i)) for i, one in enumerate(scalars(query)) if one is not None}
     if len(set(kinds.values())) > _MOST_KINDS:
         return None
     best = {kind: best_possible(kind[0], epsilon, kind[1]) for kind in set(kinds.values())}

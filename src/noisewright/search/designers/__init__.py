@@ -5,6 +5,7 @@
 - vector, histogram: several numbers, counts by bin
 - bounded: answers in bounds
 - choice: one of several candidates
-- linear: linear questions under metric privacy
+- linear: linear questions under metric and ordinary privacy
+- scalar_budget: what a target costs for one number under pure privacy
 - workload: linear questions about one table
 """

@@ -1,8 +1,9 @@
-"""Linear questions under metric privacy."""
+"""Linear questions: under metric privacy, and under ordinary privacy, where one person is replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -16,12 +17,14 @@ from noisewright.numerics.distances import check_metric
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
-from noisewright.problem.privacy import MetricPrivacy
+from noisewright.problem.metrics import Hamming
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP
 from noisewright.problem.utilities import AbsoluteError, LargestError, SquaredError
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.vector import two_point_bound
 from noisewright.search.families.block_descent import LARGEST_UNIVERSE, block_descent
+from noisewright.search.families.column_gaussian import correlated_gaussian, independent_gaussian
 from noisewright.search.families.linear import best_single, elliptical_mechanism, laplace_mechanism
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.programmes.pairs import PairTable
@@ -30,6 +33,11 @@ from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
 
 _TABLES: Remembered[PairTable] = Remembered()
+_CORRELATED = "correlated Gaussian"
+REPLACED = (
+    "Neighbours differ in one person, who is replaced: the number of people stays. Ask query.with_absent() if people"
+    " may come and go."
+)
 
 
 def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -49,8 +57,38 @@ def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advan
         yield Proposal("block descent", descended(query, privacy, table, weights), 2)
 
 
+def propose_pure(query: Linear, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
+    """What metric privacy with one distance for every pair proposes."""
+    for p in propose(query, replaced(query, privacy), utility, step):
+        yield replace(p, mechanism=p.mechanism.mechanism)
+
+
+def propose_approximate(query: Linear, privacy: ApproxDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
+    """The purely private ones, with delta = 0, and Gaussian noise."""
+    yield from propose_pure(query, privacy, utility, step)
+    table = _table(query, MetricPrivacy(Hamming(query.size, 1)))
+    found, gap = independent_gaussian(query, privacy, table, utility)
+    yield Proposal("Gaussian", found, 0, remark=_remark("Gaussian", gap))
+    if correlated := correlated_gaussian(query, privacy, table, utility):
+        yield Proposal(_CORRELATED, correlated[0], 1, remark=_remark(_CORRELATED, correlated[1]))
+
+
+def replaced(query: Linear, privacy: Any) -> MetricPrivacy:
+    """Ordinary privacy as a metric: whoever is replaced by whomever, the same epsilon."""
+    return MetricPrivacy(Hamming(query.size, privacy.epsilon))
+
+
+def bound_pure(query: Linear, privacy: PureDP, utility: Utility) -> Fraction | None:
+    """That of the metric with one distance for every pair."""
+    return bound(query, replaced(query, privacy), utility)
+
+
 def _solved(name: str, found: Certified, simplicity: int, gap: float) -> Proposal:
-    return Proposal(name, found, simplicity, remark=f"{name} within {gap:.1e} of the best of its kind")
+    return Proposal(name, found, simplicity, remark=_remark(name, gap))
+
+
+def _remark(name: str, gap: float) -> str:
+    return f"{name} within {gap:.1e} of the best of its kind"
 
 
 def _table(query: Linear, privacy: MetricPrivacy) -> PairTable:
@@ -68,7 +106,10 @@ def notes(report: Report) -> Iterator[str]:
     ends = [c.remark for c in sorted(report.candidates, key=lambda c: c.name, reverse=True) if c.remark]
     if ends:
         yield f"Convex programmes (relative duality gap): {'; '.join(ends)}."
-    if note := getattr(report.privacy.metric, "note", ""):
+    metric = getattr(report.privacy, "metric", None)
+    if metric is None:
+        yield REPLACED
+    elif note := getattr(metric, "note", ""):
         yield note
     if report.query.dimension > 1 and all(c.name != "elliptical" for c in report.candidates):
         yield "Elliptical noise is not offered: the differences between elements do not span all queries."
@@ -129,4 +170,7 @@ def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: 
     return laplace_mechanism(query, privacy, [1 / float(c) for c in scales], wanted)
 
 
-LINEAR_METRIC = Designer((SquaredError, AbsoluteError, LargestError), propose, bound, check, notes=notes)
+_UTILITIES = (SquaredError, AbsoluteError, LargestError)
+LINEAR_METRIC = Designer(_UTILITIES, propose, bound, check, notes=notes)
+LINEAR_PURE = Designer(_UTILITIES, propose_pure, bound_pure, notes=notes)
+LINEAR_APPROXIMATE = Designer(_UTILITIES, propose_approximate, notes=notes)

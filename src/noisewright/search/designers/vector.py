@@ -28,7 +28,7 @@ from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, 
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.families.vector_approximate import approximate_mechanisms
 from noisewright.search.families.vector_concentrated import concentrated_mechanisms
-from noisewright.search.families.vector_parts import active, assembled, scalar
+from noisewright.search.families.vector_parts import active, assembled, scalar, scalars
 from noisewright.search.families.vector_pure import Mechanisms, mid, pure_mechanisms
 from noisewright.search.report.designer import Designer, Proposal, check_problem, designed
 from noisewright.search.report.report import Report
@@ -90,7 +90,7 @@ def bound(one: Designer, query: Vector, privacy: Any, utility: Utility) -> Fract
 
 def _kinds(query: Vector, utility: Utility) -> dict[int, Kind]:
     """Each number that moves by itself; equal ones are the same."""
-    return {i: (scalar(query, i), utility.alone(i)) for i in active(query)}
+    return {i: (one, utility.alone(i)) for i, one in enumerate(scalars(query)) if one is not None}
 
 
 def _by_itself(query: Vector, privacy: Any, utility: Utility, kinds: dict[int, Kind], moving: int) -> bool:

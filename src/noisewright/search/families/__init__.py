@@ -8,6 +8,6 @@
 - vector_pure, vector_approximate, vector_concentrated, vector_whole, vector_parts, together: several numbers
 - shapes, central, bounded_optimum: answers in bounds
 - exponential: candidates chosen by their distance, and releases kept in bounds afterwards
-- linear, block_descent: linear questions
+- linear, column_gaussian, block_descent: linear questions
 - strategies, optimal, residuals: workloads: trees and searched rows, the optimum, marginals
 """

@@ -19,6 +19,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
+from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.utilities import AbsoluteError, PowerError
 from noisewright.problem.utility import Utility
@@ -49,10 +50,21 @@ def assembled(query: Vector, parts: dict[int, Additive]) -> PerCoordinate:
     return PerCoordinate(query, tuple(parts.get(i) for i in range(query.dimension)))
 
 
+def scalars(query: Vector) -> list[Scalar | None]:
+    """The question for each of the numbers by itself; none where it cannot move."""
+    known: dict[tuple[Fraction, bool], Scalar | None] = {}
+    for extent, whole in set(zip(query.extents, query.whole, strict=True)):
+        one = Scalar(math.floor(extent), integer=True) if whole and extent else Scalar(extent) if extent else None
+        known[extent, whole] = one
+    return [known[pair] for pair in zip(query.extents, query.whole, strict=True)]
+
+
 def scalar(query: Vector, place: int) -> Scalar:
     """The question for one of the numbers by itself."""
-    extent, whole = query.extents[place], query.whole[place]
-    return Scalar(math.floor(extent), integer=True) if whole else Scalar(extent)
+    found = scalars(query)[place]
+    if found is None:
+        raise InvalidQueryError(f"nobody can move number {place + 1}.", place=place)
+    return found
 
 
 def alone(
@@ -88,9 +100,11 @@ def shared_noise(
     def part(one: Scalar, scale: Fraction, own: Utility | None) -> Additive:
         return alone(one, law(scale), scale, own, steps)
 
-    parts = {}
+    parts, each, extents = {}, scalars(query), query.extents
     for i, share in shares.items():
-        parts[i] = part(scalar(query, i), query.extents[i] / share, utility.alone(i) if utility else None)
+        one = each[i]
+        if one is not None:
+            parts[i] = part(one, extents[i] / share, utility.alone(i) if utility else None)
     return assembled(query, parts)
 
 
@@ -153,9 +167,11 @@ def tailored_parts(query: Vector, shares: Shares, utility: Utility) -> PerCoordi
             return tuned_staircase(one, share, own)
         return with_split(one, share, float(np.interp(math.log(share), *splits)))
 
-    parts = {}
+    parts, each = {}, scalars(query)
     for i, share in shares.items():
-        parts[i] = part(scalar(query, i), share, AbsoluteError() if utility.joint else utility.alone(i))
+        one = each[i]
+        if one is not None:
+            parts[i] = part(one, share, AbsoluteError() if utility.joint else utility.alone(i))
     return assembled(query, parts)
 
 

@@ -1,6 +1,7 @@
 """What `design` returns and how it is shown.
 
 - designer: proposals measured, certified, compared with the bound, ranked
+- budget: what `budget_for` returns
 - report: ranked candidates, the bound, and why the winner won
 - uneven: numbers whose errors should not be added up without weights
 - words: how much better, in words
