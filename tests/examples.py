@@ -19,6 +19,7 @@ from noisewright.mechanisms.registry import mechanism_from_dict, renewed
 from noisewright.problem.metrics import Attributes, Scaled, Sum
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record
+from noisewright.problem.workload import Listed, Part, Regular
 
 CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"
 HALF, THIRD, TENTH = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
@@ -54,6 +55,16 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.Scalar: {"sensitivity": 2},
     nw.Vector: {"sensitivity": nw.Box([2, 3])},
     nw.Linear: {"matrix": [[1, 2], [0, 3]], "people": 7},
+    nw.Workload: {"matrix": [[1, 2, 0], [0, HALF, 3]], "cells_per_person": 2},
+    Regular: {"form": "ranges", "size": 3},
+    Listed: {"numerators": [[1, 2, 0]], "denominators": [3]},
+    Part: {"factors": [Regular("prefixes", 3)], "weight": 2},
+    nw.mechanisms.DenseRows: {"matrix": [[3, 1], [0, 2]], "places": [1, 0, 2]},
+    nw.mechanisms.BlockRows: {"size": 5, "branching": 2, "levels": [0, 2]},
+    nw.mechanisms.ContrastRows: {"size": 5, "branching": 3},
+    nw.mechanisms.EndlessRows: {"size": 9},
+    nw.mechanisms.ResidualRows: {"sizes": [2, 3], "subsets": [(), (0,)]},
+    nw.mechanisms.MarginalRows: {"sizes": [2, 3], "subsets": [(0, 1), (1,)]},
     nw.Universe: {"attributes": ["x", "y"], "elements": [("a", 1), ("b", 2)]},
     nw.PowerError: {"power": 3},
     nw.SquaredError: {},

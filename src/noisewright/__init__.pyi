@@ -49,6 +49,7 @@ from noisewright.problem.utilities import (
     Usefulness as Usefulness,
     WorstVariance as WorstVariance,
 )
+from noisewright.problem.workload import Workload as Workload
 from noisewright.proof.certify import Certificate as Certificate, certify as certify
 from noisewright.sample.certified import Certified as Certified
 from noisewright.search.budget import Budget as Budget, BudgetRow as BudgetRow, budget_for as budget_for

@@ -23,6 +23,7 @@ TRUTHS: dict[str, Callable[[Any], str]] = {
     "choice": lambda query: ",".join(f"{name}={i}" for i, name in enumerate(query.candidates)),
     "vector": lambda query: ",".join(str(i if w else Fraction(i, 3)) for i, w in enumerate(query.whole)),
     "histogram": lambda query: ",".join(map(str, range(query.bins))),
+    "workload": lambda query: ",".join(str(2 + i) for i in range(query.size)),
     "linear": lambda query: ",".join(str(2 + i) for i in range(query.size)),
 }
 """A true answer to each kind of question, as a person types it."""

@@ -167,6 +167,7 @@ ANSWERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "choice": lambda query: {name: i for i, name in enumerate(query["candidates"])},
     "vector": lambda query: _numbers(query),
     "histogram": lambda query: list(range(query["bins"])),
+    "workload": lambda query: [2 + i for i in range(nw.Workload.from_dict(query).size)],
     "linear": lambda query: [2 + i for i in range(len(query["numerators"][0].split()))],
 }
 """A true answer to each kind of question."""
@@ -204,6 +205,9 @@ def _fits(mechanism: dict[str, Any], answer: Any, released: Any) -> bool:
         point = released if isinstance(released, tuple) else (released,)
         return point in [tuple(float(Fraction(x)) for x in candidate) for candidate in mechanism["candidates"]]
     query = _query(mechanism)
+    if query["kind"] == "workload":
+        answers = released.answers
+        return answers.shape == (nw.Workload.from_dict(query).dimension,) and bool(np.isfinite(answers).all())
     if query["kind"] == "choice":
         return released in query["candidates"]
     if query["kind"] in {"bounded", "ranged-scalar"}:

@@ -18,6 +18,7 @@ from noisewright.problem.privacy import REQUIREMENTS, RenyiDP
 from noisewright.problem.queries import QUERIES, Bounded, Scalar, Vector
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, SquaredError, Usefulness
 from noisewright.problem.utility import UTILITIES
+from noisewright.problem.workload import Workload
 from noisewright.sample.certified import Certified
 from noisewright.search import design as doors
 from noisewright.search.design import DESIGNERS, design
@@ -30,6 +31,7 @@ from tests.wording import assert_reads_well
 SMALL: dict[type, Any] = {
     Bounded: Bounded(1, (0, 1), (-4, 5), 0),
     Linear: Linear([[1, 0, 2], [0, 1, 1]]),
+    Workload: Workload([[1, 0, 2], [0, 1, 1]]),
     RenyiDP: RenyiDP(2, 2),
     SquaredError: SquaredError(),
     AbsoluteError: AbsoluteError(),

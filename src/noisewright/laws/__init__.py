@@ -2,7 +2,7 @@
 
 - base, lattice, registry: what a law is and where its log-ratio passes epsilon, the grid it is used on, names in files
 - laplace, gaussian, logistic, hyperbolic_secant: smooth laws
-- piecewise, tabulated, discrete_gaussian: staircases and cells; laws born on the integers
+- piecewise, tabulated, discrete_gaussian, rounded_normal: staircases and cells; laws born on the integers
 - twofold, folds, combined, formula, inverse: Laplace noise whose rate is random, and its folds
 - bumps, shells: parts of composite and of norm-shaped noise
 

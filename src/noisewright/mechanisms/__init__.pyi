@@ -28,9 +28,20 @@ from noisewright.mechanisms.selection import (
     MetricMWEM as MetricMWEM,
     MetricSmallDB as MetricSmallDB,
 )
+from noisewright.mechanisms.strategy import GaussianStrategy as GaussianStrategy, LaplaceStrategy as LaplaceStrategy
+from noisewright.mechanisms.strategy_rows import (
+    BlockRows as BlockRows,
+    ContrastRows as ContrastRows,
+    DenseRows as DenseRows,
+    EndlessRows as EndlessRows,
+    MarginalRows as MarginalRows,
+    ResidualRows as ResidualRows,
+)
 from noisewright.mechanisms.truncated import Truncated as Truncated
 from noisewright.problem.queries import Bounded as Bounded
 from noisewright.proof.conversions import implied_bound as implied_bound
+from noisewright.sample.strategy import AdjustedAnswer as AdjustedAnswer, WorkloadAnswer as WorkloadAnswer
+from noisewright.sample.stream import CountStream as CountStream
 from noisewright.search.designers.bounded import design_bounded as design_bounded
 from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
 from noisewright.search.families.composition import (

@@ -4,6 +4,7 @@
 - series, special: sums, special functions, powers
 - bisection: where a property turns, by ends that were checked
 - distances, pairs: metrics and every pair of a universe, floats first, exact where they do not decide
+- whole_matrices, workloads: exact products of whole numbers; what a workload does to arrays, axis by axis
 - lp: linear programmes; multiplicative weights
 - remembered: what was computed about immutable things
 """

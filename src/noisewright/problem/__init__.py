@@ -1,6 +1,7 @@
 """The vocabulary, exact at birth: what is asked, what must be protected, what counts as good.
 
-- queries, histogram, linear: questions: one number, several, counts by bin, linear ones over a universe, choices
+- queries, histogram, linear, workload: one number, several, counts by bin, linear questions about a universe or a
+  table, choices
 - sensitivity: every difference that one person can make, as a set
 - privacy: requirements
 - metrics, geometry: budgets for pairs of elements

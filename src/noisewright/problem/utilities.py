@@ -323,6 +323,9 @@ class WorstVariance(SquaredError):  # noqa: N818  # no exception, an error of an
     def __str__(self) -> str:
         return "worst-case variance"
 
+    def several(self) -> str:
+        return "largest variance of any question"
+
 
 @record("average-variance", UTILITIES, error=InvalidUtilityError)
 class AverageVariance(Utility):

@@ -96,6 +96,12 @@ class Certified(Unchanging):
         """
         return release_many_in_kind(self.mechanism, self._drawer(), answers, entropy or SystemEntropy())
 
+    def stream(self, *, entropy: Entropy | None = None) -> Any:
+        """For prefix sums: a stream that takes one count at a time (`CountStream`); all of it costs one budget."""
+        from noisewright.sample.stream import CountStream  # which takes what is defined here
+
+        return CountStream(self, entropy=entropy)
+
     def half_width(self, confidence: Number, *, joint: bool = False) -> Any:
         """How far from the truth an answer is with a confidence such as 0.95: a number for one number.
 

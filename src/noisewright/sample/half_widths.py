@@ -29,6 +29,7 @@ from noisewright.problem.fields import flag
 from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Choice
 from noisewright.problem.utilities import ErrorQuantile
+from noisewright.sample.points import slip_of
 from noisewright.sample.tails import GeometricTail, NormalTail, PartTail, RoundTail, ShellTail, Tail
 
 _DIGITS = 4
@@ -86,21 +87,44 @@ def half_width(mechanism: Any, confidence: Number, *, joint: bool) -> Any:
 
     With `joint`, one number that all errors stay within at once.
     Guarantees: the chance to stay within was checked in balls to reach the confidence, over the noise that is drawn
-    and over where in its cell of the lattice the true answer lies; for answers in bounds it holds for every answer.
+    and over where in its cell of the lattice the true answer lies, and the rounding of what is released to decimals
+    was added; for answers in bounds it holds for every answer.
     Rounded up to four digits; whole numbers are exact. For linear questions the bias of rounded columns is counted
     for the question's people, or for a million where it does not say how many there are.
     """
     wanted, together = ErrorQuantile(confidence), flag().read(joint, "joint", InvalidUtilityError)
     with precision():
         if isinstance(mechanism, Additive | Conditional):
-            return _shown(upper(mechanism.expected(wanted)), mechanism.query.integer)
-        groups = groups_of(mechanism)
+            slip = _slip(mechanism) if isinstance(mechanism, Additive) else Fraction(0)
+            return _shown(upper(mechanism.expected(wanted)) + slip, mechanism.query.integer)
+        groups, slips = groups_of(mechanism), _slips(mechanism)
         query = mechanism.query
         widths, whole = _each(groups, query.dimension, wanted.confidence), getattr(query, "integer", False)
         if together:
-            return _shown(_joint([*groups.values()], widths, wanted.confidence), whole is True)
+            every = _joint([*groups.values()], widths, wanted.confidence)
+            return _shown(every + max(slips.values(), default=Fraction(0)), whole is True)
         each = [whole] * len(widths) if isinstance(whole, bool) else whole
-        return tuple(_shown(width, one) for width, one in zip(widths, each, strict=True))
+        reaches = (width + slips.get(i, 0) for i, width in enumerate(widths))
+        return tuple(_shown(reach, one) for reach, one in zip(reaches, each, strict=True))
+
+
+def _slip(part: Additive) -> Fraction:
+    """How far what is released may be from its lattice point, which the error is counted for."""
+    return Fraction(0) if part.query.integer else slip_of(part.lattice.step, part.spacing)
+
+
+def _slips(mechanism: Any) -> dict[int, Fraction]:
+    """The same for each of several numbers that are released as decimals."""
+    if isinstance(mechanism, PerCoordinate):
+        known = {id(part): _slip(part) for part in {id(part): part for part in mechanism.parts if part}.values()}
+        return {i: known[id(part)] for i, part in enumerate(mechanism.parts) if part}
+    blocks = mechanism.blocks if isinstance(mechanism, NormShaped) else ()
+    return {
+        place: slip_of(step, step * mechanism.stretch(block))
+        for block in blocks
+        if not mechanism.whole(block)
+        for place, step in zip(block.places, block.steps, strict=True)
+    }
 
 
 def _each(groups: Mapping[tuple[int, ...], Group], count: int, confidence: Fraction) -> list[Fraction]:

@@ -33,6 +33,14 @@ def decimals_of(step: Fraction) -> int | None:
     return own if own <= _MOST_DECIMALS else None
 
 
+def slip_of(step: Fraction, spacing: Fraction) -> Fraction:
+    """How far a released decimal is from its lattice point at most: half a unit, or 0 where all points are decimals."""
+    decimals = decimals_of(step)
+    if decimals is None or (spacing * 10**decimals).denominator == 1:
+        return Fraction(0)
+    return Fraction(1, 2 * 10**decimals)
+
+
 class Points:
     """The released number of lattice point n, which is n * spacing: the nearest decimal, a half upwards.
 

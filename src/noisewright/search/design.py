@@ -12,6 +12,7 @@ from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP
 from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
 from noisewright.problem.remarks import UnevenNumbersWarning
 from noisewright.problem.utility import Utility
+from noisewright.problem.workload import Workload
 from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
 from noisewright.search.designers.histogram import HISTOGRAM_APPROXIMATE, HISTOGRAM_CONCENTRATED, HISTOGRAM_PURE
@@ -21,6 +22,7 @@ from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, 
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.designers.two_fold import exploring, exploring_several
 from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_CONCENTRATED, VECTOR_PURE
+from noisewright.search.designers.workload import WORKLOAD
 from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed, for_one
 from noisewright.search.report.report import Report
@@ -48,6 +50,10 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
     (Linear, MetricPrivacy): LINEAR_METRIC,
     (Linear, PureDP): LINEAR_PURE,
     (Linear, ApproxDP): LINEAR_APPROXIMATE,
+    (Workload, PureDP): WORKLOAD,
+    (Workload, ApproxDP): WORKLOAD,
+    (Workload, RenyiDP): WORKLOAD,
+    (Workload, ZeroConcentratedDP): WORKLOAD,
 }
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""
 

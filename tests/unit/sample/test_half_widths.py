@@ -18,7 +18,8 @@ from noisewright.numerics.balls import lower, precision, upper
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.utilities import ErrorQuantile
 from noisewright.sample.certified import make_certified
-from noisewright.sample.half_widths import rounded_up
+from noisewright.sample.half_widths import half_width, rounded_up
+from noisewright.sample.points import Points, slip_of
 from noisewright.sample.tails import GeometricTail, NormalTail, RoundTail, ShellTail, Tail
 from tests.mechanisms_by_hand import GEOMETRIC
 from tests.saved import example
@@ -211,3 +212,23 @@ def test_numbers_that_get_no_noise_are_not_off():
     )
     assert make_certified(still, nw.PureDP(9)).half_width("0.95") == (0, 0)
     assert make_certified(still, nw.PureDP(9)).half_width("0.95", joint=True) == 0
+
+
+@pytest.mark.parametrize(("step", "exact"), [("1/3", True), ("1/3", False), ("1/4", False), ("1/4", True)])
+def test_released_decimals_may_be_farther_off_than_their_lattice_points(step: str, exact: bool):
+    part = nw.mechanisms.Additive(nw.Scalar(1, exact=exact), nw.laws.Laplace(1), nw.laws.Lattice.cells(Fraction(step)))
+    points = Points(part.lattice.step, part.spacing)
+    far = max(abs(Fraction(points.one(n)) - n * part.spacing) for n in (*range(-9, 9), 2**24, 3 * 2**22, 2**23 + 2**19))
+    slip = slip_of(part.lattice.step, part.spacing)
+    assert far <= slip + Fraction(1, 10**8)
+    assert slip == (0 if (step, exact) == ("1/4", True) else Fraction(1, 20) if step == "1/3" else Fraction(1, 200))
+    block = nw.mechanisms.NormBlock([0], [step], Fraction(1, 2))
+    query = nw.Vector(nw.Box([1]), exact=exact)
+    single = make_certified(part, nw.PureDP(1)).half_width("0.9")
+    several = [nw.mechanisms.PerCoordinate(query, [part]), nw.mechanisms.NormShaped(query, [block])]
+    with precision():
+        assert single == rounded_up(upper(part.expected(ErrorQuantile("0.9"))) + slip)
+        for mechanism in several:
+            alone = lower(mechanism.expected(ErrorQuantile("0.9")))
+            for width in (*half_width(mechanism, "0.9", joint=False), half_width(mechanism, "0.9", joint=True)):
+                assert alone + slip <= width <= float(alone + slip) * 1.01

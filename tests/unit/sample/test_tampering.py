@@ -15,6 +15,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import MechanismFileError, NoisewrightError, UncertifiedError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
+from noisewright.problem.records import digest
 from noisewright.sample.certified import Certified, make_certified
 from tests.brute import privacy_loss
 from tests.forgery import at, leaves, put, resealed
@@ -143,3 +144,16 @@ def test_values_that_json_cannot_carry():
     data = {**SAVED["laplace"], "mechanism": {"kind": float("nan")}}
     with pytest.raises(MechanismFileError, match="JSON"):
         Certified.from_dict(data)
+
+
+def test_groups_nested_too_deep_are_no_mechanism():
+    nested: Any = {"kind": "box", "each": ["1"]}
+    for _ in range(320):
+        nested = {"kind": "groups", "sets": [nested], "at_most": 1}
+    saved = SAVED["laplace"]
+    query = {"kind": "vector", "sensitivity": nested}
+    parts = [saved["mechanism"]]
+    content = {**saved, "mechanism": {"kind": "per-coordinate", "query": query, "parts": parts}}
+    del content["digest"]
+    with pytest.raises(MechanismFileError):
+        Certified.from_dict({**content, "digest": digest(content)})

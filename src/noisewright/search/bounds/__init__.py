@@ -2,4 +2,5 @@
 
 - pure, approximate, chain, two_fold: one number
 - vector, bounded, choice: several numbers and linear questions, answers in bounds, choices
+- workload, line: strategies for questions about a table or along a line, and every unbiased method
 """

@@ -7,4 +7,5 @@
 - choice: one of several candidates
 - linear: linear questions under metric and ordinary privacy
 - scalar_budget: what a target costs for one number under pure privacy
+- workload: linear questions about one table
 """

@@ -9,4 +9,5 @@
 - shapes, central, bounded_optimum: answers in bounds
 - exponential: candidates chosen by their distance, and releases kept in bounds afterwards
 - linear, column_gaussian, block_descent: linear questions
+- strategies, optimal, residuals: workloads: trees and searched rows, the optimum, marginals
 """

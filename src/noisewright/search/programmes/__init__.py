@@ -3,4 +3,5 @@
 - approximate: one number with a delta
 - bounded, layout, feasible, repair: answers in bounds
 - linear, pairs: linear questions
+- strategy, pure_strategy: workloads
 """

@@ -6,5 +6,5 @@
 - uneven: numbers whose errors should not be added up without weights
 - words: how much better, in words
 - shown: tables in text and HTML, the progress bar
-- plots, picture: pictures, and the figure that notebooks show
+- plots, workload_plots, picture: pictures, and the figure that notebooks show
 """

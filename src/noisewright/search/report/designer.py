@@ -19,6 +19,7 @@ from noisewright.search.report.report import Candidate, Report
 from noisewright.search.report.shown import Advance
 
 _LARGEST_SCALE = 150.0
+_MOST_PARTS = 1 << 16
 TIE = 1e-6
 """Values this near are equals: the room for rounding errors of real answers makes differences of about 1e-7."""
 
@@ -103,7 +104,8 @@ def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound
         worst = lower(value) if utility.larger_is_better else upper(value)
         middle = mechanism.shown(utility, value)
         error = float(max(upper(value) - Fraction(middle), Fraction(middle) - lower(value)))
-        parts = _parts(mechanism, utility) if hasattr(query, "dimension") else ()
+        few = 0 < getattr(query, "dimension", 0) <= _MOST_PARTS and getattr(mechanism, "each_known", True)
+        parts = _parts(mechanism, utility) if few else ()
     gap = relative_gap(worst, limit, larger=utility.larger_is_better)
     return Candidate(proposal.name, certified, middle, gap, offset, error, parts, proposal.remark)
 

@@ -15,6 +15,8 @@ from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.workload import Workload
+from noisewright.search.report.workload_plots import draw_workload
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,6 +36,9 @@ def plot_report(report: Report, path: str | Path | None) -> Figure:
     """What each candidate does to one number, to several or to answers in bounds, and how good it is."""
     if hasattr(report.query, "inputs"):
         figure = _bounded(report)
+    elif isinstance(report.query, Workload):
+        figure = new_figure(15, 4.4)
+        draw_workload(report, figure, _ranking)
     else:
         figure = new_figure(11, 4.2)
         if hasattr(report.query, "candidates"):

@@ -193,7 +193,8 @@ class Report(Unchanging):
     @property
     def title(self) -> str:
         """The utility in words, as one number or several are measured."""
-        return str(self.utility.several() if any(self.parts) else self.utility)
+        several = any(self.parts) or getattr(self.query, "dimension", 1) > _SHOWN
+        return str(self.utility.several() if several else self.utility)
 
     def _goal(self) -> str:
         return f"{self.title} ({'larger' if self.utility.larger_is_better else 'smaller'} is better)"

@@ -1,0 +1,316 @@
+"""Workloads: many linear questions about one table of counts, kept in the form in which they were asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any, TypeAlias
+
+from noisewright.problem import fields
+from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.queries import QUERIES
+from noisewright.problem.records import Family, Record, record
+
+FORMS = ("identity", "total", "prefixes", "ranges")
+MOST_CELLS_BUILT = 20_000_000
+"""How many entries of a matrix are built at most when somebody asks for it."""
+_MOST_PARTS = 100_000
+_LARGEST_AXIS = 2**40
+_LARGEST_WEIGHT = Fraction(10**30)
+
+FACTORS: Family[Any] = Family("questions about one axis of a table", InvalidQueryError)
+"""Every form of questions about one axis by the name it has in files."""
+
+
+@record("regular", FACTORS, error=InvalidQueryError)
+class Regular(Record):
+    """Questions of a known form about an axis of `size` cells: each cell, the total, first cells, runs of cells."""
+
+    form: fields.Text = fields.text(among=FORMS)
+    size: fields.Whole = fields.whole(at_least=1, at_most=_LARGEST_AXIS, shown="n", hint=": how many cells there are")
+
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        n = self.size
+        return {"identity": n, "total": 1, "prefixes": n, "ranges": n * (n + 1) // 2}[self.form]
+
+    def rows(self) -> list[list[Fraction]]:
+        """The matrix; runs in the order of their first cell, then of their last."""
+        n = self.size
+        ends = {
+            "identity": ((i, i) for i in range(n)),
+            "total": ((0, n - 1) for _ in range(1)),
+            "prefixes": ((0, j) for j in range(n)),
+            "ranges": ((i, j) for i in range(n) for j in range(i, n)),
+        }[self.form]
+        return [[Fraction(int(low <= k <= high)) for k in range(n)] for low, high in ends]
+
+
+@record("listed", FACTORS, error=InvalidQueryError)
+class Listed(Record):
+    """Questions by their weights: row k of the matrix is `numerators[k]` over `denominators[k]`."""
+
+    numerators: fields.PackedMatrix = fields.whole_matrix()
+    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True)
+
+    def __post_init__(self) -> None:
+        rows, columns = self.numerators.rows, self.numerators.columns
+        if not rows or not columns:
+            raise InvalidQueryError("matrix is empty; give at least one question over at least one cell.")
+        if rows * columns > MOST_CELLS_BUILT:
+            raise InvalidQueryError(f"matrix is too large; at most {MOST_CELLS_BUILT} entries are read.")
+        if len(self.denominators) != rows:
+            raise InvalidQueryError(f"there are {len(self.denominators)} denominators for {rows} questions.")
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return self.numerators.columns
+
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        return self.numerators.rows
+
+    def rows(self) -> list[list[Fraction]]:
+        """The matrix."""
+        return [[Fraction(v, d) for v in row] for row, d in zip(self.numerators, self.denominators, strict=True)]
+
+
+Factor: TypeAlias = Regular | Listed
+
+
+@record(error=InvalidQueryError)
+class Part(Record):
+    """Questions that are products of questions about the axes of a table; each counts `weight` times."""
+
+    factors: fields.Many[Factor] = fields.tuple_of(fields.one_of(FACTORS))
+    weight: fields.Rational = fields.rational(
+        at_least=1 / _LARGEST_WEIGHT, at_most=_LARGEST_WEIGHT, shown="weight", hint=": how much each question counts"
+    )
+
+    def __post_init__(self) -> None:
+        if not self.factors:
+            raise InvalidQueryError("a part of a workload needs questions about at least one axis.")
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return math.prod(factor.size for factor in self.factors)
+
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        return math.prod(factor.questions for factor in self.factors)
+
+
+@record("workload", QUERIES, error=InvalidQueryError)
+class Workload(Record):
+    """Linear questions about one table of whole counts, answered together.
+
+    `Workload(matrix)` has one row of weights for each question, one column for each cell; `ranges(n)`, `prefixes(n)`,
+    `identity(n)`, `total(n)` and `marginals(sizes, which)` are kept in that form and never built. `a | b` asks both,
+    `a.product(b)` asks every pair about the table with the cells of both (those of `a` vary slowest), and
+    `a * weight` lets each question count that many times: weights multiply squared errors and variances, not answers.
+
+    One person is counted in at most `cells_per_person` different cells, once in each, and may come or leave; with
+    `replace=True` the number of people is public, all are counted somewhere, and one person may move to other cells.
+    """
+
+    parts: fields.Many[Part] = fields.tuple_of(fields.only(Part))
+    cells_per_person: fields.Whole = fields.whole(
+        at_least=1, at_most=10**6, default=1, absent=1, hint=": in how many cells one person is counted"
+    )
+    replace: fields.Flag = fields.flag(default=False, absent=False)
+
+    def __init__(self, matrix: Iterable[Iterable[Number]], *, cells_per_person: int = 1, replace: bool = False) -> None:
+        self.born(parts=[Part([_listed(matrix)], 1)], cells_per_person=cells_per_person, replace=replace)
+
+    def __post_init__(self) -> None:
+        sizes = {part.size for part in self.parts}
+        if not sizes:
+            raise InvalidQueryError("the workload is empty; give at least one question.")
+        if len(sizes) > 1:
+            low, high = min(sizes), max(sizes)
+            raise InvalidQueryError(
+                f"some questions are about {low} cells, others about {high}; ask all of them about the same table.",
+                sizes=sorted(sizes),
+            )
+        if len(self.parts) > _MOST_PARTS:
+            raise InvalidQueryError(f"there are {len(self.parts)} parts; at most {_MOST_PARTS} are allowed.")
+        if not any(all(map(_asks, part.factors)) for part in self.parts):
+            raise InvalidQueryError("every weight is 0, so that nothing is asked; give at least one that is not.")
+
+    @classmethod
+    def identity(cls, n: int, *, cells_per_person: int = 1, replace: bool = False) -> Workload:
+        """The count of each of n cells."""
+        return cls._regular("identity", n, cells_per_person, replace)
+
+    @classmethod
+    def total(cls, n: int, *, cells_per_person: int = 1, replace: bool = False) -> Workload:
+        """The sum over all n cells, one question."""
+        return cls._regular("total", n, cells_per_person, replace)
+
+    @classmethod
+    def prefixes(cls, n: int, *, cells_per_person: int = 1, replace: bool = False) -> Workload:
+        """The sums over the first 1, 2, …, n cells."""
+        return cls._regular("prefixes", n, cells_per_person, replace)
+
+    @classmethod
+    def ranges(cls, n: int, *, cells_per_person: int = 1, replace: bool = False) -> Workload:
+        """The sums over all runs of neighbouring cells, in the order of their first cell, then of their last."""
+        return cls._regular("ranges", n, cells_per_person, replace)
+
+    @classmethod
+    def marginals(
+        cls,
+        sizes: Sequence[int] | Mapping[str, int],
+        which: Iterable[Iterable[int | str]],
+        *,
+        cells_per_person: int = 1,
+        replace: bool = False,
+    ) -> Workload:
+        """One count for each combination of values of some attributes, for each of several sets of attributes.
+
+        `sizes` says how many values each attribute has, by position or by name, and `which` lists sets of
+        attributes by position (from 0) or by name; the empty set asks for the total. Counts are in the order of the
+        table, whatever the order in a set.
+        """
+        table: Mapping[Any, int] = sizes if isinstance(sizes, Mapping) else dict(enumerate(sizes))
+        names, counts = list(table), list(table.values())
+        if not counts:
+            raise InvalidQueryError("sizes is empty; say how many values each attribute has.")
+        axes = {form: [Regular(form, n) for n in counts] for form in ("identity", "total")}
+        parts = []
+        for one in fields.items(
+            which, "which", InvalidQueryError, "a list of sets of attributes, such as [(0,), (0, 1)]"
+        ):
+            chosen = _places(one, names)
+            parts.append(Part([axes["identity" if i in chosen else "total"][i] for i in range(len(counts))], 1))
+        return cls._made(parts, cells_per_person, replace)
+
+    @classmethod
+    def _regular(cls, form: str, n: int, cells_per_person: int, replace: bool) -> Workload:
+        return cls._made([Part([Regular(form, n)], 1)], cells_per_person, replace)
+
+    @classmethod
+    def _made(cls, parts: Iterable[Part], cells_per_person: int, replace: bool) -> Workload:
+        return cls._rebuilt({"parts": parts, "cells_per_person": cells_per_person, "replace": replace})
+
+    def __or__(self, other: object) -> Workload:
+        if not isinstance(other, Workload):
+            return NotImplemented
+        return self._made((*self.parts, *other.parts), *self._shared(other))
+
+    def __mul__(self, weight: Number | Workload) -> Workload:
+        if isinstance(weight, Workload):
+            raise InvalidQueryError("a workload is multiplied by a weight; for products of workloads use a.product(b).")
+        factor = parameter(weight, "weight")
+        if factor <= 0:
+            raise InvalidQueryError(f"weight is {show(factor)}; give a positive number.", weight=factor)
+        return self._made([Part(p.factors, p.weight * factor) for p in self.parts], self.cells_per_person, self.replace)
+
+    __rmul__ = __mul__
+
+    def product(self, other: Workload) -> Workload:
+        """Every question of this workload about the first axes, times every question of the other about the last."""
+        if not isinstance(other, Workload):
+            raise InvalidQueryError(f"the other workload is {other!r}; give a nw.Workload.", given=other)
+        pairs = product(self.parts, other.parts)
+        parts = [Part((*a.factors, *b.factors), a.weight * b.weight) for a, b in pairs]
+        return self._made(parts, *self._shared(other))
+
+    def _shared(self, other: Workload) -> tuple[int, bool]:
+        """Who counts as one person, which both must say alike."""
+        mine, yours = (self.cells_per_person, self.replace), (other.cells_per_person, other.replace)
+        if mine != yours:
+            raise InvalidQueryError(
+                f"one workload says (cells_per_person, replace) = {mine}, the other {yours}; make them alike."
+            )
+        return mine
+
+    def __str__(self) -> str:
+        m, n = self.dimension, self.size
+        more = f", up to {self.cells_per_person} cells a person" if self.cells_per_person > 1 else ""
+        moved = ", a person may be replaced" if self.replace else ""
+        return f"{m} linear question{'s' if m > 1 else ''} about a table of {n} cell{'s' if n > 1 else ''}{more}{moved}"
+
+    @property
+    def size(self) -> int:
+        """How many cells the table has."""
+        return self.parts[0].size
+
+    @property
+    def dimension(self) -> int:
+        """How many questions there are."""
+        return sum(part.questions for part in self.parts)
+
+    @property
+    def single(self) -> bool:
+        """Whether one person moves one cell by one, for which optimal strategies are known."""
+        return self.cells_per_person == 1 and not self.replace
+
+    @property
+    def attributes(self) -> tuple[int, ...] | None:
+        """The sizes of the attributes where all parts are marginals of one table, else None."""
+        sizes = {tuple(factor.size for factor in part.factors) for part in self.parts}
+        forms = {factor.form if isinstance(factor, Regular) else "" for part in self.parts for factor in part.factors}
+        return next(iter(sizes)) if len(sizes) == 1 and forms <= {"identity", "total"} else None
+
+    def matrix(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The questions as rows of weights, built here and now; refused where it would be too large."""
+        if self.dimension * self.size > MOST_CELLS_BUILT:
+            raise InvalidQueryError(
+                f"the matrix has {self.dimension} rows and {self.size} columns, too many to build; at most"
+                f" {MOST_CELLS_BUILT} entries are built.",
+                entries=self.dimension * self.size,
+            )
+        return tuple(tuple(row) for part in self.parts for row in _product([f.rows() for f in part.factors]))
+
+
+def _asks(factor: Factor) -> bool:
+    return isinstance(factor, Regular) or any(map(any, factor.numerators))
+
+
+def _product(factors: list[list[list[Fraction]]]) -> list[list[Fraction]]:
+    """The Kronecker product of matrices."""
+    rows = [[Fraction(1)]]
+    for factor in factors:
+        rows = [[a * b for a in row for b in other] for row in rows for other in factor]
+    return rows
+
+
+def _listed(matrix: Iterable[Iterable[Number]]) -> Listed:
+    wanted = "one row of weights for each question"
+    rows = [
+        [
+            parameter(v, f"entry {j} of question {k}")
+            for j, v in enumerate(fields.items(row, f"row {k} of matrix", InvalidQueryError, wanted))
+        ]
+        for k, row in enumerate(fields.items(matrix, "matrix", InvalidQueryError, wanted))
+    ]
+    for k, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise InvalidQueryError(
+                f"question {k} has {len(row)} weights, question 0 has {len(rows[0])}; make them equal.", row=k
+            )
+    denominators = [math.lcm(*(v.denominator for v in row)) for row in rows]
+    scaled = [[int(v * d) for v in row] for row, d in zip(rows, denominators, strict=True)]
+    return Listed(scaled, denominators)
+
+
+def _places(chosen: Any, names: list[Any]) -> set[int]:
+    """The positions of a set of attributes, each named once."""
+    given = list(fields.items(chosen, "a set of attributes", InvalidQueryError, "positions or names, such as (0, 2)"))
+    for name in given:
+        if isinstance(name, bool) or name not in names:
+            raise InvalidQueryError(
+                f"there is no attribute {name!r}; give one of {', '.join(map(repr, names[:20]))}.", attribute=name
+            )
+    if len(set(given)) < len(given):
+        raise InvalidQueryError(f"the set {tuple(given)!r} names an attribute twice; name each once.")
+    return {names.index(name) for name in given}

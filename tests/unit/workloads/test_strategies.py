@@ -1,0 +1,255 @@
+"""Strategies measure, cost and protect what their rows, written out one by one, measure, cost and protect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noisewright as nw
+from noisewright.laws.rounded_normal import RoundedNormal
+from noisewright.numerics.balls import lower, precision, upper
+from noisewright.numerics.fields import BALLS
+from noisewright.numerics.whole_matrices import near_inverse, product as whole_product
+from noisewright.proof.strategy import squared_reach, taxi_reach
+from noisewright.sample.strategy import WorkloadAnswer
+from tests.workloads import (
+    STRATEGIES,
+    M,
+    W,
+    among,
+    covariance,
+    exact_reach,
+    explicit,
+    measured_rows,
+    variances_of_rows,
+    weights,
+)
+
+each_strategy = pytest.mark.parametrize("name", STRATEGIES)
+
+
+def _reach(strategy: Any) -> Fraction:
+    return squared_reach(strategy) if isinstance(strategy, M.GaussianStrategy) else taxi_reach(strategy)
+
+
+@each_strategy
+def test_rows_measure_what_is_written_out(name: str):
+    strategy = STRATEGIES[name]
+    rows, groups, factors = measured_rows(strategy.rows)
+    table = [(5 * i * i + i) % 13 for i in range(strategy.query.size)]
+    found = strategy.law_given(table)
+    assert len(found) == strategy.rows.groups
+    wanted = rows @ np.array(table, dtype=object) * strategy.fineness
+    for group, values in enumerate(found):
+        # Blocks of empty cells beyond the table are measured too.
+        mine = wanted[groups == group]
+        assert list(map(int, values[: len(mine)])) == list(map(int, mine))
+        assert not values[len(mine) :].any()
+        if isinstance(strategy, M.GaussianStrategy):
+            given = strategy.rows.factors(group)
+            assert list(np.ones(len(mine)) if given is None else given[: len(mine)]) == list(factors[groups == group])
+
+
+@each_strategy
+def test_one_person_moves_the_rows_no_farther_than_proven(name: str):
+    strategy = STRATEGIES[name]
+    assert _reach(strategy) == exact_reach(strategy)
+
+
+@pytest.mark.parametrize("name", [name for name, strategy in STRATEGIES.items() if strategy.query.size < 10])
+@pytest.mark.parametrize(("cells", "moved"), [(2, False), (1, True), (2, True)])
+def test_people_in_several_cells_or_replaced_move_them_no_farther_than_proven(name: str, cells: int, moved: bool):
+    strategy = STRATEGIES[name]
+    other = replace(strategy, query=among(strategy.query, cells, moved))
+    assert (
+        exact_reach(other)
+        <= _reach(other)
+        <= _reach(strategy) * (cells * (1 + moved)) ** (2 if isinstance(strategy, M.GaussianStrategy) else 1)
+    )
+
+
+def test_replacing_in_a_dense_strategy_costs_exactly_the_farthest_pair():
+    rows = M.DenseRows([[3, -1, 2], [0, 2, 2], [1, 1, -4]], [1, 2, 3])
+    alike = M.DenseRows([[5, 4], [1, 2]], [1, 2])
+    for dense, places in ((rows, [1, 2, 3]), (rows, [1, 2, 3, 0]), (alike, [1, 2]), (alike, [1, 0, 2])):
+        query = W([list(range(1, len(places) + 1))], replace=True)
+        strategy = M.GaussianStrategy(query, replace(dense, places=places), [3])
+        assert squared_reach(strategy) == exact_reach(strategy)
+
+
+@each_strategy
+def test_a_claim_a_hair_below_what_is_proven_is_refused(name: str):
+    strategy = STRATEGIES[name]
+    gaussian = isinstance(strategy, M.GaussianStrategy)
+    bound = _reach(strategy) / 2 if gaussian else _reach(strategy)
+    claim = nw.ZeroConcentratedDP if gaussian else nw.PureDP
+    assert nw.certify(strategy, claim(bound)).bound == bound
+    with pytest.raises(nw.errors.UncertifiedError):
+        nw.certify(strategy, claim(bound * (1 - Fraction(1, 10**12))))
+
+
+def test_a_delta_is_that_of_one_gaussian_of_the_same_reach():
+    strategy = STRATEGIES["three branches"]
+    reach = float(squared_reach(strategy)) ** 0.5
+    certificate = nw.certify(strategy, nw.ApproxDP(1, "0.5"))
+    phi = lambda x: __import__("math").erfc(-x / 2**0.5) / 2  # noqa: E731  # a formula
+    wanted = phi(reach / 2 - 1 / reach) - np.e * phi(-reach / 2 - 1 / reach)
+    assert float(certificate.bound) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_a_divergence_is_the_order_times_that_of_order_one():
+    strategy = STRATEGIES["residuals"]
+    reach = squared_reach(strategy)
+    assert nw.certify(strategy, nw.RenyiDP(3, 30)).bound == 3 * reach / 2
+    with pytest.raises(nw.errors.UncertifiedError):
+        nw.certify(strategy, nw.RenyiDP(3, 3 * reach / 2 * Fraction(999, 1000)))
+
+
+@each_strategy
+def test_probabilistic_privacy_is_refused(name: str):
+    with pytest.raises(nw.errors.UncertifiedError):
+        nw.certify(STRATEGIES[name], nw.ProbabilisticDP(8, "0.9"))
+
+
+@each_strategy
+def test_a_pure_strategy_is_approximately_private_from_its_own_epsilon_on(name: str):
+    strategy = STRATEGIES[name]
+    if isinstance(strategy, M.GaussianStrategy):
+        return
+    bound = taxi_reach(strategy)
+    assert nw.certify(strategy, nw.ApproxDP(bound, "0.001")).bound == 0
+    with pytest.raises(nw.errors.UncertifiedError):
+        nw.certify(strategy, nw.ApproxDP(bound * Fraction(999, 1000), "0.001"))
+
+
+@each_strategy
+def test_stated_variances_are_those_of_least_squares(name: str):
+    strategy = STRATEGIES[name]
+    each = np.array([float(v) for v in strategy.power_means(Fraction(2), BALLS)])
+    counted = weights(strategy.query).astype(float)
+    if not isinstance(strategy.rows, M.MarginalRows):  # which answer each marginal from itself alone
+        # Wavelets and residuals state an interval that holds all their rows, a hair wide.
+        assert each == pytest.approx(np.diag(covariance(strategy)), rel=1e-6)
+    assert float(strategy.expected(nw.SquaredError())) == pytest.approx(float((each * counted).sum()), rel=1e-9)
+    assert float(strategy.expected(nw.WorstVariance())) == pytest.approx(float((each * counted).max()), rel=1e-9)
+    ones = nw.SquaredError(weights=range(1, len(each) + 1))
+    assert float(strategy.expected(ones)) == pytest.approx(float((each * counted) @ range(1, len(each) + 1)), rel=1e-9)
+    with pytest.raises(nw.errors.InvalidUtilityError):
+        strategy.expected(nw.AbsoluteError())
+
+
+@each_strategy
+def test_without_noise_the_answers_are_true_and_belong_to_one_table(name: str):
+    strategy = STRATEGIES[name]
+    table = np.array([(5 * i * i + i) % 13 for i in range(strategy.query.size)])
+    released = WorkloadAnswer(strategy, strategy.law_given(table))
+    true = explicit(strategy.query).astype(float) @ table
+    assert released.answers == pytest.approx(true, abs=1e-9)
+    if not isinstance(strategy.rows, M.MarginalRows):
+        assert explicit(strategy.query).astype(float) @ released.estimate == pytest.approx(true, abs=1e-9)
+
+
+@each_strategy
+def test_answers_are_weighted_least_squares_of_what_was_measured(name: str):
+    strategy = STRATEGIES[name]
+    if isinstance(strategy.rows, M.MarginalRows):
+        return
+    measured = [
+        np.array([(7 * i * i + g) % 23 - 9 for i in range(len(v))]) for g, v in enumerate(strategy.law_given({}))
+    ]
+    rows, _, _ = measured_rows(strategy.rows)
+    scale = 1 / np.sqrt(variances_of_rows(strategy))
+    values = np.concatenate(measured) / strategy.fineness
+    table = np.linalg.lstsq(rows.astype(float) * scale[:, None], values * scale, rcond=None)[0]
+    assert WorkloadAnswer(strategy, measured).answers == pytest.approx(
+        explicit(strategy.query).astype(float) @ table, abs=1e-8
+    )
+
+
+@pytest.mark.parametrize("variance", ["1/16", "1/4", "1/2", 1, "7/3", 50])
+def test_the_variance_of_rounded_noise_is_the_sum_over_its_masses(variance: Any):
+    law = RoundedNormal(Fraction(variance))
+    with precision():
+        stated = law.second_moment(BALLS)
+        masses = {k: law.cdf(k, BALLS) - law.cdf(k - 1, BALLS) for k in range(-90, 91)}
+        summed = sum((k * k * p for k, p in masses.items()), BALLS.real(0))
+        assert lower(stated) <= upper(summed) + Fraction(1, 2**60)
+        assert upper(stated) >= lower(summed) - Fraction(1, 2**60)
+        assert float(stated.rad()) < 0.03
+
+
+def test_stated_noise_is_that_of_the_released_numbers_in_units_of_the_rows():
+    cells = M.BlockRows(2, 2, [0])
+    fine, coarse = (M.GaussianStrategy(W.identity(2), cells, [5], fineness) for fineness in (4, 1))
+    laplace = M.LaplaceStrategy(W.identity(2), cells, [3], 2)
+    assert float(fine.expected(nw.WorstVariance())) == pytest.approx(5 + 1 / (12 * 16), rel=1e-9)
+    assert float(coarse.expected(nw.WorstVariance())) == pytest.approx(5 + 1 / 12, rel=1e-9)
+    fade = np.exp(-1 / 6)
+    assert float(laplace.expected(nw.WorstVariance())) == pytest.approx(2 * fade / (1 - fade) ** 2 / 4, rel=1e-9)
+
+
+def test_a_known_variance_of_rounded_noise():
+    with precision():
+        assert float(RoundedNormal(Fraction(1, 4)).second_moment(BALLS).mid()) == pytest.approx(0.3254, abs=5e-5)
+
+
+def test_products_of_whole_matrices_are_exact_whatever_their_size():
+    for left_bits, right_bits in product((3, 40, 62, 90), repeat=2):
+        left = np.array([[(-1) ** j * (2**left_bits - i - j) for j in range(7)] for i in range(3)], dtype=object)
+        right = np.array([[(-1) ** i * (2**right_bits - 3 * i + j) for j in range(2)] for i in range(7)], dtype=object)
+        assert (whole_product(left, right) == left @ right).all()
+    extreme = np.array([[-(2**63), 2**63 - 1], [3, -(2**63)]])
+    assert (whole_product(extreme, extreme) == extreme.astype(object) @ extreme.astype(object)).all()
+
+
+def test_an_inverse_is_near_and_says_how_near():
+    matrix = np.array([[(i * j + 3 * i + j) % 17 - 8 for j in range(5)] for i in range(9)])
+    inner = matrix.T @ matrix
+    near = near_inverse(inner)
+    true = np.linalg.inv(inner.astype(float))
+    for i in range(5):
+        low, high = near.ends(Fraction(int(near.squares[i, i])))
+        assert low < high
+        assert near.miss > Fraction(1, 2**60)
+        assert float(low) == pytest.approx(true[i, i], rel=1e-10)
+    with pytest.raises(nw.errors.SolverError):
+        near_inverse(np.array([[4, 2], [2, 1]]))
+
+
+BAD = {
+    "another size": lambda: M.GaussianStrategy(W.ranges(5), M.BlockRows(4, 2, [0]), [1]),
+    "too few levels": lambda: M.GaussianStrategy(W.ranges(4), M.BlockRows(4, 2, [0, 1]), [1]),
+    "a level of zero": lambda: M.GaussianStrategy(W.ranges(4), M.BlockRows(4, 2, [0]), [0]),
+    "noise that rounding hides": lambda: M.GaussianStrategy(W.ranges(4), M.BlockRows(4, 2, [0]), ["1/5"]),
+    "no cells": lambda: M.BlockRows(4, 2, [1]),
+    "levels out of order": lambda: M.BlockRows(4, 2, [0, 2, 1]),
+    "a level above the root": lambda: M.BlockRows(4, 2, [0, 3]),
+    "a column of no cell": lambda: M.DenseRows([[1, 2]], [1, 1]),
+    "a place beyond the columns": lambda: M.DenseRows([[1, 2]], [1, 2, 3]),
+    "a set of attributes twice": lambda: M.ResidualRows([2, 2], [(0,), (0,)]),
+    "a set out of order": lambda: M.ResidualRows([2, 2], [(1, 0)]),
+    "a missing set": lambda: M.GaussianStrategy(W.marginals([2, 2], [(0,)]), M.ResidualRows([2, 2], [(0,)]), [1]),
+    "residuals of no marginals": lambda: M.GaussianStrategy(W.ranges(4), M.ResidualRows([2, 2], [()]), [1]),
+    "Laplace residuals": lambda: M.LaplaceStrategy(W.marginals([2, 2], [()]), M.ResidualRows([2, 2], [()]), [1]),
+    "Laplace differences of three": lambda: M.LaplaceStrategy(W.ranges(3), M.ContrastRows(3, 3), [1, 1]),
+    "Gaussian marginals": lambda: M.GaussianStrategy(W.marginals([2, 2], [()]), M.MarginalRows([2, 2], [()]), [1]),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_strategies_that_do_not_fit_are_refused(case: str):
+    with pytest.raises(nw.errors.InvalidInputError):
+        BAD[case]()
+
+
+def test_cells_that_are_asked_about_differently_cannot_share_a_column():
+    wrong = M.GaussianStrategy(W([[1, 2]]), M.DenseRows([[1]], [1, 1]), [9])
+    unasked = M.GaussianStrategy(W([[1, 2]]), M.DenseRows([[1]], [1, 0]), [9])
+    for strategy in (wrong, unasked):
+        with pytest.raises(nw.errors.InvalidMechanismError, match="asked about"):
+            strategy.expected(nw.SquaredError())
