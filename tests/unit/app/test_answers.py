@@ -72,7 +72,8 @@ def test_broken_json_is_called_that(text: str, mechanism: Any):
 
 
 @pytest.mark.parametrize(
-    ("released", "line"), [(3, "3"), (0.5, "0.5"), ("north", "north"), ((0.5, 2.0), "0.5,2.0"), ([1], "1.0")]
+    ("released", "line"),
+    [(3, "3"), (0.5, "0.5"), ("north", "north"), ((0.5, 2.0), "0.5,2.0"), ([1], "1"), ([-2, 0.5], "-2,0.5")],
 )
 def test_a_private_answer_is_one_line(released: Any, line: str):
     assert shown(released) == line
