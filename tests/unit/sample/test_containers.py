@@ -43,7 +43,7 @@ class Echo(OneByOne):
         return float(answer)
 
     def draw(self, count: int, entropy: Any) -> Any:
-        raise NotImplementedError
+        raise AssertionError("containers draw nothing by themselves")
 
 
 class Labelled(Several):

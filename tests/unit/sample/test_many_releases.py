@@ -20,6 +20,7 @@ from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.queries import Scalar
 from noisewright.sample.drawers import describe_error, drawer_for
 from noisewright.sample.points import Points, decimals_of
+from noisewright.sample.sampler import NoiseSampler
 from tests.mechanisms_by_hand import FAILS, FITS, GEOMETRIC, fit, geometric_masses
 from tests.replay import Replay
 
@@ -100,6 +101,17 @@ def test_few_answers_take_the_words_of_as_many_single_ones(count: int):
         answers = adversarial(count * 8, 1e5, seed)[:count]
         found = drawer_for(mechanism).release_many(answers, Replay(seed=seed))
         assert same(found, one_by_one(mechanism, answers, Replay(seed=seed)))
+
+
+def test_a_hundred_thousand_hard_answers_get_staircase_noise_as_one_by_one():
+    """Its table takes other bits of a word than a single draw, so the noise is replayed and all the rest compared."""
+    mechanism = real(staircase(epsilon=ONE, sensitivity=ONE, split=QUARTER), Fraction(1, 40))
+    answers = adversarial(100_000, 2.0**26, seed=7)
+    found = drawer_for(mechanism).release_many(answers, Replay(seed=8))
+    noise = NoiseSampler(mechanism.noise).many(len(answers), Replay(seed=8).stream())
+    points, pairs = Points(mechanism.lattice.step, mechanism.spacing), zip(answers, noise, strict=True)
+    exact = (mechanism.law_given(answer).value(int(k)) / mechanism.spacing for answer, k in pairs)
+    assert same(found, [points.one(int(n)) for n in exact])
 
 
 @pytest.mark.parametrize(
