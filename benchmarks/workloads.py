@@ -1,7 +1,6 @@
 """Errors, proven distances and times of strategies for workloads:  python benchmarks/workloads.py
 
-The other libraries' figures were measured apart, each in an environment of its own; they are errors of the same
-questions at the same cost (noise deviation 1, sensitivity 1), and theirs are shown where they win or draw level.
+Errors are per question, at a cost that a deviation of 1 and a sensitivity of 1 have. Other libraries are not run here.
 """
 
 from __future__ import annotations
@@ -16,12 +15,6 @@ import noisewright as nw  # after the cache is switched off
 
 ADULT = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
 CPS = (50, 100, 7, 4, 2)
-OTHERS = {
-    "ranges 256": "HDMM 2.9014 (0.4 s), jax-privacy 2.9014 (4 s)",
-    "prefixes 256": "HDMM 2.5244 (1.5 s), jax-privacy 2.52496 (7 s)",
-    "Adult, 3-way": "ResidualPlanner 10.5153",
-    "CPS, 2-way": "ResidualPlanner 2.0346",
-}
 
 
 def marginals(sizes: tuple[int, ...], ways: int) -> nw.Workload:
@@ -38,7 +31,7 @@ def main() -> None:
         "CPS, 2-way": marginals(CPS, 2),
         "Adult, 3-way": marginals(ADULT, 3),
     }
-    print("| workload | root mean square error | proven distance | seconds | others |\n|---|---|---|---|---|")
+    print("| workload | root mean square error | proven distance | seconds |\n|---|---|---|---|")
     for name, query in workloads.items():
         begin = time.perf_counter()
         report = nw.design(query, privacy=nw.ZeroConcentratedDP("0.5"), utility=nw.SquaredError())
@@ -47,7 +40,7 @@ def main() -> None:
         distance = (
             next(note for note in report.notes if "Relative distance" in note).split(":")[1].split(";")[0].strip(" .")
         )
-        print(f"| {name} | {error:.6f} | {distance} | {seconds:.2f} | {OTHERS.get(name, '')} |")
+        print(f"| {name} | {error:.6f} | {distance} | {seconds:.2f} |")
 
 
 if __name__ == "__main__":
