@@ -26,6 +26,7 @@ from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint, Groups, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible, power_bound, quantile_optimum, usefulness_optimum
+from noisewright.search.bounds.workload import least_unbiased
 from noisewright.search.families.vector_parts import active, scalars
 from noisewright.search.programmes.pairs import PairTable
 
@@ -34,6 +35,8 @@ _MOST_KINDS = 200
 _LARGEST_VOLUME_DIMENSION = 20_000
 _SMALLEST_EPSILON = Fraction(1, 1000)
 _LARGEST_EPSILON = Fraction(64)
+_EITHER_WAY = ("box", "sparse")
+"""Sets whose numbers move together with any signs."""
 
 
 def vector_bound(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction | None:
@@ -51,6 +54,36 @@ def vector_bound(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction
         except SolverError:
             volume = None
         return single if volume is None else max(single, volume)
+
+
+def covariance_bound(query: Vector, privacy: Any, utility: Utility) -> Fraction | None:
+    """What the squared errors of every unbiased method and of every additive noise add up to at least, or None.
+
+    Rule: their covariance S has d^T S^-1 d <= c for every difference d, where c bounds the chi-squared divergence. Let
+    number i move by its extent with chance q_i and any sign, at most `together` numbers at a time. The mean of that
+    inequality is sum_i q_i extent_i^2 (S^-1)_ii <= c, and (S^-1)_ii >= 1 / S_ii; so by Cauchy and Schwarz the weighted
+    sum of the S_ii is at least (sum_i sqrt(q_i v_i))^2 / c with v_i = weight_i extent_i^2. Chances in proportion to v_i
+    are best, none above 1. Where numbers move together in other ways, each by itself still moves by its extent.
+    """
+    if utility.power != 2:
+        return None
+    chosen, weights = query.sensitivity, utility.shares(query.dimension)
+    reaches = (math.floor(e) if whole else e for e, whole in zip(query.extents, query.whole, strict=True))
+    costs = [w * reach**2 for w, reach in zip(weights, reaches, strict=True) if reach]
+    together = chosen.together if chosen.kind in _EITHER_WAY and len(costs) <= _LARGEST_VOLUME_DIMENSION else 1
+    return least_unbiased(_most_spread(costs, min(together, len(costs))), privacy)
+
+
+def _most_spread(costs: list[Fraction], together: int) -> Fraction:
+    """A rational at or below the largest (sum sqrt(q_i v_i))^2 over chances q_i <= 1 that sum to `together`."""
+    ordered, rest, sure = sorted(costs, reverse=True), sum(costs, Fraction(0)), 0
+    while sure < together and (together - sure) * ordered[sure] > rest:
+        rest, sure = rest - ordered[sure], sure + 1
+    if not sure:
+        return together * rest
+    with precision():
+        roots = sum((ball(v).sqrt() for v in ordered[:sure]), start=ball((together - sure) * rest).sqrt())
+        return max(Fraction(0), lower(roots * roots))
 
 
 def _each_by_itself(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction | None:

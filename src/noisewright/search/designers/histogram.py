@@ -80,9 +80,8 @@ def _for_one_bin(utility: Utility) -> Utility:
 
 
 def _for(one: Designer, utilities: Any = SEVERAL) -> Designer:
-    return Designer(
-        utilities, partial(propose, one), partial(bound, one), check, over="noise of whole numbers", steps=one.steps
-    )
+    over = one.over or "noise of whole numbers"
+    return Designer(utilities, partial(propose, one), partial(bound, one), check, over=over, steps=one.steps)
 
 
 HISTOGRAM_PURE = _for(SCALAR_PURE, (*SEVERAL, Huber, Expected))

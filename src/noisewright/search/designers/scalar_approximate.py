@@ -20,6 +20,7 @@ from noisewright.problem.privacy import ApproxDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
+from noisewright.search.bounds.workload import least_unbiased
 from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.calibration import GAUSSIAN, LOGISTIC, Target, calibrated, rounded_up, smallest_scale
@@ -143,7 +144,7 @@ SCALAR_APPROXIMATE = Designer(SCALAR, propose, bound, check_problem, why)
 
 
 def propose_concentrated(query: Scalar, privacy: Concentrated, utility: Utility, step: Advance) -> Iterator[Proposal]:
-    """Gaussian, Laplace, staircase and, at one order, the smooth families; no bound is known here."""
+    """Gaussian, Laplace, staircase and, at one order, the smooth families."""
     step("calibrating")
     found: dict[str, Additive] = {}
     std = _gaussian_std(query.sensitivity, privacy)
@@ -209,4 +210,11 @@ def _scaled(
         return None
 
 
-SCALAR_CONCENTRATED = Designer(SCALAR, propose_concentrated, check=check_problem)
+def bound_concentrated(query: Scalar, privacy: Concentrated, utility: Utility) -> Fraction | None:
+    """What squared errors of every unbiased method and of every additive noise have at least; else none is known."""
+    return least_unbiased(query.sensitivity**2, privacy) if utility.power == 2 else None
+
+
+SCALAR_CONCENTRATED = Designer(
+    SCALAR, propose_concentrated, bound_concentrated, check_problem, over="unbiased method or additive noise"
+)

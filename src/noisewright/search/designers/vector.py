@@ -23,7 +23,7 @@ from noisewright.problem.utilities import (
 )
 from noisewright.problem.utility import Utility
 from noisewright.proof.vectors import most_moving
-from noisewright.search.bounds.vector import vector_bound
+from noisewright.search.bounds.vector import covariance_bound, vector_bound
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.families.vector_approximate import approximate_mechanisms
@@ -68,15 +68,17 @@ def propose(one: Designer, query: Vector, privacy: Any, utility: Utility, step: 
 
 
 def bound(one: Designer, query: Vector, privacy: Any, utility: Utility) -> Fraction | None:
-    """Pure: number by number or by volume, whichever says more. Otherwise where one number moves at a time.
+    """Pure: number by number or by volume, whichever says more. Otherwise by the covariance of squared errors.
 
-    There the bounds for single numbers add up; elsewhere none is known.
+    Where one number moves at a time, the bounds for single numbers add up; elsewhere none is known.
     """
     if query.dimension == 1:
         found = one.bound(scalar(query, 0), privacy, utility.alone(0))
         return None if found is None else found * utility.shares(1)[0]
     if isinstance(privacy, PureDP):
         return vector_bound(query, privacy.epsilon, utility)
+    if (spread := covariance_bound(query, privacy, utility)) is not None:
+        return spread
     kinds = _kinds(query, utility)
     moving = most_moving(query.sensitivity, query.whole)
     if moving > 1 or not _by_itself(query, privacy, utility, kinds, moving):
@@ -176,7 +178,8 @@ def _gain(value: float, other: float, utility: Utility) -> str:
 
 
 def _several(one: Designer, utilities: Any = SEVERAL) -> Designer:
-    return Designer(utilities, partial(propose, one), partial(bound, one), check, notes=notes, over="additive noise")
+    over = one.over or "additive noise"
+    return Designer(utilities, partial(propose, one), partial(bound, one), check, notes=notes, over=over)
 
 
 VECTOR_PURE = _several(SCALAR_PURE, (*SEVERAL, Huber, Expected))
