@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 from scipy.optimize import linprog
 
 import noisewright as nw
+from noisewright.search.bounds.unbiased import largest_chi_squared, least_unbiased
 from noisewright.search.bounds.vector import _most_spread, covariance_bound
-from noisewright.search.bounds.workload import largest_chi_squared, least_unbiased
 
 F = Fraction
 LOSS = nw.SquaredError()

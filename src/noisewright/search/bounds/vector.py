@@ -26,7 +26,7 @@ from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint, Groups, L1Ball, L2Ball, Points
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible, power_bound, quantile_optimum, usefulness_optimum
-from noisewright.search.bounds.workload import least_unbiased
+from noisewright.search.bounds.unbiased import least_unbiased
 from noisewright.search.families.vector_parts import active, scalars
 from noisewright.search.programmes.pairs import PairTable
 
