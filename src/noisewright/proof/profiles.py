@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from noisewright.laws.lattice import Lattice
 from noisewright.numerics.balls import Ball, ball, ceil_scaled, precision
 
 GUARD_BITS = 64
 NOTHING = Fraction(0)
+
+Interval = tuple[Fraction, Fraction | None]
+"""From a place to another one, or for ever."""
 
 
 class Profile(Protocol):
@@ -91,6 +95,26 @@ def units_above(value: Ball, bits: int) -> int:
     return min(max(0, ceil_scaled(value, bits)), 1 << bits)
 
 
+def shrunk(start: Fraction, end: Fraction | None, lattice: Lattice | None) -> Interval | None:
+    """The whole cells of a lattice inside an interval; the interval itself without one."""
+    if lattice is None:
+        return start, end
+    first = math.ceil(start / lattice.step + lattice.edge)
+    after = None if end is None else math.floor(end / lattice.step + lattice.edge)
+    if after is not None and after <= first:
+        return None
+    return lattice.lower_edge(first), None if after is None else lattice.lower_edge(after)
+
+
+def grown(start: Fraction, end: Fraction | None, lattice: Lattice | None) -> Interval:
+    """The cells of a lattice that touch an interval; the interval itself without one."""
+    if lattice is None:
+        return start, end
+    first = math.floor(start / lattice.step + lattice.edge)
+    after = None if end is None else math.ceil(end / lattice.step + lattice.edge)
+    return lattice.lower_edge(first), None if after is None else lattice.lower_edge(after)
+
+
 @dataclass(frozen=True, slots=True)
 class GaussianProfile:
     """Gaussian noise that one person shifts by mu deviations: N(0, 1) against N(mu, 1), `squared` being mu^2.
@@ -126,8 +150,8 @@ class GaussianProfile:
             half, slope = mu / ball(8).sqrt(), 1 / (mu * ball(2).sqrt())
             found = []
             for epsilon in epsilons:
-                place, grown = ball(epsilon) * slope, ball(epsilon).exp()
-                value = ((place - half).erfc() - grown * (place + half).erfc()) / 2
+                place, factor = ball(epsilon) * slope, ball(epsilon).exp()
+                value = ((place - half).erfc() - factor * (place + half).erfc()) / 2
                 found.append(units_above(value, bits))
             return found
 
@@ -208,3 +232,51 @@ class LeastProfile:
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         found = [bound.deltas(epsilons, bits) for bound in self.bounds]
         return [min(values) for values in zip(*found, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class MostProfile:
+    """Several possibilities of which one is the case, it is not known which: at every epsilon the largest holds.
+
+    Valid for: one release by one of them, such as differences of which one person makes one.
+    """
+
+    cases: tuple[Profile, ...]
+
+    @property
+    def rule(self) -> str:
+        return "the worst of " + ", ".join(dict.fromkeys(case.rule for case in self.cases))
+
+    @property
+    def spread(self) -> float:
+        return max(case.spread for case in self.cases)
+
+    @property
+    def largest(self) -> Fraction | None:
+        ends = [case.largest for case in self.cases]
+        return None if None in ends else max(end for end in ends if end is not None)
+
+    @property
+    def lost(self) -> Fraction:
+        return NOTHING if self.largest is None else max(case.lost for case in self.cases)
+
+    @property
+    def lattice(self) -> Fraction | None:
+        steps = {case.lattice for case in self.cases}
+        return steps.pop() if len(steps) == 1 else None
+
+    def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
+        found = [case.deltas(epsilons, bits) for case in self.cases]
+        return [max(values) for values in zip(*found, strict=True)]
+
+
+def least(*bounds: Profile) -> Profile:
+    """The smallest of several bounds of one profile."""
+    different = tuple(dict.fromkeys(bounds))
+    return different[0] if len(different) == 1 else LeastProfile(different)
+
+
+def most(*cases: Profile) -> Profile:
+    """The largest of several possible profiles."""
+    different = tuple(dict.fromkeys(cases))
+    return different[0] if len(different) == 1 else MostProfile(different)
