@@ -16,7 +16,7 @@ from noisewright.problem.workload import Workload
 from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
 from noisewright.search.designers.linear import LINEAR_APPROXIMATE, LINEAR_METRIC, LINEAR_PURE
-from noisewright.search.designers.plan import plan_designer
+from noisewright.search.designers.plan import check_count, plan_designer
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.designers.two_fold import exploring, exploring_several
@@ -29,7 +29,6 @@ from noisewright.search.designers.vector import (
     VECTOR_PURE,
 )
 from noisewright.search.designers.workload import WORKLOAD
-from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed, for_one
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import progress_bar
@@ -83,8 +82,8 @@ def design(
 ) -> Report:
     """The best noise for a question, beside the usual ones, each certified, with the best possible value.
 
-    With `compose` above 1 the requirement is the total of that many equal releases, and mechanisms
-    are ranked after composing the whole plan. `explore="two-fold"` adds every family of two-fold noise
+    With `compose` above 1 the requirement is the total of that many equal releases: mechanisms are ranked after
+    composing the whole plan, `report.best` is one release and `report.plan` all of them, proven. `explore="two-fold"` adds every family of two-fold noise
     at its best parameters, which takes seconds instead of a fraction of one. Errors of several numbers that move very
     differently, added up without weights, make an `UnevenNumbersWarning` that names the weights to give.
 
@@ -102,9 +101,7 @@ def design(
             raise InvalidInputError("explore works for a single release; leave out compose.", compose=compose)
         designer = explorer_for(explore, asked, privacy)(designer)
     if compose > 1:
-        if type(asked) is Bounded:
-            raise InvalidInputError("answers in bounds are designed for a single release; leave out compose.")
-        designer = plan_designer(compose)
+        designer = plan_designer(designer, DESIGNERS, asked, privacy, compose)
     if note := uneven_note(asked, wanted):
         warnings.warn(note, UnevenNumbersWarning, stacklevel=2)
     with progress_bar("design", designer.steps, shown=progress) as step:

@@ -21,7 +21,6 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 from noisewright.search.bounds.unbiased import least_unbiased
-from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.approximate import (
     Solved,
@@ -46,6 +45,7 @@ from noisewright.search.families.calibration import (
     smallest_scale,
 )
 from noisewright.search.families.staircase import tuned_staircase
+from noisewright.search.families.planned import gaussian_wins_from
 from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance

@@ -177,6 +177,13 @@ def _checked(family: Family, reach: Fraction, privacy: Target, guess: float) -> 
     raise SolverError(f"no scale near {guess:.6g} could be proven for {privacy}; report this problem.")
 
 
+def gaussian_delta_at(length: float, epsilon: float) -> Fraction:
+    """Hardly below the delta of Gaussian noise at an epsilon, for differences of so many deviations; in floats."""
+    places = np.array([epsilon / length - length / 2, epsilon / length + length / 2]) / math.sqrt(2)
+    near, far = power_tail(places, np.asarray(2.0))
+    return Fraction(float(near - math.exp(epsilon) * far) * (1 - _MARGIN)).limit_denominator(10**15)
+
+
 def rounded_up(value: float) -> Fraction:
     """A short binary fraction at most 6e-14 above a positive float."""
     unit = Fraction(2) ** math.frexp(value)[1] / _DIGITS

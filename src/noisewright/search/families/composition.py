@@ -1,230 +1,149 @@
-"""What many releases cost together: privacy-loss distributions, composed with pessimistic rounding.
+"""What many equal releases cost together, in floats: where a search looks, never evidence (that is `accounting`).
 
-The losses are those of the noise that is drawn, at a shift of one sensitivity: for symmetric noise that
-falls outward every hockey-stick divergence grows with the shift, so this pair dominates all others. Other
-noise is refused: some smaller shift, or the other direction, can cost far more.
-Composition is done by dp-accounting, which is imported when it is first needed.
+The losses are those of a shift by one sensitivity, which is the worst one for symmetric noise that falls outward. Many
+of them are added up by one Fourier transform. The law of a loss is tilted first, so that the sum comes out near the
+epsilon that is asked about: a delta of 1e-15 then has as many digits as one of 1e-3.
 """
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import singledispatch
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
-from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.logistic import Logistic
-from noisewright.laws.piecewise import Piecewise
-from noisewright.laws.tabulated import Tabulated
-from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.arrays import Floats
+from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.errors import (
-    InvalidMechanismError,
-    InvalidNumberError,
-    InvalidPrivacyError,
-    UncertifiedError,
-)
-from noisewright.problem.numbers import Number, parameter, show
-from noisewright.proof.approximate import line_of
-from noisewright.proof.pure import pure_bound
+from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.search.families.calibration import power_tail
 
-LARGEST_COUNT = 1_000_000
-_FINEST = 1e-3
-_MOST_BUCKETS = 2e5
 _TINY = 1e-18
-_MOST_POINTS = 400_000
-_FLOAT_NOISE = 1e-9
+_MOST_POINTS = 100_000
+_POINTS_PER_SPREAD = 40
+_FEWEST_CELLS, _MOST_CELLS = 13, 20
+_CELLS_PER_DEVIATION = 100
+_DEVIATIONS = 24.0
+_STEEPEST = 1e4
+_SMALLEST_RATE = 1e-9
 
 
-def composed_delta(mechanism: Additive, count: int, epsilon: Number) -> float:
-    """Delta of `count` independent releases at this epsilon, rounded up (in floats, by dp-accounting).
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The privacy losses of one release with their masses, and the mass of an infinite loss."""
 
-    Guarantees: 0 where the releases are purely private at this epsilon by the sum of their proven bounds.
-    Valid for: symmetric noise that falls outward, with a sensitivity of whole cells where the noise is made of
-    cells; raises UncertifiedError otherwise.
-    """
-    check_count(count)
-    target = float(parameter(epsilon, "epsilon"))
-    if not 0 < target < math.inf:
-        raise InvalidPrivacyError(f"epsilon is {target:.6g}; it must be above 0.", epsilon=target)
-    check_dominated(mechanism)
-    if target >= _pure_sum(mechanism, count):
+    values: Floats
+    masses: Floats
+    infinite: float = 0.0
+
+
+def composed(losses: Losses, count: int, epsilon: float) -> float:
+    """About the delta of so many releases at this epsilon."""
+    lost = -math.expm1(count * math.log1p(-min(losses.infinite, 1 - _TINY)))
+    if not len(losses.values) or count * float(losses.values.max()) <= epsilon:
+        return lost
+    tilt = mean_tilt(losses, epsilon / count)
+    exponents = tilt * losses.values
+    top = float(exponents.max())
+    weights = losses.masses * np.exp(exponents - top)
+    total = float(weights.sum())
+    weights = weights / total
+    mean = float(weights @ losses.values)
+    spread = math.sqrt(max(float(weights @ (losses.values - mean) ** 2), 1e-300))
+    seen = losses.values[weights > _TINY]
+    window = max(_DEVIATIONS * math.sqrt(count) * spread, 2 * float(seen.max() - seen.min())) or 1.0
+    wanted = math.ceil(math.log2(_CELLS_PER_DEVIATION * _DEVIATIONS * math.sqrt(count)))
+    cells = 1 << min(max(wanted, _FEWEST_CELLS), _MOST_CELLS)
+    excess = count * mean - epsilon + _grid(cells, window)
+    sums = _summed((losses.values - mean) / (window / cells), weights, count, cells)
+    above = excess > 0
+    gains = sums[above] * np.exp(-tilt * excess[above]) * -np.expm1(-excess[above])
+    scale = count * (math.log(total) + top) - tilt * epsilon
+    return min(1.0, lost + math.exp(min(scale, 700.0)) * float(np.maximum(gains, 0.0).sum()))
+
+
+def _grid(cells: int, window: float) -> Floats:
+    places = np.arange(cells)
+    return np.asarray(np.where(places < cells // 2, places, places - cells) * (window / cells))
+
+
+def _summed(places: Floats, weights: Floats, count: int, cells: int) -> Floats:
+    """Masses of the sum of so many of them; each is divided between two cells so that its mean stays."""
+    low = np.floor(places)
+    share = places - low
+    index = low.astype(np.int64)
+    line = np.bincount(index % cells, weights * (1 - share), cells) + np.bincount(
+        (index + 1) % cells, weights * share, cells
+    )
+    return np.asarray(np.fft.irfft(np.fft.rfft(line) ** count, cells))
+
+
+def mean_tilt(losses: Losses, target: float) -> float:
+    """The tilt at which the mean loss is the target; none where it is above already."""
+
+    def reached(tilt: float) -> bool:
+        exponents = tilt * losses.values
+        weights = losses.masses * np.exp(exponents - exponents.max())
+        return float(weights @ losses.values) >= target * float(weights.sum())
+
+    if reached(0.0):
         return 0.0
-    return float(_composed(mechanism, count, target).get_delta_for_epsilon(target))
+    high = 1.0
+    while not reached(high) and high < _STEEPEST / max(target, 1e-9):
+        high *= 2
+    return first_true(reached, 0.0, high, relative=1e-6)
 
 
-def composed_epsilon(mechanism: Additive, count: int, delta: Number) -> float:
-    """Epsilon of `count` independent releases at this delta, rounded up (in floats, by dp-accounting).
-
-    Guarantees: at most the sum of the proven pure bounds, where the noise has one. Infinite only for noise with a
-    bounded support, where no epsilon has so small a delta.
-    Valid for: symmetric noise that falls outward, with a sensitivity of whole cells where the noise is made of
-    cells; raises UncertifiedError otherwise, and where the noise has too many lattice points to be followed.
-    """
-    check_count(count)
-    share = float(parameter(delta, "delta"))
-    if not 0 < share < 1:
-        raise InvalidPrivacyError(f"delta is {share:.6g}; it must lie strictly between 0 and 1.", delta=share)
-    check_dominated(mechanism)
-    found = min(_epsilon_at(mechanism, count, share), _pure_sum(mechanism, count))
-    if math.isinf(found) and not isinstance(mechanism.law, Tabulated | TruncatedLaplace):
-        raise UncertifiedError(
-            f"refused: {type(mechanism.law).__name__} noise on a lattice of step {float(mechanism.lattice.step):.6g}"
-            " has too many points of weight to be composed. Use a coarser lattice or a larger delta."
-        )
-    return found
+def pair(epsilon: float, delta: float = 0.0) -> Losses:
+    """The losses of a release of which nothing is known but that it is (epsilon, delta)-private."""
+    odds = math.exp(-epsilon)
+    return Losses(np.array([epsilon, -epsilon]), (1 - delta) * np.array([1.0, odds]) / (1 + odds), delta)
 
 
-def _epsilon_at(mechanism: Additive, count: int, share: float) -> float:
-    guess = 1.0
-    for _ in range(4):
-        found = float(_composed(mechanism, count, guess).get_epsilon_for_delta(share))
-        if not math.isfinite(found) or 0.5 * guess <= found <= 2 * guess:
-            return found
-        guess = max(found, 1e-6)
-    return found
+def stairs(epsilon: float, split: float) -> Losses:
+    """Those of a staircase with this split: they have three values only."""
+    b = math.exp(-epsilon)
+    top = (1 - b) / (2 * (split + b * (1 - split)))
+    up = 0.5 + min(split, 1 - split) * top
+    even = abs(1 - 2 * split) * top * (b if split < 0.5 else 1.0)
+    return Losses(np.array([epsilon, 0.0, -epsilon]), np.array([up, even, max(0.0, 1 - up - even)]))
 
 
-def _pure_sum(mechanism: Additive, count: int) -> float:
-    """The sum of the pure bounds of the releases, a float at or above it; infinite where none is proven."""
-    try:
-        bound, _ = pure_bound(mechanism.law, mechanism.query.sensitivity)
-    except UncertifiedError:
-        return math.inf
-    total = float(count * bound)
-    return total if Fraction(total) >= count * bound else math.nextafter(total, math.inf)
-
-
-def check_count(count: int) -> None:
-    """How many releases a plan can have."""
-    if type(count) is not int or not 1 <= count <= LARGEST_COUNT:
-        raise InvalidNumberError(
-            f"compose is {count!r}; give how many equal releases are planned, 1 to {LARGEST_COUNT:,}.", given=count
-        )
-
-
-def loss_distribution(mechanism: Additive, interval: float) -> Any:
-    """The privacy-loss distribution of one release, every loss rounded up to a multiple of `interval`.
-
-    Valid for: noise that `check_dominated` lets pass; raises UncertifiedError otherwise.
-    """
-    from dp_accounting.pld import privacy_loss_distribution
-
-    check_dominated(mechanism)
-    if isinstance(mechanism.law, Laplace):
-        return privacy_loss_distribution.from_laplace_mechanism(
-            float(mechanism.law.scale),
-            sensitivity=float(mechanism.query.sensitivity),
-            value_discretization_interval=interval,
-        )
-    masses, shift = lattice_masses(mechanism)
+def of_table(masses: Floats, shift: int) -> Losses:
+    """Those of noise with these masses on consecutive points, shifted by so many of them."""
     moved = np.concatenate([masses[shift:], np.zeros(min(shift, len(masses)))])[: len(masses)]
     impossible = float(np.sum(masses[moved <= 0])) + max(0.0, 1 - float(np.sum(masses)))
     possible = (masses > 0) & (moved > 0)
-    losses = np.log(masses[possible]) - np.log(moved[possible])
-    # A loss that is a multiple of the interval up to float noise stays where it is.
-    buckets = np.ceil(losses / interval - _FLOAT_NOISE).astype(np.int64)
-    first = int(buckets.min())
-    weights = np.bincount(buckets - first, weights=masses[possible])
-    table = {first + int(i): float(weights[i]) for i in np.flatnonzero(weights)}
-    return _distribution(table, interval, impossible)
+    found = masses[possible]
+    return Losses(np.log(found) - np.log(moved[possible]), found, impossible if impossible > _TINY else 0.0)
 
 
-def _distribution(table: dict[int, float], interval: float, impossible: float) -> Any:
-    from dp_accounting.pld import pld_pmf, privacy_loss_distribution
-
-    masses = pld_pmf.create_pmf(table, interval, impossible, pessimistic_estimate=True)
-    return privacy_loss_distribution.PrivacyLossDistribution(masses)
-
-
-def _composed(mechanism: Additive, count: int, epsilon: float) -> Any:
-    interval = max(epsilon * _FINEST / count, epsilon / _MOST_BUCKETS)
-    law = mechanism.law
-    if isinstance(law, Piecewise) and all(level.denominator == 1 for level in law.levels):
-        # Every loss is a multiple of the rate.
-        interval = float(law.rate)
-    return loss_distribution(mechanism, interval).self_compose(count)
-
-
-def check_dominated(mechanism: Additive) -> None:
-    """Refuse noise for which the losses at a shift of one sensitivity do not dominate those of every pair.
-
-    They do for symmetric noise that falls outward: where f(x) > e^epsilon f(x + s) then x > -s/2, and f(x + s) does
-    not increase in s there. Smooth laws are such by their protocol; what is made of cells is looked through.
-    """
-    if not isinstance(mechanism, Additive):
-        raise InvalidMechanismError(
-            f"the mechanism is of type {type(mechanism).__name__}; only additive noise on one number is composed here."
-        )
-    law, reach = mechanism.noise.law, mechanism.query.sensitivity
-    if isinstance(law, Tabulated):
-        if (reach / law.width).denominator != 1:
-            raise UncertifiedError(
-                f"refused: the sensitivity is {show(reach / law.width)} cells of this law, and losses are composed for"
-                " whole cells only. Use cells whose width divides the sensitivity."
-            )
-        falls = all(a >= b for a, b in pairwise(law.weights))
-    else:
-        falls = not isinstance(law, Piecewise) or _falls_outward(law)
-    if not falls:
-        raise UncertifiedError(
-            "refused: this noise is not symmetric or does not fall outward everywhere, so one shift does not stand for"
-            " all others and composed losses would be too small. The sum of the single epsilons holds for any noise."
-        )
-
-
-def _falls_outward(law: Piecewise) -> bool:
-    """Whether levels mirror each other and never fall away from zero; beyond one more period everything recurs."""
-    reach = max(abs(law.breaks[0]), abs(law.breaks[-1])) + law.period
-    cells = law.unrolled(2 * reach)
-    edges = sorted({abs(edge) for a, b, _ in cells for edge in (a, b) if abs(edge) <= reach} | {Fraction(0), reach})
-    middles = [(a + b) / 2 for a, b in pairwise(edges)]
-    outward = [law.level_at(x) for x in middles]
-    mirrored = all(law.level_at(-x) == level for x, level in zip(middles, outward, strict=True))
-    return mirrored and all(a <= b for a, b in pairwise(outward))
-
-
-def staircase_losses(epsilon: float, split: float) -> Any:
-    """The privacy-loss distribution of a staircase with this split: it has three values only."""
-    b = math.exp(-epsilon)
-    top = (1 - b) / (2 * (split + b * (1 - split)))
-    edge = min(split, 1 - split)
-    up = 0.5 + edge * top
-    even = abs(1 - 2 * split) * top * (b if split < 0.5 else 1.0)
-    return _distribution({1: up, 0: even, -1: max(0.0, 1 - up - even)}, epsilon, 0.0)
-
-
-def lattice_masses(mechanism: Additive) -> tuple[Floats, int]:
-    """Masses of the drawn noise on consecutive lattice points, and the sensitivity in points.
-
-    What lies beyond the points is left out; its mass counts as an infinite loss.
-    Valid for: symmetric noise whose cells divide the sensitivity, see `check_dominated`.
-    """
-    law, lattice = mechanism.law, mechanism.lattice
-    if isinstance(law, Tabulated):
-        line = np.array([w / law.total for w in line_of(law)])
-        return line, int(mechanism.query.sensitivity / law.width)
-    reach = _reach(mechanism.noise.law, float(lattice.step))
-    edges: Floats = (np.arange(reach + 1, dtype=np.float64) + (0.5 if lattice.edge else 0.0)) * float(lattice.step)
-    tails = tail_array(mechanism.noise.law, edges)
-    side = tails[:-1] - tails[1:]
-    line = np.concatenate([side[::-1], [1 - 2 * tails[0]] if lattice.edge else [], side])
-    return line, int(mechanism.query.sensitivity / lattice.step)
-
-
-def _reach(law: Any, step: float) -> int:
+def of_law(law: Any, reach: float, spread: float, *, whole: bool = False) -> Losses:
+    """Those of smooth noise of about this spread, or of noise on the whole numbers, shifted by the reach."""
+    fine = reach / max(1, math.ceil(_POINTS_PER_SPREAD * reach / spread))
+    wide = not whole and spread > _POINTS_PER_SPREAD * reach
+    step = 1.0 if whole else spread / _POINTS_PER_SPREAD if wide else fine
     points = 64
     while points < _MOST_POINTS and float(law.sf(points * step, FLOATS)) > _TINY:
         points *= 2
-    return points
+    edges: Floats = (np.arange(points + 1, dtype=np.float64) + (0.5 if whole else 0.0)) * step
+    tails = tail_array(law, edges)
+    side = tails[:-1] - tails[1:]
+    line = np.concatenate([side[::-1], [1 - 2 * tails[0]] if whole else [], side])
+    return _between(line, reach / step) if wide else of_table(line, round(reach / step))
+
+
+def _between(masses: Floats, shift: float) -> Losses:
+    """Those of a shift by less than a point, from two derivatives of the logarithms of the masses."""
+    found = masses[masses > 0]
+    slopes = np.gradient(np.log(found))
+    return Losses(-shift * (slopes + shift / 2 * np.gradient(slopes)), found)
 
 
 @singledispatch
@@ -251,3 +170,22 @@ def _(law: Logistic, x: Floats) -> Floats:
 @tail_array.register
 def _(law: DiscreteGaussian, x: Floats) -> Floats:
     return np.array([float(law.tail(math.floor(v + 0.5), FLOATS)) for v in x])
+
+
+def largest_rate(fits: Callable[[float], bool], guess: float, tolerance: float) -> float:
+    """The largest rate that fits, to a relative tolerance; the returned one was tried."""
+    low, high = guess, guess
+    while not fits(low):
+        low, high = low / 2, low
+        if low < _SMALLEST_RATE:
+            raise InvalidPrivacyError("no noise of this family fits so many releases into the total.")
+    while high <= low:
+        high = low * 2
+        if fits(high):
+            low = high
+    return first_true(fits, high, low, relative=tolerance, middle=geometric)
+
+
+def first_guess(epsilon: float, delta: float, count: int) -> float:
+    """About the epsilon of one release."""
+    return epsilon / math.sqrt(count * (1 + 2 * math.log(1 / delta) * (count > 1)))

@@ -30,6 +30,8 @@ from noisewright.search.tools.golden import aligned
 Row = tuple[NDArray[np.int32], Floats, float, float]
 
 MOST_CELLS = 8_000
+_MOST_STEPS, _SHORTEST, _CLOSE = 60, 1e-6, 1e-9
+_RIDGE, _LEAST = 1e-9, 1e-300
 _WEIGHT_BITS = 96
 _TIGHTENINGS = (2e-9, 1e-7, 1e-5, 1e-3, 1e-2)
 _LEAST_ALIGNED = 96
@@ -162,3 +164,52 @@ def _repaired(grid: Grid, query: Scalar, heights: Floats) -> Tabulated:
         weights.pop()
     width = Fraction(1) if query.integer else query.sensitivity / grid.per
     return Tabulated(width, tuple(weights), grid.edge)
+
+
+def cheapest_at_tilt(masses: Floats, costs: Floats, shift: int, tilt: float, price: float) -> Floats:
+    """The masses p on a line of cells for which sum costs p + price (R + R') is least.
+
+    R = sum p_k^(1 + tilt) p_(k + shift)^(-tilt) is the mean of e^(tilt * loss) at that shift, R' the same the other way.
+    Both are convex in the masses, so Newton's method finds the least sum from any start, such as `masses`; steps are
+    taken in logarithms, and none multiplies a mass by more than e. In floats: a proposal, good or not.
+    """
+    from scipy.linalg import solveh_banded
+
+    def total(logs: Floats) -> tuple[float, Floats, Floats]:
+        drops = logs[:-shift] - logs[shift:]
+        with np.errstate(over="ignore"):
+            out = price * np.exp(logs[:-shift] + tilt * drops)
+            back = price * np.exp(logs[shift:] - tilt * drops)
+        return float(np.exp(logs) @ costs + out.sum() + back.sum()), out, back
+
+    logs = np.log(masses)
+    value, out, back = total(logs)
+    for _ in range(_MOST_STEPS):
+        now = np.exp(logs)
+        slope = now * costs
+        slope[:-shift] += (1 + tilt) * out - tilt * back
+        slope[shift:] += (1 + tilt) * back - tilt * out
+        bend = (1 + tilt) * tilt * (out + back)
+        bands = np.zeros((shift + 1, len(now)))
+        bands[shift, :-shift] += bend
+        bands[shift, shift:] += bend
+        bands[shift] = bands[shift] * (1 + _RIDGE) + _RIDGE * now * costs.mean() + _LEAST
+        scale = 1 / np.sqrt(bands[shift])
+        bands[0, shift:] = -bend * scale[shift:] * scale[:-shift]
+        bands[shift] = 1.0
+        solved = solveh_banded(bands, np.stack([slope * scale, now * scale], 1)) * scale[:, None]
+        step = np.clip((now @ solved[:, 0]) / (now @ solved[:, 1]) * solved[:, 1] - solved[:, 0], -1.0, 1.0)
+        expected, size = -float(slope @ step), 1.0
+        while size > _SHORTEST:
+            tried = logs + size * step
+            tried = tried - math.log(float(np.exp(tried).sum()))
+            found = total(tried)
+            if found[0] <= value:
+                break
+            size /= 2
+        else:
+            break
+        logs, (value, out, back) = tried, found
+        if abs(expected) < _CLOSE * abs(value):
+            break
+    return np.asarray(np.exp(logs))

@@ -6,12 +6,16 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
+from noisewright.accounting.compose import compose
+from noisewright.accounting.composition import Composition
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
+from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, UncertifiedError
 from noisewright.problem.numbers import show
+from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
@@ -73,6 +77,29 @@ def designed(designer: Designer, query: Any, privacy: Any, utility: Any, step: A
     return _measured(designer, query, privacy, utility, proposals, bound)
 
 
+@lru_cache(maxsize=64)
+def planned(certified: Certified, count: int) -> Composition:
+    """So many equal releases together."""
+    return compose([(certified, count)])
+
+
+def keeps_to(certified: Certified, count: int, privacy: Any) -> bool:
+    """Whether so many equal releases together are proven to meet a requirement."""
+    try:
+        return _TOTALS[type(privacy)](certified, count, privacy)
+    except UncertifiedError:
+        return False
+
+
+_TOTALS: dict[type, Callable[[Certified, int, Any], bool]] = {
+    PureDP: lambda c, count, p: count * c.certificate.bound <= p.epsilon and type(c.certificate.requirement) is PureDP,
+    ApproxDP: lambda c, count, p: planned(c, count).delta(p.epsilon) <= p.delta,
+    RenyiDP: lambda c, count, p: planned(c, count).renyi(p.alpha) <= p.epsilon,
+    ZeroConcentratedDP: lambda c, count, p: planned(c, count).zcdp() <= p.rho,
+}
+"""What is proven of equal releases together. Rule: pure, Renyi and concentrated costs add up."""
+
+
 def restored(designer: Designer, query: Any, privacy: Any, utility: Any, proposals: tuple[Proposal, ...]) -> Report:
     """A report made again from what it holds: everything is measured and proven anew."""
     return _measured(designer, query, privacy, utility, proposals, designer.bound(query, privacy, utility))
@@ -83,6 +110,8 @@ def _measured(
 ) -> Report:
     """Every proposal certified and measured against the bound, in order."""
     found = [(p.simplicity, _candidate(p, query, privacy, utility, bound)) for p in proposals]
+    for _, candidate in found:
+        _check_total(candidate, dict(designer.settings).get("compose", 1), privacy)
     # What answers another question than the one that was asked is shown for comparison, below the rest.
     kept = [pair for pair in found if pair[1].certified.mechanism.query == query]
     others = [pair for pair in found if pair not in kept]
@@ -108,6 +137,13 @@ def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound
         parts = _parts(mechanism, utility) if few else ()
     gap = relative_gap(worst, limit, larger=utility.larger_is_better)
     return Candidate(proposal.name, certified, middle, gap, offset, error, parts, proposal.remark)
+
+
+def _check_total(candidate: Candidate, count: int, privacy: Any) -> None:
+    if count > 1 and not keeps_to(candidate.certified, count, privacy):
+        raise UncertifiedError(
+            f"{count} releases with {candidate.name} noise together are not proven to keep to {privacy}; refused."
+        )
 
 
 def _parts(mechanism: Any, utility: Any) -> tuple[float, ...]:

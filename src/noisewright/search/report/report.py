@@ -22,6 +22,8 @@ from noisewright.search.report.words import gap_text, over, reason, uneven_note
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from noisewright.accounting.composition import Composition
+
 FORMAT = "noisewright report, version 1"
 _SHOWN = 12
 READERS: list[Callable[[Mapping[str, Any]], Report]] = []
@@ -83,6 +85,18 @@ class Report(Unchanging):
     def best(self) -> Certified:
         """The winner, ready to release answers."""
         return self.candidates[0].certified
+
+    @property
+    def releases(self) -> int:
+        """How many equal releases the requirement is the total of."""
+        return int(dict(self.designer.settings).get("compose", 1))
+
+    @property
+    def plan(self) -> Composition:
+        """All the releases together, proven: as many of the winner as were planned, one where no plan was asked for."""
+        from noisewright.search.report.designer import planned
+
+        return planned(self.best, self.releases)
 
     @property
     def parts(self) -> tuple[tuple[float, ...], ...]:
@@ -161,6 +175,7 @@ class Report(Unchanging):
             "notes": list(self.notes),
             "settings": dict(self.designer.settings),
             "candidates": [c.to_dict() for c in self.candidates],
+            **({"plan": self.plan.to_dict()} if self.releases > 1 else {}),
         }
         return {**content, "digest": digest(content)}
 
@@ -170,11 +185,6 @@ class Report(Unchanging):
             raise InvalidInputError(
                 "a loss of your own is a function, which files do not hold; save the mechanism instead, with"
                 " report.best.save(path)."
-            )
-        if any(c.certified.certificate.requirement != self.privacy for c in self.candidates):
-            raise InvalidInputError(
-                "the total of a plan of several releases is composed and not certified, so that no file can claim it;"
-                " save the mechanism of one release instead, with report.best.save(path)."
             )
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 

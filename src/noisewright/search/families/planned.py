@@ -1,0 +1,334 @@
+"""Laws for one number in a plan of many equal releases under (epsilon, delta), each at the largest rate that fits.
+
+Everything here is in floats and decides nothing: whoever takes a law from here has its whole plan proven.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from noisewright.laws.discrete_gaussian import LARGEST_STD, DiscreteGaussian
+from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
+from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.lattice import Lattice
+from noisewright.laws.logistic import Logistic
+from noisewright.laws.tabulated import HALF, Tabulated
+from noisewright.mechanisms.additive import Additive
+from noisewright.numerics.arrays import Floats
+from noisewright.numerics.bisection import first_true
+from noisewright.numerics.fields import FLOATS
+from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_DELTA, SMALLEST_EPSILON, ApproxDP, PureDP
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utility import Utility
+from noisewright.proof.approximate import approximate_delta, line_of
+from noisewright.search.families.approximate import float_value, truncated_staircase
+from noisewright.search.families.calibration import GAUSSIAN, calibrated, rounded_up
+from noisewright.search.families.composition import (
+    Losses,
+    composed,
+    first_guess,
+    largest_rate,
+    mean_tilt,
+    of_law,
+    of_table,
+    stairs,
+)
+from noisewright.search.families.staircase import aligned_split, laplace, laplace_name, tuned_staircase
+from noisewright.search.programmes.approximate import Grid, cell_costs, cheapest_at_tilt
+from noisewright.search.tools.golden import STEPS_PER_SCALE, golden, on_cells
+
+MOST_RELEASES = 4096
+"""Up to here somebody looks for where one law begins to beat another."""
+_TOLERANCE = 1e-5
+_COARSE = 1e-3
+_ROUNDS = 9
+_POWERS = (1.05, 5.0)
+_SHARE_OF_DELTA = 4
+_MOST_CELLS = 4_000
+_DEVIATIONS = 9.0
+_CELLS_PER_DEVIATION = 60
+_FINEST = 1
+_WEIGHT_BITS = 160
+_NEGLIGIBLE = 1e-3
+_TILTS, _STEEPEST = 8, 1e3
+_PRICE, _MOST_PRICES = 0.5, 20
+_STEEPNESS = 25
+"""About how much faster delta falls than the noise grows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One number, released so many times, and what all releases together may cost."""
+
+    query: Scalar
+    privacy: ApproxDP
+    utility: Utility
+    count: int
+
+    @property
+    def guess(self) -> float:
+        """About the epsilon of one release."""
+        return first_guess(float(self.privacy.epsilon), float(self.privacy.delta), self.count)
+
+    @property
+    def std(self) -> Fraction:
+        """The deviation of Gaussian noise that fits: the releases are one, of sqrt(count) times the sensitivity."""
+        # The root is rounded up, so the profile is proven for at least the sensitivity of the whole plan.
+        reach = self.query.sensitivity * rounded_up(math.sqrt(self.count) * (1 + 1e-12))
+        found: Fraction = calibrated(GAUSSIAN, reach, self.privacy).std
+        return found
+
+    def fits(self, losses: Losses) -> bool:
+        """Whether so many releases with these losses keep to the total, in floats."""
+        return composed(losses, self.count, float(self.privacy.epsilon)) <= float(self.privacy.delta)
+
+    def fitted(self, losses: Callable[[float], Losses], tolerance: float = _TOLERANCE) -> float:
+        """The largest rate that fits."""
+        return largest_rate(lambda rate: self.fits(losses(rate)), self.guess, tolerance)
+
+    def better(self, value: float, other: float) -> bool:
+        """Whether one value is at least as good as another."""
+        return value >= other if self.utility.larger_is_better else value <= other
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A family at the rate that fits in floats; `make` gives the noise at this rate or at a smaller one."""
+
+    name: str
+    simplicity: int
+    rate: float
+    make: Callable[[float], Additive]
+    pure: bool = False
+
+    def value(self, utility: Utility) -> float:
+        """What counts, in floats."""
+        return float(self.make(self.rate).expected(utility, FLOATS))
+
+    def requirement(self, mechanism: Additive, plan: Plan) -> Any:
+        """What one release is certified for."""
+        if self.pure:
+            return PureDP(clamped(self.rate))
+        epsilon = clamped(min(plan.guess, float(plan.privacy.epsilon)))
+        delta = approximate_delta(mechanism.law, epsilon, mechanism.query.sensitivity)[0]
+        return ApproxDP(epsilon, max(rounded_up(float(delta)) if delta else SMALLEST_DELTA, SMALLEST_DELTA))
+
+
+def clamped(epsilon: float) -> Fraction:
+    """An epsilon that can be asked for, at most this one where it can be."""
+    value = Fraction(math.floor(epsilon * 10**12), 10**12)
+    return min(max(value, SMALLEST_EPSILON), LARGEST_EPSILON)
+
+
+def laws_for(plan: Plan) -> Iterator[Candidate]:
+    """Every family that this kind of answer has."""
+    yield from _pure(plan)
+    yield from (_whole if plan.query.integer else _smooth)(plan)
+    yield from _truncated(plan)
+    yield from _tailored(plan)
+
+
+def _pure(plan: Plan) -> Iterator[Candidate]:
+    """Laplace and staircase noise."""
+    query, utility, reach = plan.query, plan.utility, float(plan.query.sensitivity)
+
+    def usual(rate: float) -> Additive:
+        return laplace(query, clamped(rate), utility)
+
+    def stepped(rate: float) -> Additive:
+        return tuned_staircase(query, clamped(rate), utility)
+
+    def losses(rate: float) -> Losses:
+        if query.integer:
+            return _on_integers(DiscreteLaplace(query.sensitivity / clamped(rate)).stepped(), reach, reach / rate)
+        return of_law(Laplace(query.sensitivity / Fraction(rate)), reach, reach / rate)
+
+    def losses_of_stairs(rate: float) -> Losses:
+        if query.integer:
+            return _on_integers(stepped(rate).law, reach, reach / rate)
+        return stairs(rate, float(aligned_split(utility.scaled(query.sensitivity), clamped(rate))[0]))
+
+    yield Candidate(laplace_name(query), 1, plan.fitted(losses), usual, pure=True)
+    yield Candidate("staircase", 2, plan.fitted(losses_of_stairs), stepped, pure=True)
+
+
+def _on_integers(law: Any, reach: float, spread: float) -> Losses:
+    return of_law(law, reach, spread, whole=True)
+
+
+def _smooth(plan: Plan) -> Iterator[Candidate]:
+    """Gaussian, logistic and the best generalized Gaussian noise."""
+    query, utility, reach = plan.query, plan.utility, float(plan.query.sensitivity)
+
+    def maker(law: Callable[[Fraction], Any]) -> Callable[[float], Additive]:
+        return lambda rate: on_cells(query, law(query.sensitivity / Fraction(rate)), reach / rate, utility)
+
+    def losses(law: Callable[[Fraction], Any], rate: float) -> Losses:
+        return of_law(law(query.sensitivity / Fraction(rate)), reach, reach / rate)
+
+    yield Candidate("Gaussian", 0, float(query.sensitivity / plan.std), maker(Gaussian))
+    yield Candidate("logistic", 4, plan.fitted(partial(losses, Logistic)), maker(Logistic))
+    sign = -1 if utility.larger_is_better else 1
+
+    def cost(power: float) -> float:
+        law = partial(GeneralizedGaussian, Fraction(power).limit_denominator(100))
+        rate = plan.fitted(partial(losses, law), _COARSE)
+        return sign * float_value(law(query.sensitivity / Fraction(rate)), utility)
+
+    power = Fraction(golden(cost, *_POWERS, _ROUNDS)).limit_denominator(20)
+    law = partial(GeneralizedGaussian, power)
+    name = f"generalized Gaussian, power {float(power):g}"
+    yield Candidate(name, 5, plan.fitted(partial(losses, law)), maker(law))
+
+
+def _whole(plan: Plan) -> Iterator[Candidate]:
+    """The discrete Gaussian, where the law has a range for it."""
+    query, reach = plan.query, float(plan.query.sensitivity)
+    if not 0.02 <= float(plan.std) <= LARGEST_STD / 2:
+        return
+
+    def made(rate: float) -> Additive:
+        return Additive(query, DiscreteGaussian(rounded_up(reach / rate)), Lattice.integers())
+
+    fitted = plan.fitted(lambda rate: _on_integers(made(rate).law, reach, reach / rate), _TOLERANCE)
+    yield Candidate("discrete Gaussian", 0, fitted, made)
+
+
+def _truncated(plan: Plan) -> Iterator[Candidate]:
+    """A staircase that ends, whose ends take a part of delta over the whole plan."""
+    query, utility = plan.query, plan.utility
+    delta = max(plan.privacy.delta / (_SHARE_OF_DELTA * plan.count), SMALLEST_DELTA)
+
+    def law(rate: float) -> Tabulated | None:
+        return truncated_staircase(query, ApproxDP(clamped(rate), delta), utility)
+
+    def losses(rate: float) -> Losses:
+        found = law(rate)
+        return Losses(np.zeros(0), np.zeros(0), 1.0) if found is None else _of_cells(found, query)
+
+    if law(plan.guess) is None:
+        return
+
+    def made(rate: float) -> Additive:
+        return _on_table(query, law(rate), float(query.sensitivity) / rate)
+
+    yield Candidate("truncated staircase", 3, plan.fitted(losses, _COARSE), made)
+
+
+def _of_cells(law: Tabulated, query: Scalar) -> Losses:
+    return of_table(np.array([w / law.total for w in line_of(law)]), int(query.sensitivity / law.width))
+
+
+def _on_table(query: Scalar, law: Any, spread: float) -> Additive:
+    """A tabulated law on a lattice that divides its cells finely enough to hide them."""
+    if query.integer:
+        return Additive(query, law, Lattice.integers())
+    parts = max(1, math.ceil(STEPS_PER_SCALE * float(law.width) / spread))
+    return Additive(query, law, Lattice.cells(law.width / parts))
+
+
+def _tailored(plan: Plan) -> Iterator[Candidate]:
+    """The law of cells that a convex programme finds for the plan itself; a rate below 1 asks for less delta."""
+    query, reach = plan.query, plan.query.sensitivity
+    if plan.utility.confidence is not None:
+        return
+    spread = float(plan.std / reach)
+    per = int(reach) if query.integer else max(1, min(_FINEST, int(_CELLS_PER_DEVIATION / spread)))
+    cells = math.ceil(_DEVIATIONS * spread * per)
+    if cells > _MOST_CELLS or not 2 <= cells:
+        return
+    grid = Grid(per, cells, HALF if query.integer else Fraction(0))
+    start = np.exp(-(((np.arange(cells) + 0.5 - float(grid.edge)) / (per * spread)) ** 2) / 2)
+    search = _Tailor(plan, grid, cell_costs(grid, query, plan.utility))
+    found = search.best(search.line(start))
+    if found is None:
+        return
+    width = Fraction(1) if query.integer else reach / per
+    least = float(plan.privacy.delta) / plan.count * _NEGLIGIBLE
+
+    def made(rate: float) -> Additive:
+        line = found[0] if rate == 1 else search.priced(*found, rate**_STEEPNESS)
+        law = Tabulated(width, _weights((found[0] if line is None else line)[-cells:], least), grid.edge)
+        return _on_table(query, law, float(plan.std))
+
+    yield Candidate("tailored for the plan", 6, 1.0, made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tailor:
+    """The search for the masses on a line of cells that cost least in a plan."""
+
+    plan: Plan
+    grid: Grid
+    costs: Floats
+
+    def line(self, half: Floats) -> Floats:
+        """Both sides of it, of mass one where they are masses."""
+        return np.asarray(np.concatenate([half[:0:-1] if self.grid.edge else half[::-1], half]))
+
+    def best(self, start: Floats) -> tuple[Floats, float] | None:
+        """The cheapest masses found, and their tilt: each is that of the masses before."""
+        masses, found, least = start / start.sum(), None, math.inf
+        for _ in range(_TILTS):
+            tilt = mean_tilt(of_table(masses, self.grid.per), float(self.plan.privacy.epsilon) / self.plan.count)
+            if not 0 < tilt < _STEEPEST:
+                break
+            priced = self.priced(masses, tilt, 1.0)
+            cost = math.inf if priced is None else float(priced @ self.line(self.costs))
+            if priced is None or cost > least * (1 - _TOLERANCE):
+                break
+            masses, least, found = priced, cost, (priced, tilt)
+        return found
+
+    def priced(self, masses: Floats, tilt: float, share: float) -> Floats | None:
+        """The cheapest masses at a tilt whose plan stays within this share of delta: the price of losses decides."""
+        costs, shift, target = self.line(self.costs), self.grid.per, share * float(self.plan.privacy.delta)
+        held: list[Floats] = []
+
+        def holds(log_price: float) -> bool:
+            tried = cheapest_at_tilt(held[-1] if held else masses, costs, shift, tilt, math.exp(log_price))
+            if composed(of_table(tried, shift), self.plan.count, float(self.plan.privacy.epsilon)) > target:
+                return False
+            held.append(tried)
+            return True
+
+        bend = tilt * (1 + tilt) * float(self.plan.query.sensitivity / self.plan.std) ** 2
+        price = math.log(2 * float(masses @ costs) / bend) - bend / 2
+        passes = next((price + _PRICE * i for i in range(_MOST_PRICES) if holds(price + _PRICE * i)), None)
+        if passes is None:
+            return None
+        fails = passes - _PRICE
+        for _ in range(_MOST_PRICES if passes == price else 0):
+            if not holds(fails):
+                break
+            fails, passes = fails - _PRICE, fails
+        first_true(holds, fails, passes, within=_COARSE)
+        return held[-1]
+
+
+def _weights(half: Any, least: float) -> tuple[int, ...]:
+    """Whole weights that fall outward, without the cells at the end that weigh next to nothing together."""
+    beyond = np.cumsum(half[::-1])[::-1]
+    kept = np.minimum.accumulate(half[: max(1, int(np.sum(beyond > least)))])
+    return tuple(max(1, int(float(v) * 2.0**_WEIGHT_BITS)) for v in kept)
+
+
+def gaussian_wins_from(query: Scalar, privacy: ApproxDP, utility: Utility) -> int | None:
+    """Smallest number of equal releases from which Gaussian noise beats Laplace and staircases; None up to 4096."""
+
+    def wins(count: int) -> bool:
+        plan = Plan(query, privacy, utility, count)
+        normal = float_value(Gaussian(plan.std), utility)
+        return all(plan.better(normal, rival.value(utility)) for rival in _pure(plan))
+
+    for power in range(MOST_RELEASES.bit_length()):
+        if wins(1 << power):
+            return first_true(wins, (1 << power) // 2, 1 << power)
+    return None
