@@ -7,6 +7,8 @@ from noisewright import (
     mechanisms as mechanisms,
     metrics as metrics,
 )
+from noisewright.accounting.compose import compose as compose
+from noisewright.accounting.composition import Composition as Composition
 from noisewright.problem.divergences import (
     ErrorEntropy as ErrorEntropy,
     HistogramEntropy as HistogramEntropy,

@@ -23,6 +23,7 @@ g (e^h - 1) <= l (1 - e^-h). Done from both ends, in whole numbers.
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from fractions import Fraction
 from collections import Counter
 from functools import lru_cache
@@ -114,14 +115,17 @@ def _needed(risen: int, fade: int, bits: int) -> int:
 
 
 @lru_cache(maxsize=1024)
-def bins(pair: LowerPair, grid: Grid, level: int, cells: int, variance: float) -> Losses | None:
+def bins(
+    pair: LowerPair, grid: Grid, level: int, cells: int, variance: float, top: Fraction | None = None
+) -> Losses | None:
     """The losses of one pair, drawn together on cells of a level, from -cells to cells; None where bounds are too rough.
 
+    `top` is a loss that many outcomes may share, the largest one: it is kept apart from those below it.
     Guarantees: with every loss lowered by SLACK, nowhere above the pair.
     """
     step = grid.step(level)
     bits = grid.mass_bits + _GUARD + math.ceil(1.5 * float(cells * step))
-    atoms = _merged(_atoms(pair, step, cells, bits), 1 << (bits - grid.mass_bits))
+    atoms = _merged(_atoms(pair, step, cells, bits, top), 1 << (bits - grid.mass_bits))
     with precision(bits + _GUARD):
         rates = {b: ceil_scaled(ball(b * step - SLACK).exp(), bits) for j, _, _ in atoms for b in (j - 1, j)}
     filled = _filled(atoms, rates, bits)
@@ -132,9 +136,14 @@ def bins(pair: LowerPair, grid: Grid, level: int, cells: int, variance: float) -
     return Losses(level, first, masses, pair.infinite_below(grid.mass_bits), variance)
 
 
-def _atoms(pair: LowerPair, step: Fraction, cells: int, bits: int) -> list[Atom]:
+def _atoms(pair: LowerPair, step: Fraction, cells: int, bits: int, top: Fraction | None) -> list[Atom]:
     """Masses of the cells from -cells to cells under both laws; the last one holds all that is beyond it."""
     edges = [(2 * j - 1) * step / 2 for j in range(-cells, cells + 1)]
+    places = [*range(-cells, cells + 1)]
+    if top is not None and edges[0] < top <= (cells + 1) * step and top not in edges:
+        where = bisect(edges, top)
+        edges.insert(where, top)
+        places.insert(where, math.floor(top / step))
     tails = _sums_from_the_end(pair.masses_below(edges, bits))
     other = pair.turned()
     # Losses turned round; a little further in, so that no loss is on both sides of an edge.
@@ -144,7 +153,7 @@ def _atoms(pair: LowerPair, step: Fraction, cells: int, bits: int) -> list[Atom]
     tails = list(accumulate(reversed(tails), max))[::-1]
     against = list(accumulate(((1 << bits) - value - outside for value in known), min))
     lines = [*zip(tails, against, strict=True), (0, 0)]
-    return [(j - cells, p - p2, q - q2) for j, ((p, q), (p2, q2)) in enumerate(zip(lines, lines[1:], strict=False))]
+    return [(place, p - p2, q - q2) for place, (p, q), (p2, q2) in zip(places, lines, lines[1:], strict=False)]
 
 
 def _sums_from_the_end(masses: list[int]) -> list[int]:

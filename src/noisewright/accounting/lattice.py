@@ -25,6 +25,9 @@ from typing import Protocol
 from noisewright.numerics.balls import convolved
 
 
+_MOST_REFINED = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Grid:
     """The lattice and the precision of one calculation.
@@ -86,9 +89,8 @@ def widened(losses: Losses, grid: Grid, side: Side, level: int) -> Losses:
 
 def product(left: Losses, right: Losses, grid: Grid, side: Side, copies: int) -> Losses:
     """The losses of two independent releases together; so many copies of it are going to be multiplied."""
-    level = max(left.level, right.level)
-    one = widened(left, grid, side, level)
-    other = one if right is left else widened(right, grid, side, level)
+    one, other = (left, left) if right is left else _alike(left, right, grid, side)
+    level = one.level
     bits = grid.mass_bits
     masses = convolved(one.masses, other.masses, bits, up=side.up) or [0]
     # Infinite if either is: every mass of the one with the infinite mass of the other.
@@ -98,6 +100,24 @@ def product(left: Losses, right: Losses, grid: Grid, side: Side, copies: int) ->
     found = Losses(level, one.first + other.first, masses, infinite, left.variance + right.variance)
     found = side.trimmed(found, grid, copies)
     return widened(found, grid, side, grid.level(found.variance))
+
+
+def _alike(left: Losses, right: Losses, grid: Grid, side: Side) -> tuple[Losses, Losses]:
+    """Both on the same cells: those of the wider one, unless a few atoms would have to be moved for that."""
+    if left.level > right.level:
+        right, left = _alike(right, left, grid, side)
+        return left, right
+    gap = right.level - left.level
+    if 0 < gap <= _MOST_REFINED and 4 * sum(map(bool, left.masses)) < len(left.masses):
+        return left, _refined(right, gap)
+    return widened(left, grid, side, right.level), right
+
+
+def _refined(losses: Losses, gap: int) -> Losses:
+    """The same losses on cells so many times halved: exact, only longer."""
+    masses = [0] * (((len(losses.masses) - 1) << gap) + 1)
+    masses[:: 1 << gap] = losses.masses
+    return Losses(losses.level - gap, losses.first << gap, masses, losses.infinite, losses.variance)
 
 
 def power(losses: Losses, times: int, grid: Grid, side: Side, copies: int) -> Losses:
