@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from noisewright.accounting.composition import Composition
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.queries import QUERIES, Bounded
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import check_seal, reading, verified
-from noisewright.search.design import designer_for, utility_for
+from noisewright.search.design import DESIGNERS, designer_for, utility_for
 from noisewright.search.designers.bounded import bounded_designer, checked_size
+from noisewright.search.designers.plan import plan_designer
 from noisewright.search.report.designer import TIE, Designer, Proposal, restored
 from noisewright.search.report.report import FORMAT, READERS, Candidate, Report as Report
 
@@ -24,17 +26,19 @@ _LONGEST_NAME = 200
 def report_from_dict(data: Mapping[str, Any]) -> Report:
     """Read back what `Report.to_dict` wrote, and prove it again.
 
-    Guarantees: every candidate was certified anew, for the privacy that the report states and the question that it
-    asks; values and the bound were computed anew, and those in the data claim no more (one part in a million aside,
+    Guarantees: every candidate was certified anew, for the question that the report asks and the privacy that it
+    states; where that is the total of several releases, so many of them together were proven to meet it. Values and the bound were computed anew, and those in the data claim no more (one part in a million aside,
     since solvers differ from machine to machine). Sentences in the data are not read; they are written again.
     """
-    check_seal(data, "report", FORMAT, _FIELDS)
+    planned = isinstance(data, Mapping) and "plan" in data
+    check_seal(data, "report", FORMAT, _FIELDS | {"plan"} if planned else _FIELDS)
     with reading("report"):
         query = QUERIES.from_dict(data["query"])
         privacy = REQUIREMENTS.from_dict(data["privacy"])
         utility = _utility(data["utility"])
         designer = _designer(query, privacy, utility, data["settings"])
-        proposals = tuple(_proposal(c, i, query, privacy) for i, c in enumerate(data["candidates"]))
+        alone = None if planned else privacy
+        proposals = tuple(_proposal(c, i, query, alone) for i, c in enumerate(data["candidates"]))
         names = [p.name for p in proposals]
         if not names or len(set(names)) < len(names):
             raise MechanismFileError("the report needs at least one candidate, and a name of its own for each.")
@@ -42,6 +46,7 @@ def report_from_dict(data: Mapping[str, Any]) -> Report:
         if report.best.mechanism.query != query:
             raise MechanismFileError("no candidate answers the question of the report.")
         _check_claims(data, report)
+        _check_plan(data.get("plan"), report)
     return report
 
 
@@ -62,19 +67,33 @@ def _designer(query: Any, privacy: Any, utility: Any, settings: Mapping[str, Any
     found = designer_for(query, privacy, utility)
     if utility_for(query, utility) != utility:
         raise InvalidInputError(f"the utility is {utility!r}, which does not fit the question.")
+    rest = {name: value for name, value in settings.items() if name != "compose"}
+    if rest:
+        if type(query) is not Bounded or set(rest) != {"inputs", "outputs"}:
+            raise InvalidInputError("its settings are none that this version knows.")
+        found = bounded_designer(checked_size(rest["inputs"], rest["outputs"]))
+    if "compose" in settings:
+        found = plan_designer(found, DESIGNERS, query, privacy, settings["compose"])
     found.check(query, privacy, utility)
-    if not settings:
-        return found
-    if type(query) is not Bounded or set(settings) != {"inputs", "outputs"}:
-        raise InvalidInputError("its settings are none that this version knows.")
-    return bounded_designer(checked_size(settings["inputs"], settings["outputs"]))
+    return found
+
+
+def _check_plan(told: Mapping[str, Any] | None, report: Report) -> None:
+    """Refuse a plan that is not that of the winner, or whose file does not prove what it says."""
+    if (told is None) != (report.releases == 1):
+        raise MechanismFileError("a report on several releases holds their plan, and no other report does.")
+    if told is not None:
+        # The winner of the report, so many times, was proven to keep to the total when the report was made again.
+        plan = Composition.from_dict(told)
+        if plan.certificate.plan != report.plan.certificate.plan:
+            raise MechanismFileError("the plan in the file is not the plan of the report's winner; refused.")
 
 
 def _proposal(data: Mapping[str, Any], place: int, query: Any, privacy: Any) -> Proposal:
     name, certified = data["name"], verified(data["certified"])
     if not isinstance(name, str) or not name.isprintable() or len(name) > _LONGEST_NAME:
         raise MechanismFileError(f"candidate {place + 1} has no name that can be shown.")
-    if certified.certificate.requirement != privacy:
+    if privacy is not None and certified.certificate.requirement != privacy:
         raise MechanismFileError(
             f"{name} is certified for {certified.certificate.requirement}, the report states {privacy}; refused."
         )

@@ -32,9 +32,9 @@ from noisewright.search.report.words import over, reason, times
 
 LARGEST_COUNT = 1_000_000
 SHARED = (PureDP, RenyiDP, ZeroConcentratedDP)
-_MARGINS = (Fraction(1, 10**5), Fraction(1, 10**4), Fraction(1, 10**3), Fraction(1, 100), Fraction(1, 10))
-_FEWER_MARGINS = _MARGINS[1:]
-_MOST_PROVEN = 5
+_MARGINS = tuple(Fraction(1, n) for n in (10**5, 2 * 10**4, 5000, 1000, 100, 10))
+_FEWER_MARGINS = tuple(Fraction(1, n) for n in (10**4, 1000, 100, 10))
+_MOST_PROVEN = 3
 _USUAL = ("Gaussian", "discrete Gaussian", "Laplace", "discrete Laplace")
 _SLACK = Fraction(7, 10)
 _RAISE = Fraction(11, 10)

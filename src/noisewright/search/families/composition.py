@@ -27,8 +27,10 @@ from noisewright.search.families.calibration import power_tail
 _TINY = 1e-18
 _MOST_POINTS = 100_000
 _POINTS_PER_SPREAD = 40
+_POINTS_PER_SHIFT = 4
+_BETWEEN = 64
 _FEWEST_CELLS, _MOST_CELLS = 13, 20
-_CELLS_PER_DEVIATION = 100
+_CELLS_PER_DEVIATION = 24
 _DEVIATIONS = 24.0
 _STEEPEST = 1e4
 _SMALLEST_RATE = 1e-9
@@ -106,6 +108,14 @@ def pair(epsilon: float, delta: float = 0.0) -> Losses:
     return Losses(np.array([epsilon, -epsilon]), (1 - delta) * np.array([1.0, odds]) / (1 + odds), delta)
 
 
+def laplace_losses(epsilon: float) -> Losses:
+    """Those of Laplace noise of scale 1 / epsilon: two atoms and what lies between them."""
+    edges = np.linspace(-epsilon, epsilon, _BETWEEN + 1)
+    between = np.diff(np.exp((edges - epsilon) / 2)) / 2
+    values = np.concatenate([[epsilon, -epsilon], (edges[1:] + edges[:-1]) / 2])
+    return Losses(values, np.concatenate([[0.5, math.exp(-epsilon) / 2], between]))
+
+
 def stairs(epsilon: float, split: float) -> Losses:
     """Those of a staircase with this split: they have three values only."""
     b = math.exp(-epsilon)
@@ -126,7 +136,7 @@ def of_table(masses: Floats, shift: int) -> Losses:
 
 def of_law(law: Any, reach: float, spread: float, *, whole: bool = False) -> Losses:
     """Those of smooth noise of about this spread, or of noise on the whole numbers, shifted by the reach."""
-    fine = reach / max(1, math.ceil(_POINTS_PER_SPREAD * reach / spread))
+    fine = reach / max(_POINTS_PER_SHIFT, math.ceil(_POINTS_PER_SPREAD * reach / spread))
     wide = not whole and spread > _POINTS_PER_SPREAD * reach
     step = 1.0 if whole else spread / _POINTS_PER_SPREAD if wide else fine
     points = 64

@@ -9,14 +9,14 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from noisewright.laws.discrete_gaussian import LARGEST_STD, DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
-from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import HALF, Tabulated
@@ -34,6 +34,7 @@ from noisewright.search.families.composition import (
     Losses,
     composed,
     first_guess,
+    laplace_losses,
     largest_rate,
     mean_tilt,
     of_law,
@@ -47,14 +48,17 @@ from noisewright.search.tools.golden import STEPS_PER_SCALE, golden, on_cells
 MOST_RELEASES = 4096
 """Up to here somebody looks for where one law begins to beat another."""
 _TOLERANCE = 1e-5
+_ROOM = 2e-3
 _COARSE = 1e-3
 _ROUNDS = 9
 _POWERS = (1.05, 5.0)
 _SHARE_OF_DELTA = 4
+_SPLITS = 10
+"""How many splits are tried while a rate grows by a factor of e."""
 _MOST_CELLS = 4_000
+_FEWEST = 4
+"""In a shorter plan purely private noise is hard to beat."""
 _DEVIATIONS = 9.0
-_CELLS_PER_DEVIATION = 60
-_FINEST = 1
 _WEIGHT_BITS = 160
 _NEGLIGIBLE = 1e-3
 _TILTS, _STEEPEST = 8, 1e3
@@ -87,7 +91,16 @@ class Plan:
 
     def fits(self, losses: Losses) -> bool:
         """Whether so many releases with these losses keep to the total, in floats."""
-        return composed(losses, self.count, float(self.privacy.epsilon)) <= float(self.privacy.delta)
+        return self.delta(losses) <= self.target
+
+    def delta(self, losses: Losses) -> float:
+        """About the delta of so many releases with these losses, at the epsilon of the total."""
+        return composed(losses, self.count, float(self.privacy.epsilon))
+
+    @property
+    def target(self) -> float:
+        """A delta hardly below that of the total, which leaves the accountant room to round up."""
+        return float(self.privacy.delta) * (1 - _ROOM)
 
     def fitted(self, losses: Callable[[float], Losses], tolerance: float = _TOLERANCE) -> float:
         """The largest rate that fits."""
@@ -148,12 +161,18 @@ def _pure(plan: Plan) -> Iterator[Candidate]:
     def losses(rate: float) -> Losses:
         if query.integer:
             return _on_integers(DiscreteLaplace(query.sensitivity / clamped(rate)).stepped(), reach, reach / rate)
-        return of_law(Laplace(query.sensitivity / Fraction(rate)), reach, reach / rate)
+        return laplace_losses(rate)
+
+    scaled = utility.scaled(query.sensitivity)
+
+    @lru_cache(maxsize=64)
+    def split_near(place: int) -> float:
+        return float(aligned_split(scaled, clamped(math.exp(place / _SPLITS)))[0])
 
     def losses_of_stairs(rate: float) -> Losses:
         if query.integer:
             return _on_integers(stepped(rate).law, reach, reach / rate)
-        return stairs(rate, float(aligned_split(utility.scaled(query.sensitivity), clamped(rate))[0]))
+        return stairs(rate, split_near(round(_SPLITS * math.log(rate))))
 
     yield Candidate(laplace_name(query), 1, plan.fitted(losses), usual, pure=True)
     yield Candidate("staircase", 2, plan.fitted(losses_of_stairs), stepped, pure=True)
@@ -182,7 +201,9 @@ def _smooth(plan: Plan) -> Iterator[Candidate]:
         rate = plan.fitted(partial(losses, law), _COARSE)
         return sign * float_value(law(query.sensitivity / Fraction(rate)), utility)
 
-    power = Fraction(golden(cost, *_POWERS, _ROUNDS)).limit_denominator(20)
+    power = Fraction(round(10 * golden(cost, *_POWERS, _ROUNDS)), 10)
+    if power == 2:  # that is Gaussian noise
+        return
     law = partial(GeneralizedGaussian, power)
     name = f"generalized Gaussian, power {float(power):g}"
     yield Candidate(name, 5, plan.fitted(partial(losses, law)), maker(law))
@@ -240,9 +261,9 @@ def _tailored(plan: Plan) -> Iterator[Candidate]:
     if plan.utility.confidence is not None:
         return
     spread = float(plan.std / reach)
-    per = int(reach) if query.integer else max(1, min(_FINEST, int(_CELLS_PER_DEVIATION / spread)))
+    per = int(reach) if query.integer else 1
     cells = math.ceil(_DEVIATIONS * spread * per)
-    if cells > _MOST_CELLS or not 2 <= cells:
+    if not 2 <= cells <= _MOST_CELLS or plan.count < _FEWEST:
         return
     grid = Grid(per, cells, HALF if query.integer else Fraction(0))
     start = np.exp(-(((np.arange(cells) + 0.5 - float(grid.edge)) / (per * spread)) ** 2) / 2)
@@ -289,12 +310,12 @@ class _Tailor:
 
     def priced(self, masses: Floats, tilt: float, share: float) -> Floats | None:
         """The cheapest masses at a tilt whose plan stays within this share of delta: the price of losses decides."""
-        costs, shift, target = self.line(self.costs), self.grid.per, share * float(self.plan.privacy.delta)
+        costs, shift, target = self.line(self.costs), self.grid.per, share * self.plan.target
         held: list[Floats] = []
 
         def holds(log_price: float) -> bool:
             tried = cheapest_at_tilt(held[-1] if held else masses, costs, shift, tilt, math.exp(log_price))
-            if composed(of_table(tried, shift), self.plan.count, float(self.plan.privacy.epsilon)) > target:
+            if self.plan.delta(of_table(tried, shift)) > target:
                 return False
             held.append(tried)
             return True
