@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.mechanisms.additive import Additive
@@ -20,7 +20,6 @@ from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball
-from noisewright.proof.certify import Certificate
 from noisewright.proof.linear import squared_reach as columns_reach
 from noisewright.proof.moves import worst_moves
 from noisewright.proof.profiles import GaussianProfile, LowerPair, PairProfile, Profile, least, most
@@ -30,6 +29,9 @@ from noisewright.proof.profiles_renyi import ConcentratedProfile, RenyiProfile
 from noisewright.proof.strategy import squared_reach, taxi_reach
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
+
+if TYPE_CHECKING:
+    from noisewright.proof.certify import Certificate  # which loads this room, and this file with it
 
 Rule = TypeVar("Rule", bound=Callable[[Any], Profile])
 Pairs = tuple[tuple[LowerPair, int], ...]
@@ -42,7 +44,7 @@ def profiled(*mechanisms: type) -> Callable[[Rule], Rule]:
     """Enter the rule below as the one that gives these mechanisms their profile."""
 
     def enter(rule: Rule) -> Rule:
-        PROFILES.update({mechanism: rule for mechanism in mechanisms})
+        PROFILES.update(dict.fromkeys(mechanisms, rule))
         return rule
 
     return enter

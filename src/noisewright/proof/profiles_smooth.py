@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
+from noisewright.laws.gaussian import GaussianMixture
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, precision
@@ -38,8 +39,9 @@ def likelihood(law: Any, x: Any, shift: Any, field: Field) -> Value:
     return field.exp(law.drop(x, shift, field))
 
 
-@likelihood.register
-def _(law: TwoFold, x: Any, shift: Any, field: Field) -> Value:
+@likelihood.register(TwoFold)
+@likelihood.register(GaussianMixture)
+def _(law: TwoFold | GaussianMixture, x: Any, shift: Any, field: Field) -> Value:
     return law.density(x, field) / law.density(x + shift, field)
 
 
@@ -70,7 +72,8 @@ class SmoothProfile:
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         largest = self.largest
         with precision(bits + GUARD_BITS):
-            curves = [_Curve(self.law, self.shift, stretch) for stretch in stretches(self.law, self.shift)]
+            curves = _curves(self.law, self.shift)
+            outermost = len(curves) == 1
             found: list[int] = []
             for epsilon in epsilons:
                 if largest is not None and epsilon >= largest:
@@ -79,8 +82,8 @@ class SmoothProfile:
                     # A profile does not rise, and below one unit there is nothing left to be told apart.
                     found.append(found[-1])
                 else:
-                    # Nothing beyond one unit of 2^-bits is asked for, so small values need fewer digits.
-                    with precision((found[-1].bit_length() if found else bits) + GUARD_BITS):
+                    # Nothing finer than 2^-bits is asked for: a tail that is small by itself needs fewer digits.
+                    with precision((found[-1].bit_length() if found and outermost else bits) + GUARD_BITS):
                         found.append(units_above(_total([curve.above(epsilon) for curve in curves]), bits))
             return found
 
@@ -95,7 +98,7 @@ class SmoothProfile:
         the largest loss in it. So it is at least epsilon for cells on which every loss is, and at most epsilon for
         those on which no loss is above.
         """
-        curves = [_Curve(self.law, self.shift, stretch) for stretch in stretches(self.law, self.shift)]
+        curves = _curves(self.law, self.shift)
         for epsilon in epsilons:
             certain = _joined([curve.certain(epsilon) for curve in curves])
             possible = _joined([curve.possible(epsilon) for curve in curves])
@@ -122,6 +125,35 @@ def _joined(intervals: Sequence[Interval | None]) -> list[Interval]:
     return found
 
 
+def _curves(law: Any, shift: Fraction) -> list[_Curve | _Gap]:
+    return [
+        _Gap(law, shift, stretch) if stretch.rising is None else _Curve(law, shift, stretch)
+        for stretch in stretches(law, shift)
+    ]
+
+
+class _Gap:
+    """A short stretch on which the loss turns: it lies below ln f(start) / f(end + shift) there, f falling outward."""
+
+    def __init__(self, law: Any, shift: Fraction, stretch: Stretch) -> None:
+        self._part = (start, end) = stretch.start, stretch.end or stretch.start
+        self._mass = law.sf(start, BALLS) - law.sf(end, BALLS)
+        self._most = law.density(start, BALLS) / law.density(end + shift, BALLS)
+
+    def above(self, epsilon: Fraction) -> Ball:
+        """A ball whose upper end is at or above D(e^epsilon)."""
+        share = 1 - ball(epsilon).exp() / self._most
+        return ball(0) if bool(share <= 0) else self._mass * share
+
+    def certain(self, epsilon: Fraction) -> Interval | None:
+        """Nothing is."""
+        return None
+
+    def possible(self, epsilon: Fraction) -> Interval | None:
+        """Everything is."""
+        return self._part
+
+
 class _Curve:
     """D of one stretch, asked for at rising epsilons."""
 
@@ -136,6 +168,8 @@ class _Curve:
         """A ball whose upper end is at or above D(e^epsilon)."""
         place, wanted = self._search.place(float(epsilon)), ball(epsilon).exp()
         reached = likelihood(self._law, place, self._shift, BALLS)
+        if place == self._anchor and certainly_at_most(reached, wanted):
+            return ball(0)
         p, q = self._beyond(place)
         value = p - reached * q
         if certainly_at_most(reached, wanted):
