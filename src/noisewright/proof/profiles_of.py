@@ -18,9 +18,10 @@ from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball
 from noisewright.proof.linear import squared_reach as columns_reach
+from noisewright.proof.metric import farthest
 from noisewright.proof.moves import worst_moves
 from noisewright.proof.profiles import GaussianProfile, LowerPair, PairProfile, Profile, least, most
 from noisewright.proof.profiles_joint import joint
@@ -83,6 +84,12 @@ def _(requirement: PureDP, bound: Fraction) -> Profile:
 def _(requirement: ApproxDP | ProbabilisticDP, bound: Fraction) -> Profile:
     """Probabilistic privacy implies the approximate one with the same numbers."""
     return PairProfile(requirement.epsilon, bound)
+
+
+@_of_requirement.register
+def _(requirement: MetricPrivacy, bound: Fraction) -> Profile:
+    """No two elements are told apart at more than the largest distance; what nearer ones keep is not told."""
+    return PairProfile(bound * farthest(requirement.metric), rule="profile/largest-distance")
 
 
 @_of_requirement.register
