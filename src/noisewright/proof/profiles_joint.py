@@ -95,7 +95,7 @@ class _Sums:
         fade, weight = ball(-cell).exp(), ball(-cell * (first + len(masses) - 1)).exp()
         for mass in reversed(masses):
             self._p.append(self._p[-1] + mass)
-            self._q.append(self._q[-1] + floor_scaled(weight * mass, bits))
+            self._q.append(self._q[-1] + floor_scaled(weight * mass, 0))
             weight = weight / fade
 
     def above(self, epsilon: Fraction, bits: int) -> int:
