@@ -19,13 +19,15 @@ REPLACED = {
     "LinearReport": "nw.Report",
     "RangedNoise": "nw.mechanisms.Truncated",
     "RangedScalar": "nw.Scalar(inputs=..., outputs=...)",
+    "composed_delta": "nw.compose([(certified, times), ...]).delta(epsilon)",
+    "composed_epsilon": "nw.compose([(certified, times), ...]).epsilon(delta)",
     "TotalAbsoluteError": "nw.AbsoluteError(weights=...)",
     "TotalSquaredError": "nw.SquaredError(weights=...)",
     "VectorReport": "nw.Report",
     "generalized_gaussian": "nw.laws.generalized_gaussians",
     "ranged_mechanism": "nw.lab.range_limited",
 }
-"""Names of version 0.1 that did not only move to a namespace."""
+"""Names of earlier versions that did not only move to a namespace."""
 
 
 @cache
@@ -73,10 +75,10 @@ def opened(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 def _unknown(package: str, name: str, importing: bool) -> Exception:
     """What to raise for a name that is not there; `from ... import` swallows every error but an ImportError."""
-    place = moved(name) if package == "noisewright" else None
+    place = moved(name) if package == "noisewright" else REPLACED.get(name)
     if place is None:
         return AttributeError(f"module {package!r} has no attribute {name!r}")
-    message = f"nw.{name} is now {place}."
+    message = f"{package.replace('noisewright', 'nw')}.{name} is now {place}."
     if importing:
         return ImportError(message, name=package)
     from noisewright.problem.errors import MovedNameError

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from noisewright.accounting.compose import compose
 from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
-from noisewright.problem.privacy import REQUIREMENTS, RenyiDP
+from noisewright.problem.privacy import REQUIREMENTS, ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import QUERIES, Bounded, Scalar, Vector
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, SquaredError, Usefulness
 from noisewright.problem.utility import UTILITIES
@@ -165,13 +166,31 @@ def test_a_cell_outside_the_table_is_refused_with_what_is_possible(
         assert f"nw.{kind.__name__}(" in str(refusal.value)
 
 
-@pytest.mark.parametrize(("query", "privacy", "utility"), list(_cells(served=True)))
-def test_a_plan_is_designed_for_one_kind_of_cell_and_refused_elsewhere(query: Any, privacy: Any, utility: Any):
-    if (type(query).__name__, type(privacy).__name__, getattr(query, "integer", False)) == (
-        "Scalar",
-        "ApproxDP",
-        False,
-    ):
+PLANNED = {
+    PureDP: lambda plan, total: plan.delta(total.epsilon) == 0 and plan.epsilon(0) <= total.epsilon,
+    ApproxDP: lambda plan, total: plan.delta(total.epsilon) <= total.delta,
+    RenyiDP: lambda plan, total: plan.renyi(total.alpha) <= total.epsilon,
+    ZeroConcentratedDP: lambda plan, total: plan.zcdp() <= total.rho,
+}
+"""Totals that plans have, and when a plan keeps to one."""
+
+
+@pytest.mark.parametrize(("query", "privacy", "utility"), FIRST)
+def test_a_plan_is_designed_for_every_cell_proven_and_read_back(
+    query: Any, privacy: Any, utility: Any, small_grids: None
+):
+    if type(privacy) not in PLANNED:
+        with pytest.raises(InvalidInputError, match="a plan of many releases is designed for a total of"):
+            design(query, privacy=privacy, utility=utility, compose=3)
         return
-    with pytest.raises(InvalidInputError):
-        design(query, privacy=privacy, utility=utility, compose=2)
+    report = design(query, privacy=privacy, utility=utility, compose=3)
+    assert report.best.mechanism.query == query
+    assert PLANNED[type(privacy)](report.plan, privacy)
+    for candidate in report.candidates:
+        assert PLANNED[type(privacy)](compose([(candidate.certified, 3)]), privacy)
+    assert "report.plan" in report.why
+    assert_reads_well(report)
+    again = report_from_dict(json.loads(json.dumps(report.to_dict())))
+    assert [c.to_dict() for c in again.candidates] == [c.to_dict() for c in report.candidates]
+    assert again.plan.certificate.plan == report.plan.certificate.plan
+    assert pickle.loads(pickle.dumps(report)).releases == 3  # noqa: S301  # written just now

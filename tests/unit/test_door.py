@@ -115,6 +115,13 @@ def test_what_an_old_name_points_to_is_there(name: str):
         value = getattr(value, part)
 
 
+@pytest.mark.parametrize("name", ["composed_delta", "composed_epsilon"])
+def test_what_left_a_namespace_says_where_it_went(name: str):
+    with pytest.raises(nw.errors.MovedNameError, match=rf"nw.mechanisms.{name} is now nw.compose\(") as refusal:
+        getattr(nw.mechanisms, name)
+    assert refusal.value.now.startswith("nw.compose(")
+
+
 def test_a_name_that_never_was_is_unknown_as_usual():
     with pytest.raises(AttributeError, match="module 'noisewright' has no attribute 'Lapalce'") as unknown:
         _ = nw.Lapalce  # type: ignore[attr-defined]

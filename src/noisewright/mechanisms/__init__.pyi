@@ -48,10 +48,6 @@ from noisewright.search.designers.choice import (
     release_within as release_within,
 )
 from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
-from noisewright.search.families.composition import (
-    composed_delta as composed_delta,
-    composed_epsilon as composed_epsilon,
-)
 from noisewright.search.families.linear import (
     exponential_mechanism as exponential_mechanism,
     mwem_mechanism as mwem_mechanism,

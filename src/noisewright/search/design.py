@@ -83,9 +83,10 @@ def design(
     """The best noise for a question, beside the usual ones, each certified, with the best possible value.
 
     With `compose` above 1 the requirement is the total of that many equal releases: mechanisms are ranked after
-    composing the whole plan, `report.best` is one release and `report.plan` all of them, proven. `explore="two-fold"` adds every family of two-fold noise
-    at its best parameters, which takes seconds instead of a fraction of one. Errors of several numbers that move very
-    differently, added up without weights, make an `UnevenNumbersWarning` that names the weights to give.
+    composing the whole plan, `report.best` is one release and `report.plan` all of them, proven.
+    `explore="two-fold"` adds every family of two-fold noise at its best parameters, which takes seconds instead of a
+    fraction of one. Errors of several numbers that move very differently, added up without weights, make an
+    `UnevenNumbersWarning` that names the weights to give.
 
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
     law that it draws. A progress bar on standard error appears after two seconds in a terminal or a notebook;

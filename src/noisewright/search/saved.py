@@ -27,8 +27,9 @@ def report_from_dict(data: Mapping[str, Any]) -> Report:
     """Read back what `Report.to_dict` wrote, and prove it again.
 
     Guarantees: every candidate was certified anew, for the question that the report asks and the privacy that it
-    states; where that is the total of several releases, so many of them together were proven to meet it. Values and the bound were computed anew, and those in the data claim no more (one part in a million aside,
-    since solvers differ from machine to machine). Sentences in the data are not read; they are written again.
+    states; where that is the total of several releases, so many of them together were proven to meet it. Values and
+    the bound were computed anew, and those in the data claim no more (one part in a million aside, since solvers
+    differ from machine to machine). Sentences in the data are not read; they are written again.
     """
     planned = isinstance(data, Mapping) and "plan" in data
     check_seal(data, "report", FORMAT, _FIELDS | {"plan"} if planned else _FIELDS)

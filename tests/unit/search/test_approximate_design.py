@@ -10,10 +10,10 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
+from noisewright.sample.certified import make_certified
 from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
-from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.families import approximate
-from noisewright.search.families.composition import staircase_losses
+from noisewright.search.families.planned import gaussian_wins_from
 from noisewright.search.programmes.approximate import solved_law
 from noisewright.search.tools import cache
 from tests.cache_files import content_of, write
@@ -205,21 +205,16 @@ def test_losses_of_ones_own_are_refused_with_a_delta():
 def test_plans_rank_after_composition():
     report = nw.design(QUERY, privacy=nw.ApproxDP(1, "1e-6"), utility=LOSS, compose=60)
     names = [c.name for c in report.candidates]
-    assert names[0] == "Gaussian"
+    assert names.index("Gaussian") < names.index("Laplace")
     assert "60 equal releases" in report.why
-    laplace = next(c for c in report.candidates if c.name == "Laplace").certified
-    assert nw.mechanisms.composed_delta(laplace.mechanism, 60, 1) <= 1e-6 * (1 + 1e-6)
+    for candidate in report.candidates:
+        assert nw.compose([(candidate.certified, 60)]).delta(1) <= Fraction(1, 10**6)
 
 
 @pytest.mark.parametrize("count", [0, -3, 10**7, 2.5, True, "7"])
 def test_plans_of_impossible_length_are_refused(count):
     with pytest.raises(nw.errors.InvalidNumberError, match="equal releases"):
         nw.design(QUERY, privacy=CLAIM, utility=LOSS, compose=count)
-
-
-def test_plans_need_a_total_with_a_delta():
-    with pytest.raises(nw.errors.InvalidPrivacyError, match="ApproxDP"):
-        nw.design(QUERY, privacy=nw.PureDP(1), utility=LOSS, compose=3)
 
 
 def test_the_turning_point_turns():
@@ -230,12 +225,13 @@ def test_the_turning_point_turns():
 
     def laplace_needs(releases: int) -> float:
         """Mean squared error of Laplace noise whose releases compose to the total, by bisection on the scale."""
-        low, high = 0.1, 1000.0
-        while high / low > 1.001:
+        low, high = 1.0, 100.0
+        while high / low > 1.005:
             scale = (low * high) ** 0.5
             law = nw.laws.Laplace(Fraction(scale).limit_denominator(10**6))
             mechanism = nw.mechanisms.Additive(QUERY, law, nw.laws.Lattice.cells(Fraction(1, 10)))
-            if nw.mechanisms.composed_delta(mechanism, releases, 1) <= 1e-6:
+            certified = make_certified(mechanism, nw.PureDP(1 / law.scale))
+            if nw.compose([(certified, releases)]).delta(1) <= Fraction(1, 10**6):
                 high = scale
             else:
                 low = scale
@@ -243,14 +239,6 @@ def test_the_turning_point_turns():
 
     assert count * std**2 <= laplace_needs(count) * 1.01
     assert (count - 1) * std**2 > laplace_needs(count - 1) * 0.9
-
-
-def test_three_values_make_up_the_losses_of_a_staircase():
-    split = Fraction(2, 5)
-    law = nw.laws.staircase(epsilon=Fraction(1), sensitivity=Fraction(1), split=split)
-    mechanism = nw.mechanisms.Additive(QUERY, law, nw.laws.Lattice.cells(Fraction(1, 5)))
-    closed = staircase_losses(1.0, float(split)).self_compose(10).get_delta_for_epsilon(3.0)
-    assert nw.mechanisms.composed_delta(mechanism, 10, 3) == pytest.approx(closed, rel=1e-6)
 
 
 def test_a_divergence_that_balls_do_not_enclose_is_not_proven():

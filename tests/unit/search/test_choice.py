@@ -120,8 +120,12 @@ def test_what_floats_cannot_hold_and_other_promises_are_refused():
         nw.design(question(3, 10**80), privacy=nw.PureDP(1), utility=nw.SquaredError())
     with pytest.raises(nw.errors.InvalidPrivacyError, match="PureDP"):
         designer_for(question(3), nw.ApproxDP(1, "1e-6"), nw.AbsoluteError())
-    with pytest.raises(nw.errors.InvalidQueryError, match="Scalar"):
-        nw.design(question(3), privacy=nw.PureDP(1), utility=nw.AbsoluteError(), compose=2)
+
+
+def test_choices_are_planned_too():
+    report = nw.design(question(3), privacy=nw.PureDP(1), utility=nw.AbsoluteError(), compose=2)
+    assert report.best.certificate.requirement == nw.PureDP("1/2")
+    assert report.plan.delta(1) == 0
 
 
 def test_the_report_says_what_the_error_of_a_choice_is():

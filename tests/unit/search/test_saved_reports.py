@@ -6,12 +6,14 @@ import copy
 import json
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from noisewright.accounting.compose import compose
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming
@@ -216,9 +218,48 @@ def test_what_files_cannot_hold_is_not_saved(tmp_path: Path):
         own.save(tmp_path / "own.json")
     with pytest.raises(MechanismFileError, match="function"):
         report_from_dict(own.to_dict())
-    plan = design(Scalar(1), privacy=ApproxDP(2, "0.1"), utility=SquaredError(), compose=2)
-    with pytest.raises(InvalidInputError, match="plan of several releases"):
-        plan.save(tmp_path / "plan.json")
-    with pytest.raises(MechanismFileError, match="is certified for"):
-        report_from_dict(plan.to_dict())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def plan() -> Report:
+    return design(Scalar(1), privacy=ApproxDP(2, "0.1"), utility=SquaredError(), compose=2)
+
+
+def test_a_report_on_a_plan_is_saved_with_it_and_proven_again(plan: Report, tmp_path: Path):
+    plan.save(tmp_path / "plan.json")
+    again = Report.load(tmp_path / "plan.json")
+    assert _numbers(again) == _numbers(plan)
+    assert again.releases == 2
+    assert again.why == plan.why
+    assert again.plan.certificate.plan == plan.plan.certificate.plan
+    assert again.plan.delta(2) == plan.plan.delta(2) <= Fraction(1, 10)
+
+
+def _forged(plan: Report, **changes: Any) -> dict[str, Any]:
+    content = {**plan.to_dict(), **changes}
+    del content["digest"]
+    content = {key: value for key, value in content.items() if value is not None}
+    return {**content, "digest": digest(content)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"settings": {"compose": 3}}, "together are not proven"),
+        ({"settings": {"compose": 0}}, "how many equal releases"),
+        ({"settings": {"compose": 2, "more": 1}}, "settings"),
+        ({"settings": {}}, "holds their plan"),
+        ({"plan": None}, "is certified for|holds their plan"),
+        ({"privacy": {"kind": "approximate", "epsilon": "1", "delta": "1/10"}}, "together are not proven"),
+    ],
+)
+def test_a_report_on_a_plan_that_claims_more_is_refused(plan: Report, changes: dict[str, Any], told: str):
+    with pytest.raises(MechanismFileError, match=told):
+        report_from_dict(_forged(plan, **changes))
+
+
+def test_the_plan_of_another_release_is_refused(plan: Report):
+    other = next(c for c in plan.candidates if c.certified != plan.best)
+    with pytest.raises(MechanismFileError, match="not the plan of the report's winner"):
+        report_from_dict(_forged(plan, plan=compose([(other.certified, 2)]).to_dict()))

@@ -1,7 +1,7 @@
 """What no unbiased method and no additive noise can beat in squared error, from the chi-squared divergence.
 
 The variance of an answer whose mean moves by d between neighbours is at least d^2 over the chi-squared divergence
-between the two releases (Hammersley, Chapman and Robbins). So it takes the largest divergence that a requirement allows.
+between the two releases (Hammersley, Chapman and Robbins); what counts is the largest that a requirement allows.
 """
 
 from __future__ import annotations

@@ -20,20 +20,23 @@ from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentra
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
+from noisewright.search.designers.plan_words import why_one, why_several, why_shared
 from noisewright.search.designers.vector import at_share
 from noisewright.search.families.calibration import gaussian_delta_at
-from noisewright.search.families.composition import composed, first_guess, largest_rate, pair
-from noisewright.search.families.planned import MOST_RELEASES, Candidate, Plan, clamped, gaussian_wins_from, laws_for
+from noisewright.search.families.composition import pair_rate
+from noisewright.search.families.planned import Candidate, Plan, clamped, laws_for
+from noisewright.search.families.planned_table import tailored_for
 from noisewright.search.families.vector_approximate import largest_length
 from noisewright.search.report.designer import Designer, Proposal, keeps_to, planned
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
-from noisewright.search.report.words import over, reason, times
+from noisewright.search.report.words import rival
 
 LARGEST_COUNT = 1_000_000
 SHARED = (PureDP, RenyiDP, ZeroConcentratedDP)
-_MARGINS = tuple(Fraction(1, n) for n in (10**5, 2 * 10**4, 5000, 1000, 100, 10))
-_FEWER_MARGINS = tuple(Fraction(1, n) for n in (10**4, 1000, 100, 10))
+_KINDS = (PureDP, ZeroConcentratedDP, ApproxDP)
+_FINE_MARGINS = tuple(Fraction(1, n) for n in (10**5, 2 * 10**4, 5000, 1000, 100, 10))
+_MARGINS = tuple(Fraction(1, n) for n in (10**4, 1000, 100, 10))
 _MOST_PROVEN = 3
 _USUAL = ("Gaussian", "discrete Gaussian", "Laplace", "discrete Laplace")
 _SLACK = Fraction(7, 10)
@@ -61,13 +64,13 @@ def plan_designer(designer: Designer, table: Table, query: Any, privacy: Any, co
     check_count(count)
     settings = (*designer.settings, ("compose", count))
     if type(privacy) in SHARED:
-        kind = f"{designer.over or f'mechanism{over(query)}'} in a plan of {count} equal, independent releases"
+        kind = f"{rival(designer.over, query)} in a plan of {count} equal, independent releases"
         return replace(
             designer,
             propose=partial(_at_shares, designer, count),
             bound=partial(_bound, designer, count),
             check=partial(_check, designer, count),
-            why=partial(_why_shared, designer, count),
+            why=partial(_why, designer, count),
             notes=partial(_notes, designer, count),
             over=kind,
             settings=settings,
@@ -78,8 +81,9 @@ def plan_designer(designer: Designer, table: Table, query: Any, privacy: Any, co
             " nw.RenyiDP or nw.ZeroConcentratedDP.",
             privacy=privacy,
         )
-    propose = _for_one if type(query) is Scalar else partial(_for_several, table)
-    why = partial(_why_one if type(query) is Scalar else _why_several, count)
+    kinds = {kind: table[type(query), kind] for kind in _KINDS if (type(query), kind) in table}
+    propose = _for_one if type(query) is Scalar else partial(_for_several, kinds)
+    why = partial(why_one if type(query) is Scalar else why_several, count)
     return Designer(designer.utilities, partial(propose, count), check=designer.check, why=why, settings=settings)
 
 
@@ -115,22 +119,15 @@ def _check(designer: Designer, count: int, query: Any, privacy: Any, utility: Ut
 
 def _single(designer: Designer, count: int, report: Report) -> Report:
     """The report as one release sees it."""
-    return replace(
-        report, privacy=_share(report.privacy, count), designer=replace(designer, over=report.designer.over)
-    )
+    return replace(report, privacy=_share(report.privacy, count), designer=replace(designer, over=report.designer.over))
+
+
+def _why(designer: Designer, count: int, report: Report) -> str:
+    return why_shared(_single(designer, count, report), count, partial(_share, report.privacy))
 
 
 def _notes(designer: Designer, count: int, report: Report) -> Iterable[str]:
     yield from designer.notes(_single(designer, count, report)) or ()
-
-
-def _why_shared(designer: Designer, count: int, report: Report) -> str:
-    single = _single(designer, count, report)
-    told = designer.why(single) or reason(single)
-    return (
-        f"{told} Each of the {count} releases has an equal share of the total, since costs of this kind add up; another"
-        f" number of releases is a design of its own. The whole plan is proven: report.plan."
-    )
 
 
 # Composed losses: one number.
@@ -141,7 +138,7 @@ def _for_one(count: int, query: Scalar, privacy: ApproxDP, utility: Utility, ste
     plan = Plan(query, privacy, utility, count)
     step("fitting every family to the total")
     sign = -1 if utility.larger_is_better else 1
-    ranked = sorted(laws_for(plan), key=lambda found: sign * found.value(utility))
+    ranked = sorted((*laws_for(plan), *tailored_for(plan)), key=lambda found: sign * found.value(utility))
     step("proving the plans")
     for place, found in enumerate(ranked):
         if place < _MOST_PROVEN or found.name in _USUAL:
@@ -150,26 +147,16 @@ def _for_one(count: int, query: Scalar, privacy: ApproxDP, utility: Utility, ste
 
 def _proven(found: Candidate, plan: Plan) -> Proposal:
     """The family at the first rate below the fitted one for which the accountant proves the whole plan."""
-    for margin in _MARGINS:
-        slower = replace(found, rate=found.rate * float(1 - margin))
+    share = float(plan.privacy.epsilon) / plan.count
+    # Where no more than its share fits, pure costs add up without any rounding.
+    rates = [share] if found.pure and found.rate < share * (1 + 1e-4) else []
+    for rate in (*rates, *(found.rate * float(1 - margin) for margin in _FINE_MARGINS)):
+        slower = replace(found, rate=rate)
         mechanism = slower.make(slower.rate)
         certified = make_certified(mechanism, slower.requirement(mechanism, plan))
         if keeps_to(certified, plan.count, plan.privacy):
             return Proposal(found.name, certified, found.simplicity, certified.certificate.requirement)
     raise SolverError(f"no plan of {found.name} noise near what was fitted could be proven; report this problem.")
-
-
-def _why_one(count: int, report: Report) -> str:
-    winner, second = report.candidates[:2]
-    ratio = winner.value / second.value if report.utility.larger_is_better else second.value / winner.value
-    wins = None if report.query.integer else gaussian_wins_from(report.query, report.privacy, report.utility)
-    when = f"from {wins} releases on" if wins else f"for no plan of up to {MOST_RELEASES} releases"
-    behind = f"{times(ratio)} times worse" if ratio > 1.001 else "practically level"
-    crossing = "" if report.query.integer else f" Gaussian noise beats Laplace and staircase noise {when}."
-    return (
-        f"{winner.name} wins for {count} equal releases with this total: {second.name} noise is next, {behind}."
-        f"{crossing} The whole plan is proven: report.plan."
-    )
 
 
 # Composed losses: every other question.
@@ -182,32 +169,34 @@ class _Group:
     designer: Designer
     requirement: Callable[[Fraction], Any]
     amount: Fraction
+    margins: tuple[Fraction, ...]
+    """By how much less to try, until all are proven."""
 
 
 def _for_several(
-    table: Table, count: int, query: Any, privacy: ApproxDP, utility: Utility, step: Advance
+    kinds: Mapping[type, Designer], count: int, query: Any, privacy: ApproxDP, utility: Utility, step: Advance
 ) -> Iterator[Proposal]:
     """Purely private noise and Gaussian noise, each at the largest amount at which its plan is proven."""
     seen: set[str] = set()
-    for group in _groups(table, count, query, privacy):
+    for group in _groups(kinds, count, privacy):
         found = _fitted(group, seen, count, query, privacy, utility, step)
         seen |= set(found)
         yield from found.values()
 
 
-def _groups(table: Table, count: int, query: Any, privacy: ApproxDP) -> Iterator[_Group]:
-    epsilon, delta = float(privacy.epsilon), float(privacy.delta)
-    guess = first_guess(epsilon, delta, count)
-    each = largest_rate(lambda rate: composed(pair(rate), count, epsilon) <= delta, guess, 1e-6)
-    if (type(query), PureDP) in table:
-        yield _Group(table[type(query), PureDP], PureDP, clamped(max(each, epsilon / count)))
+def _groups(kinds: Mapping[type, Designer], count: int, privacy: ApproxDP) -> Iterator[_Group]:
+    if PureDP in kinds:
+        share, each = privacy.epsilon / count, pair_rate(float(privacy.epsilon), float(privacy.delta), count)
+        # At the share itself pure costs add up, without any rounding.
+        more = each > float(share) * (1 + 1e-4)
+        yield _Group(kinds[PureDP], PureDP, clamped(each) if more else share, _MARGINS if more else (Fraction(0),))
     length = largest_length(privacy.epsilon, privacy.delta)
-    if (type(query), ZeroConcentratedDP) in table:
+    if ZeroConcentratedDP in kinds:
         rho = Fraction(length**2 / (2 * count)).limit_denominator(10**15)
-        yield _Group(table[type(query), ZeroConcentratedDP], ZeroConcentratedDP, rho)
+        yield _Group(kinds[ZeroConcentratedDP], ZeroConcentratedDP, rho, _MARGINS)
     else:
         one = Fraction(float(length) / math.sqrt(count)).limit_denominator(10**12)
-        yield _Group(table[type(query), ApproxDP], _as_long, one)
+        yield _Group(kinds[ApproxDP], _as_long, one, _MARGINS)
 
 
 def _as_long(length: Fraction) -> ApproxDP:
@@ -222,24 +211,24 @@ def _fitted(
     """By name what was proven, at the largest amounts tried; the best of them at a larger one where there is room."""
     found: dict[str, Proposal] = {}
 
-    def tried(amount: Fraction, wanted: Callable[[str], bool]) -> dict[str, Proposal]:
+    def tried(amount: Fraction, wanted: Callable[[str], bool]) -> tuple[dict[str, Proposal], set[str]]:
         requirement = group.requirement(amount)
-        proven = {}
+        proven, offered = {}, set()
         for proposal in group.designer.propose(query, requirement, utility, step):
+            offered.add(proposal.name)
             if wanted(proposal.name):
                 given = proposal.mechanism
                 certified = given if type(given) is Certified else make_certified(given, requirement)
                 if keeps_to(certified, count, privacy):
                     proven[proposal.name] = replace(proposal, mechanism=certified, requirement=requirement)
-        return proven
+        return proven, offered
 
-    missing = True
-    for margin in _FEWER_MARGINS:
-        names: set[str] = set()
+    for margin in group.margins:
         amount = group.amount * (1 - margin)
-        found |= tried(amount, lambda name: names.add(name) or name not in seen | set(found))  # type: ignore[func-returns-value]
-        missing = bool(names - seen - set(found))
-        if not missing:
+        names = set(found) | seen
+        proven, offered = tried(amount, lambda name, names=names: name not in names)
+        found |= proven
+        if offered <= names | set(found):
             break
     return found | _raised(found, amount, tried, count, privacy, utility)
 
@@ -247,13 +236,13 @@ def _fitted(
 def _raised(
     found: dict[str, Proposal],
     amount: Fraction,
-    tried: Callable[[Fraction, Callable[[str], bool]], dict[str, Proposal]],
+    tried: Callable[[Fraction, Callable[[str], bool]], tuple[dict[str, Proposal], set[str]]],
     count: int,
     privacy: ApproxDP,
     utility: Utility,
 ) -> dict[str, Proposal]:
     """The best of a group at a larger amount, where its own losses leave room below the total."""
-    if not found:
+    if not found or amount == privacy.epsilon / count:
         return {}
     better = max if utility.larger_is_better else min
     name = better(found, key=lambda each: float(found[each].mechanism.mechanism.expected(utility).mid()))
@@ -262,7 +251,7 @@ def _raised(
     best: dict[str, Proposal] = {}
 
     def holds(larger: Fraction) -> bool:
-        proven = tried(larger, lambda each: each == name)
+        proven, _ = tried(larger, lambda each: each == name)
         best.update(proven)
         return bool(proven)
 
@@ -273,44 +262,3 @@ def _raised(
         passes, fails = fails, fails * _RAISE
     first_true(holds, fails, passes, relative=Fraction(1, 100))
     return best
-
-
-def _why_several(count: int, report: Report) -> str:
-    winner = report.candidates[0]
-    told = f"{winner.name} wins for {count} equal releases with this total"
-    others = [c for c in report.candidates if _pure(c) != _pure(winner)]
-    if others:
-        ratio = winner.value / others[0].value if report.utility.larger_is_better else others[0].value / winner.value
-        behind = f"{times(ratio)} times worse" if ratio > 1.001 else "practically level"
-        told += f"; {others[0].name}, the best of the {'Gaussian' if _pure(winner) else 'purely private'} kind, is {behind}"
-    told += "."
-    if others and report.utility.power is not None:
-        pure, normal = (winner, others[0]) if _pure(winner) else (others[0], winner)
-        wins = _normal_wins_from(report, count, pure.value, normal.value)
-        when = f"from about {wins} releases on" if wins else f"in no plan of up to {MOST_RELEASES} releases"
-        told += f" With this total Gaussian noise wins {when}."
-    return f"{told} The whole plan is proven: report.plan."
-
-
-def _pure(candidate: Any) -> bool:
-    return type(candidate.certified.certificate.requirement) is PureDP
-
-
-def _normal_wins_from(report: Report, count: int, pure: float, normal: float) -> int | None:
-    """About the smallest number of releases from which Gaussian noise wins, by how both scale with their amount."""
-    privacy, power = report.privacy, float(report.utility.power)
-    epsilon, delta = float(privacy.epsilon), float(privacy.delta)
-
-    def each(releases: int) -> float:
-        guess = first_guess(epsilon, delta, releases)
-        return largest_rate(lambda rate: composed(pair(rate), releases, epsilon) <= delta, guess, 1e-3)
-
-    usual = each(count)
-
-    def wins(releases: int) -> bool:
-        return normal * (releases / count) ** (power / 2) <= pure * (usual / each(releases)) ** power
-
-    for place in range(MOST_RELEASES.bit_length()):
-        if wins(1 << place):
-            return first_true(wins, (1 << place) // 2, 1 << place)
-    return None

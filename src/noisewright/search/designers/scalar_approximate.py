@@ -44,8 +44,8 @@ from noisewright.search.families.calibration import (
     rounded_up,
     smallest_scale,
 )
-from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.families.planned import gaussian_wins_from
+from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance

@@ -199,3 +199,10 @@ def largest_rate(fits: Callable[[float], bool], guess: float, tolerance: float) 
 def first_guess(epsilon: float, delta: float, count: int) -> float:
     """About the epsilon of one release."""
     return epsilon / math.sqrt(count * (1 + 2 * math.log(1 / delta) * (count > 1)))
+
+
+def pair_rate(epsilon: float, delta: float, count: int, tolerance: float = 1e-5) -> float:
+    """The largest epsilon of each of so many purely private releases that fits the total, whatever they are."""
+    guess = first_guess(epsilon, delta, count)
+    found = largest_rate(lambda rate: composed(pair(rate), count, epsilon) <= delta, guess, tolerance)
+    return max(found, epsilon / count)

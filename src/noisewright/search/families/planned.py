@@ -19,9 +19,8 @@ from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic
-from noisewright.laws.tabulated import HALF, Tabulated
+from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_DELTA, SMALLEST_EPSILON, ApproxDP, PureDP
@@ -29,20 +28,26 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta, line_of
 from noisewright.search.families.approximate import float_value, truncated_staircase
-from noisewright.search.families.calibration import GAUSSIAN, calibrated, rounded_up
+from noisewright.search.families.calibration import (
+    GAUSSIAN,
+    Concentrated,
+    calibrated,
+    gaussian_rho,
+    pure_epsilon,
+    rounded_up,
+)
 from noisewright.search.families.composition import (
     Losses,
     composed,
     first_guess,
     laplace_losses,
     largest_rate,
-    mean_tilt,
     of_law,
     of_table,
+    pair_rate,
     stairs,
 )
 from noisewright.search.families.staircase import aligned_split, laplace, laplace_name, tuned_staircase
-from noisewright.search.programmes.approximate import Grid, cell_costs, cheapest_at_tilt
 from noisewright.search.tools.golden import STEPS_PER_SCALE, golden, on_cells
 
 MOST_RELEASES = 4096
@@ -55,23 +60,13 @@ _POWERS = (1.05, 5.0)
 _SHARE_OF_DELTA = 4
 _SPLITS = 10
 """How many splits are tried while a rate grows by a factor of e."""
-_MOST_CELLS = 4_000
-_FEWEST = 4
-"""In a shorter plan purely private noise is hard to beat."""
-_DEVIATIONS = 9.0
-_WEIGHT_BITS = 160
-_NEGLIGIBLE = 1e-3
-_TILTS, _STEEPEST = 8, 1e3
-_PRICE, _MOST_PRICES = 0.5, 20
-_STEEPNESS = 25
-"""About how much faster delta falls than the noise grows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One number, released so many times, and what all releases together may cost."""
+    """What is asked, released so many times, and what all releases together may cost."""
 
-    query: Scalar
+    query: Any
     privacy: ApproxDP
     utility: Utility
     count: int
@@ -145,7 +140,6 @@ def laws_for(plan: Plan) -> Iterator[Candidate]:
     yield from _pure(plan)
     yield from (_whole if plan.query.integer else _smooth)(plan)
     yield from _truncated(plan)
-    yield from _tailored(plan)
 
 
 def _pure(plan: Plan) -> Iterator[Candidate]:
@@ -238,7 +232,7 @@ def _truncated(plan: Plan) -> Iterator[Candidate]:
         return
 
     def made(rate: float) -> Additive:
-        return _on_table(query, law(rate), float(query.sensitivity) / rate)
+        return on_table(query, law(rate), float(query.sensitivity) / rate)
 
     yield Candidate("truncated staircase", 3, plan.fitted(losses, _COARSE), made)
 
@@ -247,98 +241,12 @@ def _of_cells(law: Tabulated, query: Scalar) -> Losses:
     return of_table(np.array([w / law.total for w in line_of(law)]), int(query.sensitivity / law.width))
 
 
-def _on_table(query: Scalar, law: Any, spread: float) -> Additive:
+def on_table(query: Scalar, law: Any, spread: float) -> Additive:
     """A tabulated law on a lattice that divides its cells finely enough to hide them."""
     if query.integer:
         return Additive(query, law, Lattice.integers())
     parts = max(1, math.ceil(STEPS_PER_SCALE * float(law.width) / spread))
     return Additive(query, law, Lattice.cells(law.width / parts))
-
-
-def _tailored(plan: Plan) -> Iterator[Candidate]:
-    """The law of cells that a convex programme finds for the plan itself; a rate below 1 asks for less delta."""
-    query, reach = plan.query, plan.query.sensitivity
-    if plan.utility.confidence is not None:
-        return
-    spread = float(plan.std / reach)
-    per = int(reach) if query.integer else 1
-    cells = math.ceil(_DEVIATIONS * spread * per)
-    if not 2 <= cells <= _MOST_CELLS or plan.count < _FEWEST:
-        return
-    grid = Grid(per, cells, HALF if query.integer else Fraction(0))
-    start = np.exp(-(((np.arange(cells) + 0.5 - float(grid.edge)) / (per * spread)) ** 2) / 2)
-    search = _Tailor(plan, grid, cell_costs(grid, query, plan.utility))
-    found = search.best(search.line(start))
-    if found is None:
-        return
-    width = Fraction(1) if query.integer else reach / per
-    least = float(plan.privacy.delta) / plan.count * _NEGLIGIBLE
-
-    def made(rate: float) -> Additive:
-        line = found[0] if rate == 1 else search.priced(*found, rate**_STEEPNESS)
-        law = Tabulated(width, _weights((found[0] if line is None else line)[-cells:], least), grid.edge)
-        return _on_table(query, law, float(plan.std))
-
-    yield Candidate("tailored for the plan", 6, 1.0, made)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tailor:
-    """The search for the masses on a line of cells that cost least in a plan."""
-
-    plan: Plan
-    grid: Grid
-    costs: Floats
-
-    def line(self, half: Floats) -> Floats:
-        """Both sides of it, of mass one where they are masses."""
-        return np.asarray(np.concatenate([half[:0:-1] if self.grid.edge else half[::-1], half]))
-
-    def best(self, start: Floats) -> tuple[Floats, float] | None:
-        """The cheapest masses found, and their tilt: each is that of the masses before."""
-        masses, found, least = start / start.sum(), None, math.inf
-        for _ in range(_TILTS):
-            tilt = mean_tilt(of_table(masses, self.grid.per), float(self.plan.privacy.epsilon) / self.plan.count)
-            if not 0 < tilt < _STEEPEST:
-                break
-            priced = self.priced(masses, tilt, 1.0)
-            cost = math.inf if priced is None else float(priced @ self.line(self.costs))
-            if priced is None or cost > least * (1 - _TOLERANCE):
-                break
-            masses, least, found = priced, cost, (priced, tilt)
-        return found
-
-    def priced(self, masses: Floats, tilt: float, share: float) -> Floats | None:
-        """The cheapest masses at a tilt whose plan stays within this share of delta: the price of losses decides."""
-        costs, shift, target = self.line(self.costs), self.grid.per, share * self.plan.target
-        held: list[Floats] = []
-
-        def holds(log_price: float) -> bool:
-            tried = cheapest_at_tilt(held[-1] if held else masses, costs, shift, tilt, math.exp(log_price))
-            if self.plan.delta(of_table(tried, shift)) > target:
-                return False
-            held.append(tried)
-            return True
-
-        bend = tilt * (1 + tilt) * float(self.plan.query.sensitivity / self.plan.std) ** 2
-        price = math.log(2 * float(masses @ costs) / bend) - bend / 2
-        passes = next((price + _PRICE * i for i in range(_MOST_PRICES) if holds(price + _PRICE * i)), None)
-        if passes is None:
-            return None
-        fails = passes - _PRICE
-        for _ in range(_MOST_PRICES if passes == price else 0):
-            if not holds(fails):
-                break
-            fails, passes = fails - _PRICE, fails
-        first_true(holds, fails, passes, within=_COARSE)
-        return held[-1]
-
-
-def _weights(half: Any, least: float) -> tuple[int, ...]:
-    """Whole weights that fall outward, without the cells at the end that weigh next to nothing together."""
-    beyond = np.cumsum(half[::-1])[::-1]
-    kept = np.minimum.accumulate(half[: max(1, int(np.sum(beyond > least)))])
-    return tuple(max(1, int(float(v) * 2.0**_WEIGHT_BITS)) for v in kept)
 
 
 def gaussian_wins_from(query: Scalar, privacy: ApproxDP, utility: Utility) -> int | None:
@@ -349,7 +257,42 @@ def gaussian_wins_from(query: Scalar, privacy: ApproxDP, utility: Utility) -> in
         normal = float_value(Gaussian(plan.std), utility)
         return all(plan.better(normal, rival.value(utility)) for rival in _pure(plan))
 
+    return _first(wins)
+
+
+def gaussian_wins_shared(query: Scalar, share: Callable[[int], Concentrated], utility: Utility) -> int | None:
+    """The same where costs add up: Gaussian noise against staircases, at the share of each of so many releases."""
+
+    def wins(count: int) -> bool:
+        epsilon = pure_epsilon(share(count))
+        std = query.sensitivity * rounded_up(math.sqrt(float(1 / (2 * gaussian_rho(share(count))))))
+        if epsilon is None:
+            return True
+        rival = float(tuned_staircase(query, epsilon, utility).expected(utility, FLOATS))
+        normal = float_value(Gaussian(std), utility)
+        return normal >= rival if utility.larger_is_better else normal <= rival
+
+    return _first(wins)
+
+
+def _first(wins: Callable[[int], bool]) -> int | None:
+    """The smallest number of releases from which on something holds, None up to 4096."""
     for power in range(MOST_RELEASES.bit_length()):
         if wins(1 << power):
             return first_true(wins, (1 << power) // 2, 1 << power)
     return None
+
+
+def gaussian_wins_by_scale(plan: Plan, pure: float, normal: float) -> int | None:
+    """About the same for any question, from two values of the plan and how noise of both kinds grows with its length.
+
+    Valid for: utilities that are powers of the error.
+    """
+    power, totals = float(plan.utility.power), (float(plan.privacy.epsilon), float(plan.privacy.delta))
+    usual = pair_rate(*totals, plan.count)
+
+    def wins(count: int) -> bool:
+        growth = usual / pair_rate(*totals, count, _COARSE)
+        return normal * (count / plan.count) ** (power / 2) <= pure * growth**power
+
+    return _first(wins)

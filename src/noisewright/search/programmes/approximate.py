@@ -169,7 +169,7 @@ def _repaired(grid: Grid, query: Scalar, heights: Floats) -> Tabulated:
 def cheapest_at_tilt(masses: Floats, costs: Floats, shift: int, tilt: float, price: float) -> Floats:
     """The masses p on a line of cells for which sum costs p + price (R + R') is least.
 
-    R = sum p_k^(1 + tilt) p_(k + shift)^(-tilt) is the mean of e^(tilt * loss) at that shift, R' the same the other way.
+    R = sum p_k^(1 + tilt) p_(k + shift)^(-tilt) is the mean of e^(tilt * loss) at that shift, R' that the other way.
     Both are convex in the masses, so Newton's method finds the least sum from any start, such as `masses`; steps are
     taken in logarithms, and none multiplies a mass by more than e. In floats: a proposal, good or not.
     """

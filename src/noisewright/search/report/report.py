@@ -135,7 +135,7 @@ class Report(Unchanging):
     def __str__(self) -> str:
         lines = [
             f"Question: {self.query}",
-            f"Privacy:  {self.privacy}",
+            f"Privacy:  {self._promise()}",
             f"Utility:  {self._goal()}",
             "",
             text_table(*self._table()),
@@ -150,7 +150,7 @@ class Report(Unchanging):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        caption = f"{self.query}; {self.privacy}; {self._goal()}"
+        caption = f"{self.query}; {self._promise()}; {self._goal()}"
         table = html_table(caption, *self._table(), " ".join([self.why, *self._remarks()]))
         if not any(self.parts):
             return table
@@ -204,6 +204,9 @@ class Report(Unchanging):
         """The utility in words, as one number or several are measured."""
         several = any(self.parts) or getattr(self.query, "dimension", 1) > _SHOWN
         return str(self.utility.several() if several else self.utility)
+
+    def _promise(self) -> str:
+        return f"{self.privacy}{f', in total over {self.releases} equal releases' if self.releases > 1 else ''}"
 
     def _goal(self) -> str:
         return f"{self.title} ({'larger' if self.utility.larger_is_better else 'smaller'} is better)"

@@ -77,18 +77,18 @@ def gap_text(gap: float | None) -> str:
 def limit_text(report: Report) -> str:
     """How much better than the winner a mechanism could be, in words."""
     gap, larger = report.candidates[0].gap, report.utility.larger_is_better
-    rival = _rival(report)
+    other = rival(report.designer.over, report.query)
     if gap is None:
         side, article = "upper" if larger else "lower", "" if report.title.startswith("P(") else "the "
         missing = f"no {side} bound on {article}{report.title} is proven for this kind of question and privacy"
-        return f"{missing}, so another {rival} may be better"
+        return f"{missing}, so another {other} may be better"
     if gap < _NOTHING:
-        return f"no {rival} can do better"
+        return f"no {other} can do better"
     # A share of the best possible that is missing is more, seen from what is reached.
     gain = (gap / (1 - gap) if gap < 1 else math.inf) if larger else gap
     if gain >= _HOPELESS:
-        return f"the bound that is proven here is too weak to say how much better another {rival} could be"
-    return f"no {rival} is more than {percent(gain) if gain < _TWICE else factor(1 + gain) + ' times'} better"
+        return f"the bound that is proven here is too weak to say how much better another {other} could be"
+    return f"no {other} is more than {percent(gain) if gain < _TWICE else factor(1 + gain) + ' times'} better"
 
 
 def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
@@ -131,12 +131,12 @@ def reason(report: Report) -> str:
     return f"{winner.name} {verb}: {gain_text(winner, usual, report.utility)}; {limit}."
 
 
-def _rival(report: Report) -> str:
-    """The mechanisms that the bound is proven for, each of them."""
-    kind, whole = report.designer.over, getattr(report.query, "integer", False)
+def rival(kind: str, query: Any) -> str:
+    """Each of the mechanisms of a kind that a bound is proven for; of all of them without a kind."""
     if not kind:
-        return f"mechanism{over(report.query)}"
-    return f"{kind} that keeps whole numbers whole" if whole and "whole" not in kind else str(kind)
+        return f"mechanism{over(query)}"
+    whole = getattr(query, "integer", False) and "whole" not in kind
+    return f"{kind} that keeps whole numbers whole" if whole else kind
 
 
 def many(name: str) -> bool:
