@@ -140,12 +140,14 @@ def _for_one(count: int, query: Scalar, privacy: ApproxDP, utility: Utility, ste
     sign = -1 if utility.larger_is_better else 1
     ranked = sorted((*laws_for(plan), *tailored_for(plan)), key=lambda found: sign * found.value(utility))
     step("proving the plans")
-    for place, found in enumerate(ranked):
-        if place < _MOST_PROVEN or found.name in _USUAL:
-            yield _proven(found, plan)
+    wanted = [found for place, found in enumerate(ranked) if place < _MOST_PROVEN or found.name in _USUAL]
+    proven = [proposal for found in wanted if (proposal := _proven(found, plan)) is not None]
+    if not proven:
+        raise SolverError("no plan near what was fitted could be proven; report this problem.")
+    yield from proven
 
 
-def _proven(found: Candidate, plan: Plan) -> Proposal:
+def _proven(found: Candidate, plan: Plan) -> Proposal | None:
     """The family at the first rate below the fitted one for which the accountant proves the whole plan."""
     share = float(plan.privacy.epsilon) / plan.count
     # Where no more than its share fits, pure costs add up without any rounding.
@@ -156,7 +158,7 @@ def _proven(found: Candidate, plan: Plan) -> Proposal:
         certified = make_certified(mechanism, slower.requirement(mechanism, plan))
         if keeps_to(certified, plan.count, plan.privacy):
             return Proposal(found.name, certified, found.simplicity, certified.certificate.requirement)
-    raise SolverError(f"no plan of {found.name} noise near what was fitted could be proven; report this problem.")
+    return None
 
 
 # Composed losses: every other question.

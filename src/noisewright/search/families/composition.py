@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.logistic import Logistic
 from noisewright.numerics.arrays import Floats
@@ -25,7 +24,8 @@ from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.search.families.calibration import power_tail
 
 _TINY = 1e-18
-_MOST_POINTS = 100_000
+_MOST_POINTS = 1_000_000
+_FAR, _LEAST = 45.0, 1e-280
 _POINTS_PER_SPREAD = 40
 _POINTS_PER_SHIFT = 4
 _BETWEEN = 64
@@ -134,19 +134,26 @@ def of_table(masses: Floats, shift: int) -> Losses:
     return Losses(np.log(found) - np.log(moved[possible]), found, impossible if impossible > _TINY else 0.0)
 
 
-def of_law(law: Any, reach: float, spread: float, *, whole: bool = False) -> Losses:
-    """Those of smooth noise of about this spread, or of noise on the whole numbers, shifted by the reach."""
-    fine = reach / max(_POINTS_PER_SHIFT, math.ceil(_POINTS_PER_SPREAD * reach / spread))
-    wide = not whole and spread > _POINTS_PER_SPREAD * reach
-    step = 1.0 if whole else spread / _POINTS_PER_SPREAD if wide else fine
+def of_law(law: Any, reach: float, spread: float) -> Losses:
+    """Those of smooth noise of about this spread, shifted by the reach."""
+    wide = spread > _POINTS_PER_SPREAD * reach
+    per = max(_POINTS_PER_SHIFT, math.ceil(_POINTS_PER_SPREAD * reach / spread))
+    step = spread / _POINTS_PER_SPREAD if wide else reach / per
     points = 64
     while points < _MOST_POINTS and float(law.sf(points * step, FLOATS)) > _TINY:
         points *= 2
-    edges: Floats = (np.arange(points + 1, dtype=np.float64) + (0.5 if whole else 0.0)) * step
-    tails = tail_array(law, edges)
+    tails = tail_array(law, np.arange(points + 1, dtype=np.float64) * step)
     side = tails[:-1] - tails[1:]
-    line = np.concatenate([side[::-1], [1 - 2 * tails[0]] if whole else [], side])
-    return _between(line, reach / step) if wide else of_table(line, round(reach / step))
+    line = np.concatenate([side[::-1], side])
+    return _between(line, reach / step) if wide else of_table(line, per)
+
+
+def on_integers(falls: Callable[[Floats], Floats], rate: float, shift: int) -> Losses:
+    """Those of noise whose mass at k and at -k is e^-falls(k) of that at 0, for falls of about rate k or faster."""
+    k = np.arange(min(_MOST_POINTS, math.ceil(_FAR / rate)) + shift, dtype=np.float64)
+    side = np.exp(-falls(k))
+    line = np.concatenate([side[:0:-1], side])
+    return of_table(line[line > _LEAST] / line.sum(), shift)
 
 
 def _between(masses: Floats, shift: float) -> Losses:
@@ -175,11 +182,6 @@ def _(law: GeneralizedGaussian, x: Floats) -> Floats:
 @tail_array.register
 def _(law: Logistic, x: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(np.minimum(x / float(law.scale), 700.0))))
-
-
-@tail_array.register
-def _(law: DiscreteGaussian, x: Floats) -> Floats:
-    return np.array([float(law.tail(math.floor(v + 0.5), FLOATS)) for v in x])
 
 
 def largest_rate(fits: Callable[[float], bool], guess: float, tolerance: float) -> float:

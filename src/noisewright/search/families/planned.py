@@ -16,7 +16,6 @@ import numpy as np
 
 from noisewright.laws.discrete_gaussian import LARGEST_STD, DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
-from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
@@ -44,10 +43,17 @@ from noisewright.search.families.composition import (
     largest_rate,
     of_law,
     of_table,
+    on_integers,
     pair_rate,
     stairs,
 )
-from noisewright.search.families.staircase import aligned_split, laplace, laplace_name, tuned_staircase
+from noisewright.search.families.staircase import (
+    aligned_split,
+    best_half,
+    laplace,
+    laplace_name,
+    tuned_staircase,
+)
 from noisewright.search.tools.golden import STEPS_PER_SCALE, golden, on_cells
 
 MOST_RELEASES = 4096
@@ -144,36 +150,30 @@ def laws_for(plan: Plan) -> Iterator[Candidate]:
 
 def _pure(plan: Plan) -> Iterator[Candidate]:
     """Laplace and staircase noise."""
-    query, utility, reach = plan.query, plan.utility, float(plan.query.sensitivity)
-
-    def usual(rate: float) -> Additive:
-        return laplace(query, clamped(rate), utility)
-
-    def stepped(rate: float) -> Additive:
-        return tuned_staircase(query, clamped(rate), utility)
-
-    def losses(rate: float) -> Losses:
-        if query.integer:
-            return _on_integers(DiscreteLaplace(query.sensitivity / clamped(rate)).stepped(), reach, reach / rate)
-        return laplace_losses(rate)
-
+    query, utility, per = plan.query, plan.utility, int(plan.query.sensitivity)
     scaled = utility.scaled(query.sensitivity)
 
     @lru_cache(maxsize=64)
-    def split_near(place: int) -> float:
-        return float(aligned_split(scaled, clamped(math.exp(place / _SPLITS)))[0])
+    def step_near(place: int) -> Any:
+        """The best top step at about this rate."""
+        epsilon = clamped(math.exp(place / _SPLITS))
+        return best_half(query, epsilon, utility) if query.integer else float(aligned_split(scaled, epsilon)[0])
+
+    def losses(rate: float) -> Losses:
+        return on_integers(lambda k: k * rate / per, rate / per, per) if query.integer else laplace_losses(rate)
 
     def losses_of_stairs(rate: float) -> Losses:
-        if query.integer:
-            return _on_integers(stepped(rate).law, reach, reach / rate)
-        return stairs(rate, split_near(round(_SPLITS * math.log(rate))))
+        top = step_near(round(_SPLITS * math.log(rate)))
+        if not query.integer:
+            return stairs(rate, top)
+        return on_integers(lambda k: rate * np.ceil(np.maximum(k - top, 0) / per), rate / per, per)
 
-    yield Candidate(laplace_name(query), 1, plan.fitted(losses), usual, pure=True)
-    yield Candidate("staircase", 2, plan.fitted(losses_of_stairs), stepped, pure=True)
-
-
-def _on_integers(law: Any, reach: float, spread: float) -> Losses:
-    return of_law(law, reach, spread, whole=True)
+    yield Candidate(
+        laplace_name(query), 1, plan.fitted(losses), lambda r: laplace(query, clamped(r), utility), pure=True
+    )
+    yield Candidate(
+        "staircase", 2, plan.fitted(losses_of_stairs), lambda r: tuned_staircase(query, clamped(r), utility), pure=True
+    )
 
 
 def _smooth(plan: Plan) -> Iterator[Candidate]:
@@ -212,8 +212,10 @@ def _whole(plan: Plan) -> Iterator[Candidate]:
     def made(rate: float) -> Additive:
         return Additive(query, DiscreteGaussian(rounded_up(reach / rate)), Lattice.integers())
 
-    fitted = plan.fitted(lambda rate: _on_integers(made(rate).law, reach, reach / rate), _TOLERANCE)
-    yield Candidate("discrete Gaussian", 0, fitted, made)
+    def losses(rate: float) -> Losses:
+        return on_integers(lambda k: (k * rate / reach) ** 2 / 2, rate / reach, int(reach))
+
+    yield Candidate("discrete Gaussian", 0, plan.fitted(losses), made)
 
 
 def _truncated(plan: Plan) -> Iterator[Candidate]:

@@ -40,10 +40,10 @@ _STEEPNESS = 25
 def tailored_for(plan: Plan) -> Iterator[Candidate]:
     """The law of cells that a convex programme finds for the plan itself; a rate below 1 asks for less delta."""
     query, reach = plan.query, plan.query.sensitivity
-    if plan.utility.confidence is not None:
+    if plan.utility.confidence is not None or (query.integer and reach > 1):
         return
     spread = float(plan.std / reach)
-    per = int(reach) if query.integer else 1
+    per = 1  # smaller cells would be linked by the whole sensitivity only, and could become a comb
     cells = math.ceil(_DEVIATIONS * spread * per)
     if not 2 <= cells <= _MOST_CELLS or plan.count < _FEWEST:
         return
