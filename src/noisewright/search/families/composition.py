@@ -29,6 +29,7 @@ _FAR, _LEAST = 45.0, 1e-280
 _POINTS_PER_SPREAD = 40
 _POINTS_PER_SHIFT = 4
 _BETWEEN = 64
+_MOST_VALUES = 4096
 _FEWEST_CELLS, _MOST_CELLS = 13, 20
 _CELLS_PER_DEVIATION = 24
 _DEVIATIONS = 24.0
@@ -131,7 +132,18 @@ def of_table(masses: Floats, shift: int) -> Losses:
     impossible = float(np.sum(masses[moved <= 0])) + max(0.0, 1 - float(np.sum(masses)))
     possible = (masses > 0) & (moved > 0)
     found = masses[possible]
-    return Losses(np.log(found) - np.log(moved[possible]), found, impossible if impossible > _TINY else 0.0)
+    return _drawn_together(np.log(found) - np.log(moved[possible]), found, impossible if impossible > _TINY else 0.0)
+
+
+def _drawn_together(values: Floats, masses: Floats, infinite: float) -> Losses:
+    """The losses, those of a small cell at their mean where there are many."""
+    if len(values) <= _MOST_VALUES:
+        return Losses(values, masses, infinite)
+    low, high = float(values.min()), float(values.max())
+    cells = np.minimum((values - low) * (_MOST_VALUES / max(high - low, _TINY)), _MOST_VALUES - 1).astype(np.int64)
+    weights = np.bincount(cells, masses, _MOST_VALUES)
+    seen = weights > 0
+    return Losses(np.bincount(cells, masses * values, _MOST_VALUES)[seen] / weights[seen], weights[seen], infinite)
 
 
 def of_law(law: Any, reach: float, spread: float) -> Losses:
