@@ -37,6 +37,7 @@ SLACK = Fraction(1, 2**48)
 _GUARD = 72
 _NEARLY = Fraction(1, 2**80)
 _SHARE = 96
+_ROUGHER = (0, 12, 24, 36)
 
 Part = tuple[int, int]
 """Masses under the first law and under the second."""
@@ -125,10 +126,12 @@ def bins(
     """
     step = grid.step(level)
     bits = grid.mass_bits + _GUARD + math.ceil(1.5 * float(cells * step))
-    atoms = _merged(_atoms(pair, step, cells, bits, top), 1 << (bits - grid.mass_bits))
+    atoms = _atoms(pair, step, cells, bits, top)
     with precision(bits + _GUARD):
-        rates = {b: ceil_scaled(ball(b * step - SLACK).exp(), bits) for j, _, _ in atoms for b in (j - 1, j)}
-    filled = _filled(atoms, rates, bits)
+        rates = {b: ceil_scaled(ball(b * step - SLACK).exp(), bits) for b in range(-cells - 1, cells + 2)}
+    # Where bounds are rough, atoms that are hardly larger than their errors count with a neighbour too.
+    tried = (_filled(_merged(atoms, 1 << (bits - grid.mass_bits + more)), rates, bits) for more in _ROUGHER)
+    filled = next((found for found in tried if found is not None), None)
     if filled is None:
         return None
     first, last = min(filled), max(filled)
@@ -137,23 +140,30 @@ def bins(
 
 
 def _atoms(pair: LowerPair, step: Fraction, cells: int, bits: int, top: Fraction | None) -> list[Atom]:
-    """Masses of the cells from -cells to cells under both laws; the last one holds all that is beyond it."""
-    edges = [(2 * j - 1) * step / 2 for j in range(-cells, cells + 1)]
-    places = [*range(-cells, cells + 1)]
+    """Masses of the cells from -cells to cells + 1 under both laws; the last one holds all that is beyond it."""
+    places = [*range(-cells, cells + 2)]
+    edges = [(2 * j - 1) * step / 2 + _NEARLY / 2 for j in places]
+    lines = _lines(pair, edges, bits)
     if top is not None and edges[0] < top <= (cells + 1) * step and top not in edges:
         where = bisect(edges, top)
-        edges.insert(where, top)
+        lines.insert(where, _lines(pair, [top], bits)[0])
         places.insert(where, math.floor(top / step))
-    tails = _sums_from_the_end(pair.masses_below(edges, bits))
-    other = pair.turned()
-    # Losses turned round; a little further in, so that no loss is on both sides of an edge.
-    known = _sums_from_the_end(other.masses_below([_NEARLY - edge for edge in reversed(edges)], bits))[::-1]
-    outside = other.infinite_below(bits)
     # A smaller set has the smaller masses, so the bounds of one are bounds of the other.
-    tails = list(accumulate(reversed(tails), max))[::-1]
-    against = list(accumulate(((1 << bits) - value - outside for value in known), min))
-    lines = [*zip(tails, against, strict=True), (0, 0)]
-    return [(place, p - p2, q - q2) for place, (p, q), (p2, q2) in zip(places, lines, lines[1:], strict=False)]
+    tails = list(accumulate((p for p, _ in reversed(lines)), max))[::-1]
+    against = list(accumulate((q for _, q in lines), min))
+    ends = [*zip(tails, against, strict=True), (0, 0)]
+    return [(place, p - p2, q - q2) for place, (p, q), (p2, q2) in zip(places, ends, ends[1:], strict=False)]
+
+
+def _lines(pair: LowerPair, edges: list[Fraction], bits: int) -> list[Part]:
+    """P(finite loss >= edge) from below and Q(loss >= edge) from above."""
+    masses = pair.masses_below(edges, bits)
+    # Losses turned round; a little further in, so that no loss is on both sides of an edge.
+    other, turned = pair.turned(), [_NEARLY - edge for edge in reversed(edges)]
+    known = masses if other is pair and turned == edges else other.masses_below(turned, bits)
+    outside = other.infinite_below(bits)
+    against = [(1 << bits) - value - outside for value in reversed(_sums_from_the_end(known))]
+    return list(zip(_sums_from_the_end(masses), against, strict=True))
 
 
 def _sums_from_the_end(masses: list[int]) -> list[int]:
@@ -169,12 +179,16 @@ def _merged(atoms: list[Atom], least: int) -> list[Atom]:
         if more_p >= least:
             found.append((place, p, q))
             p, q = 0, 0
+    if not found:
+        return []
     place, last_p, last_q = found[-1]
     return [*found[:-1], (place, last_p + p, last_q + q)]
 
 
 def _filled(atoms: list[Atom], rates: dict[int, int], bits: int) -> dict[int, int] | None:
     """The first masses of the bins."""
+    if not atoms:
+        return None
     filled: Counter[int] = Counter()
     middle = next((i for i, (place, _, _) in enumerate(atoms) if place >= 0), len(atoms))
     parts = _lent_to_the_left(atoms[middle:], rates, bits)

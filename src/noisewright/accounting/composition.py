@@ -7,7 +7,7 @@ on answers, and nothing that is left unused comes back. What may be chosen later
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
@@ -207,12 +207,22 @@ class Composition(Unchanging):
         pairs = self.pairs()
         if pairs is None:
             return []
-        grid = self.certificate.grids[place]
+        # From below fewer cells are as tight.
+        grid = replace(self.certificate.grids[place], fineness=DEPTHS[place].fineness)
         moved = slack(sum(times for _, _, times in pairs))
         turned = tuple((pair.turned(), profile, times) for pair, profile, times in pairs)
         both = [pairs] if all(a[0] is b[0] for a, b in zip(pairs, turned, strict=True)) else [pairs, turned]
         found = [losses_below(each, grid) for each in both]
         return [(Curve(losses, grid, up=False), moved) for losses in found if losses is not None]
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """The curve delta(epsilon) as a picture, written to a file if one is named."""
+        from noisewright.accounting.shown import picture
+
+        return picture(self, path)
+
+    def __str__(self) -> str:
+        return str(self.certificate)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with epsilons that are proven at some deltas, and a digest of the whole content."""

@@ -16,7 +16,7 @@ Leaf = tuple[Profile, int]
 
 _SPARE_BITS = 18
 _CELL_BITS = 24
-_FINER = 4
+_FINER = 2
 _FEW = 64
 _MOST_LATTICE_CELLS = 1 << 13
 
@@ -63,8 +63,9 @@ def _unit(profiles: Sequence[Profile], fineness: Fraction) -> Fraction:
         return common
     wanted = _short(float(fineness) * min(free or spreads))
     if common is not None:
-        unit = common / math.ceil(common / wanted)
-        if _FINER * unit >= wanted:
+        # By a power of two, so that atoms stay where they are while cells are widened.
+        unit = common / (1 << max(0, math.ceil(math.log2(common / wanted))))
+        if 4 * unit >= wanted:
             return unit
     return wanted
 
