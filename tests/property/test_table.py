@@ -6,6 +6,7 @@ import json
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, Kull
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
-from noisewright.problem.privacy import REQUIREMENTS, ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import REQUIREMENTS, ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import QUERIES, Bounded, Scalar, Vector
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, SquaredError, Usefulness
 from noisewright.problem.utility import UTILITIES
@@ -171,6 +172,9 @@ PLANNED = {
     ApproxDP: lambda plan, total: plan.delta(total.epsilon) <= total.delta,
     RenyiDP: lambda plan, total: plan.renyi(total.alpha) <= total.epsilon,
     ZeroConcentratedDP: lambda plan, total: plan.zcdp() <= total.rho,
+    MetricPrivacy: lambda plan, total: (
+        plan.parts[0][0].certified.certificate.requirement == total.share(Fraction(1, 3))
+    ),
 }
 """Totals that plans have, and when a plan keeps to one."""
 
@@ -180,7 +184,7 @@ def test_a_plan_is_designed_for_every_cell_proven_and_read_back(
     query: Any, privacy: Any, utility: Any, small_grids: None
 ):
     if type(privacy) not in PLANNED:
-        with pytest.raises(InvalidInputError, match="a plan of many releases is designed for a total of"):
+        with pytest.raises(InvalidInputError, match="a plan of many is designed for a total of"):
             design(query, privacy=privacy, utility=utility, compose=3)
         return
     report = design(query, privacy=privacy, utility=utility, compose=3)

@@ -10,7 +10,7 @@ from typing import Any
 from noisewright.accounting.composition import Composition
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.privacy import REQUIREMENTS
-from noisewright.problem.queries import QUERIES, Bounded
+from noisewright.problem.queries import QUERIES
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import check_seal, reading, verified
 from noisewright.search.design import DESIGNERS, designer_for, utility_for
@@ -70,7 +70,7 @@ def _designer(query: Any, privacy: Any, utility: Any, settings: Mapping[str, Any
         raise InvalidInputError(f"the utility is {utility!r}, which does not fit the question.")
     rest = {name: value for name, value in settings.items() if name != "compose"}
     if rest:
-        if type(query) is not Bounded or set(rest) != {"inputs", "outputs"}:
+        if not found.slow or set(rest) != {"inputs", "outputs"}:
             raise InvalidInputError("its settings are none that this version knows.")
         found = bounded_designer(checked_size(rest["inputs"], rest["outputs"]))
     if "compose" in settings:
@@ -102,7 +102,7 @@ def _proposal(data: Mapping[str, Any], place: int, query: Any, privacy: Any) -> 
     asked = [query, replace(query, bias=None)] if hasattr(query, "bias") else [query]
     if certified.mechanism.query not in asked:
         raise MechanismFileError(f"{name} answers {certified.mechanism.query}, the report asks for {query}; refused.")
-    return Proposal(name, certified, place)
+    return Proposal(name, certified.mechanism, place, given=certified)
 
 
 def _check_claims(data: Mapping[str, Any], report: Report) -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.whole_matrices import Wholes, product
-from noisewright.problem.workload import Regular, Workload
+from noisewright.problem.workload import Workload
 from noisewright.search.tools.cache import user_cache
 
 _SPACING = 0.7
@@ -42,9 +42,7 @@ def line_form(query: Workload) -> tuple[str, Fraction] | None:
     if len(query.parts) != 1 or len(query.parts[0].factors) != 1:
         return None
     factor = query.parts[0].factors[0]
-    if not isinstance(factor, Regular) or factor.form not in ("ranges", "prefixes"):
-        return None
-    return factor.form, query.parts[0].weight
+    return (factor.form, query.parts[0].weight) if factor.form in ("ranges", "prefixes") else None
 
 
 def least_line(query: Workload) -> Fraction | None:

@@ -16,12 +16,11 @@ from typing import Any
 
 from noisewright.numerics.bisection import first_true
 from noisewright.problem.errors import InvalidNumberError, InvalidPrivacyError, SolverError
-from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.sample.certified import Certified, make_certified
+from noisewright.sample.certified import make_certified
 from noisewright.search.designers.plan_words import why_one, why_several, why_shared
-from noisewright.search.designers.vector import at_share
 from noisewright.search.families.calibration import gaussian_delta_at
 from noisewright.search.families.composition import pair_rate
 from noisewright.search.families.planned import Candidate, Plan, clamped, laws_for
@@ -33,7 +32,6 @@ from noisewright.search.report.shown import Advance
 from noisewright.search.report.words import rival
 
 LARGEST_COUNT = 1_000_000
-SHARED = (PureDP, RenyiDP, ZeroConcentratedDP)
 _KINDS = (PureDP, ZeroConcentratedDP, ApproxDP)
 _FINE_MARGINS = tuple(Fraction(1, n) for n in (10**5, 2 * 10**4, 5000, 1000, 100, 10))
 _MARGINS = tuple(Fraction(1, n) for n in (10**4, 1000, 100, 10))
@@ -63,7 +61,7 @@ def plan_designer(designer: Designer, table: Table, query: Any, privacy: Any, co
     """
     check_count(count)
     settings = (*designer.settings, ("compose", count))
-    if type(privacy) in SHARED:
+    if not privacy.approximate and not privacy.pointwise:
         kind = f"{rival(designer.over, query)} in a plan of {count} equal, independent releases"
         return replace(
             designer,
@@ -75,16 +73,27 @@ def plan_designer(designer: Designer, table: Table, query: Any, privacy: Any, co
             over=kind,
             settings=settings,
         )
-    if type(privacy) is not ApproxDP:
+    if privacy.pointwise:
         raise InvalidPrivacyError(
-            f"privacy is {privacy!r}; a plan of many releases is designed for a total of nw.PureDP, nw.ApproxDP,"
-            " nw.RenyiDP or nw.ZeroConcentratedDP.",
+            f"privacy is {privacy!r}, which is about the values of one release; a plan of many is designed for a total"
+            " of nw.PureDP, nw.ApproxDP, nw.RenyiDP, nw.ZeroConcentratedDP or nw.MetricPrivacy.",
             privacy=privacy,
         )
     kinds = {kind: table[type(query), kind] for kind in _KINDS if (type(query), kind) in table}
-    propose = _for_one if type(query) is Scalar else partial(_for_several, kinds)
-    why = partial(why_one if type(query) is Scalar else why_several, count)
-    return Designer(designer.utilities, partial(propose, count), check=designer.check, why=why, settings=settings)
+    alone = {Scalar: (_for_one, why_one)}
+    propose, why = alone.get(type(query), (partial(_for_several, kinds), why_several))
+    return replace(
+        designer,
+        propose=partial(propose, count),
+        bound=_no_bound,
+        why=partial(why, count),
+        notes=_no_bound,
+        settings=settings,
+    )
+
+
+def _no_bound(*_: Any) -> None:
+    """Nothing is known of what no plan under (epsilon, delta) can beat."""
 
 
 # Costs that add up.
@@ -93,7 +102,7 @@ def plan_designer(designer: Designer, table: Table, query: Any, privacy: Any, co
 def _share(privacy: Any, count: int) -> Any:
     """What one of so many releases may cost."""
     try:
-        return at_share(privacy, count)
+        return privacy.share(Fraction(1, count))
     except InvalidPrivacyError as error:
         raise InvalidPrivacyError(
             f"each of {count} releases would have a share of the total that is too small: {error}", privacy=privacy
@@ -157,7 +166,8 @@ def _proven(found: Candidate, plan: Plan) -> Proposal | None:
         mechanism = slower.make(slower.rate)
         certified = make_certified(mechanism, slower.requirement(mechanism, plan))
         if keeps_to(certified, plan.count, plan.privacy):
-            return Proposal(found.name, certified, found.simplicity, certified.certificate.requirement)
+            requirement = certified.certificate.requirement
+            return Proposal(found.name, mechanism, found.simplicity, requirement, given=certified)
     return None
 
 
@@ -219,10 +229,9 @@ def _fitted(
         for proposal in group.designer.propose(query, requirement, utility, step):
             offered.add(proposal.name)
             if wanted(proposal.name):
-                given = proposal.mechanism
-                certified = given if type(given) is Certified else make_certified(given, requirement)
+                certified = proposal.certified(requirement)
                 if keeps_to(certified, count, privacy):
-                    proven[proposal.name] = replace(proposal, mechanism=certified, requirement=requirement)
+                    proven[proposal.name] = replace(proposal, given=certified, requirement=requirement)
         return proven, offered
 
     for margin in group.margins:
@@ -247,8 +256,8 @@ def _raised(
     if not found or amount == privacy.epsilon / count:
         return {}
     better = max if utility.larger_is_better else min
-    name = better(found, key=lambda each: float(found[each].mechanism.mechanism.expected(utility).mid()))
-    if planned(found[name].mechanism, count).delta(privacy.epsilon) > _SLACK * privacy.delta:
+    name = better(found, key=lambda each: float(found[each].mechanism.expected(utility).mid()))
+    if planned(found[name].certified(privacy), count).delta(privacy.epsilon) > _SLACK * privacy.delta:
         return {}
     best: dict[str, Proposal] = {}
 

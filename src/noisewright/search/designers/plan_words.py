@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from noisewright.problem.privacy import PureDP
-from noisewright.problem.queries import Scalar
 from noisewright.search.families.planned import (
     MOST_RELEASES,
     Plan,
@@ -32,9 +30,9 @@ def why_shared(single: Report, count: int, share: Any) -> str:
 
 def _crossing(single: Report, share: Any) -> str:
     """For how many releases another law would win, where that is known in closed form."""
-    if type(single.query) is not Scalar:
+    if not hasattr(single.query, "bounded"):
         return ""
-    if type(single.privacy) is PureDP:
+    if single.privacy.pure:
         best = single.candidates[0].gap is not None and single.candidates[0].gap < _SURE
         return ", and the same law is best for any number of them" if best else ""
     wins = gaussian_wins_shared(single.query, share, single.utility)
@@ -81,4 +79,4 @@ def _behind(report: Report, winner: Any, other: Any) -> str:
 
 
 def _pure(candidate: Any) -> bool:
-    return type(candidate.certified.certificate.requirement) is PureDP
+    return bool(candidate.certified.certificate.requirement.pure)

@@ -31,7 +31,6 @@ from noisewright.search.families.calibration import (
     GAUSSIAN,
     Concentrated,
     calibrated,
-    gaussian_rho,
     pure_epsilon,
     rounded_up,
 )
@@ -267,7 +266,7 @@ def gaussian_wins_shared(query: Scalar, share: Callable[[int], Concentrated], ut
 
     def wins(count: int) -> bool:
         epsilon = pure_epsilon(share(count))
-        std = query.sensitivity * rounded_up(math.sqrt(float(1 / (2 * gaussian_rho(share(count))))))
+        std = query.sensitivity * rounded_up(math.sqrt(float(1 / (2 * share(count).gaussian_rho))))
         if epsilon is None:
             return True
         rival = float(tuned_staircase(query, epsilon, utility).expected(utility, FLOATS))

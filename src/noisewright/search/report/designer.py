@@ -15,7 +15,7 @@ from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, UncertifiedError
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
@@ -32,8 +32,8 @@ TIE = 1e-6
 class Proposal:
     """A mechanism with a name; among equals the one of lower `simplicity` wins.
 
-    `requirement` is what one release of it is certified for, where that is not the requirement of the design; a
-    mechanism may be certified already. `remark` is what is known of it besides.
+    `requirement` is what one release of it is certified for, where that is not the requirement of the design;
+    `given` is the certified mechanism where there is one already. `remark` is what is known of it besides.
     """
 
     name: str
@@ -41,6 +41,11 @@ class Proposal:
     simplicity: int = 0
     requirement: Any = None
     remark: str = ""
+    given: Certified | None = None
+
+    def certified(self, privacy: Any) -> Certified:
+        """The mechanism with its certificate."""
+        return make_certified(self.mechanism, self.requirement or privacy) if self.given is None else self.given
 
 
 def _nothing(*_: Any) -> Any:
@@ -54,6 +59,7 @@ class Designer:
     `check` refuses what cannot be meant, before any work. `why` is the sentence on the winner where there is more to
     say than usual, `notes` are remarks; both are asked for when somebody reads them. `over` says which mechanisms the
     bound is proven for, `steps` how many steps of progress there are, `settings` what it was made with besides.
+    `slow` says that a design takes seconds: it is made for single releases, and budgets compare no mechanisms.
     """
 
     utilities: tuple[type[Utility], ...]
@@ -65,6 +71,11 @@ class Designer:
     over: str = ""
     steps: int = 4
     settings: tuple[tuple[str, int], ...] = ()
+    slow: bool = False
+
+    def serves(self, utility: Any) -> bool:
+        """Whether it designs for this kind of utility."""
+        return type(utility) in self.utilities
 
 
 def designed(designer: Designer, query: Any, privacy: Any, utility: Any, step: Advance) -> Report:
@@ -92,12 +103,13 @@ def keeps_to(certified: Certified, count: int, privacy: Any) -> bool:
 
 
 _TOTALS: dict[type, Callable[[Certified, int, Any], bool]] = {
-    PureDP: lambda c, count, p: count * c.certificate.bound <= p.epsilon and type(c.certificate.requirement) is PureDP,
-    ApproxDP: lambda c, count, p: planned(c, count).delta(p.epsilon) <= p.delta,
-    RenyiDP: lambda c, count, p: planned(c, count).renyi(p.alpha) <= p.epsilon,
-    ZeroConcentratedDP: lambda c, count, p: planned(c, count).zcdp() <= p.rho,
+    PureDP: lambda c, count, total: c.certificate.requirement.pure and count * c.certificate.bound <= total.epsilon,
+    MetricPrivacy: lambda c, count, total: c.certificate.requirement == total.share(Fraction(1, count)),
+    ApproxDP: lambda c, count, total: planned(c, count).delta(total.epsilon) <= total.delta,
+    RenyiDP: lambda c, count, total: planned(c, count).renyi(total.alpha) <= total.epsilon,
+    ZeroConcentratedDP: lambda c, count, total: planned(c, count).zcdp() <= total.rho,
 }
-"""What is proven of equal releases together. Rule: pure, Renyi and concentrated costs add up."""
+"""What is proven of equal releases together. Rule: pure, metric, Renyi and concentrated costs add up."""
 
 
 def restored(designer: Designer, query: Any, privacy: Any, utility: Any, proposals: tuple[Proposal, ...]) -> Report:
@@ -120,8 +132,7 @@ def _measured(
 
 
 def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound: Fraction | None) -> Candidate:
-    given = proposal.mechanism
-    certified = given if type(given) is Certified else make_certified(given, proposal.requirement or privacy)
+    certified = proposal.certified(privacy)
     mechanism = certified.mechanism
     value = mechanism.expected(utility)
     limit = bound if mechanism.query == query else None
