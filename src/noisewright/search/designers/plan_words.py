@@ -12,7 +12,7 @@ from noisewright.search.families.planned import (
     gaussian_wins_shared,
 )
 from noisewright.search.report.report import Report
-from noisewright.search.report.words import many, reason, times
+from noisewright.search.report.words import limit_text, many, reason, times
 
 _SURE = 1e-5
 _LEVEL = 1.001
@@ -49,7 +49,7 @@ def why_one(count: int, report: Report) -> str:
     """Of one number under (epsilon, delta): the winner, the next, and where Gaussian noise begins to win."""
     winner, second = report.candidates[:2]
     told = f"{winner.name} wins for {count} equal releases with this total: {second.name} noise is next,"
-    told = f"{told} {_behind(report, winner, second)}."
+    told = f"{told} {_behind(report, winner, second)}; {limit_text(report)}."
     if not report.query.integer:
         wins = gaussian_wins_from(report.query, report.privacy, report.utility)
         told += f" Gaussian noise beats Laplace and staircase noise {_when(wins)}."
@@ -62,9 +62,10 @@ def why_several(count: int, report: Report) -> str:
     told = f"{winner.name} {'win' if many(winner.name) else 'wins'} for {count} equal releases with this total"
     other = next((c for c in report.candidates if _pure(c) != _pure(winner)), None)
     if other is None:
-        return f"{told}. {_PROVEN}"
+        return f"{told}; {limit_text(report)}. {_PROVEN}"
     kind = "Gaussian" if _pure(winner) else "purely private"
-    told += f"; {other.name}, the best of the {kind} kind, is {_behind(report, winner, other)}."
+    told += f"; {other.name}, the best of the {kind} kind, is {_behind(report, winner, other)};"
+    told = f"{told} {limit_text(report)}."
     if report.utility.power is not None:
         pure, normal = (winner, other) if _pure(winner) else (other, winner)
         plan = Plan(report.query, report.privacy, report.utility, count)
