@@ -13,6 +13,10 @@ from scipy.signal import fftconvolve
 
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
+from noisewright.search.design import DESIGNERS
+from noisewright.search.designers.plan import plan_designer
+from noisewright.search.families.planned_table import _weights
+from noisewright.search.report.designer import Proposal, restored
 
 EPSILON, DELTA, COUNT = 1.0, 0.01, 3
 _CELLS_OF_LOSS = 20_000
@@ -146,10 +150,6 @@ def test_pure_costs_add_up_to_the_total_exactly():
 
 
 def test_a_candidate_whose_plan_is_not_proven_is_refused():
-    from noisewright.search.design import DESIGNERS
-    from noisewright.search.designers.plan import plan_designer
-    from noisewright.search.report.designer import Proposal, restored
-
     query, privacy, loss = nw.Scalar(1), nw.ApproxDP(1, "1e-6"), nw.SquaredError()
     alone = nw.design(query, privacy=nw.PureDP("1/2"), utility=loss).best
     designer = plan_designer(DESIGNERS[nw.Scalar, nw.ApproxDP], DESIGNERS, query, privacy, 2)
@@ -158,3 +158,20 @@ def test_a_candidate_whose_plan_is_not_proven_is_refused():
     three = plan_designer(DESIGNERS[nw.Scalar, nw.ApproxDP], DESIGNERS, query, privacy, 3)
     with pytest.raises(nw.errors.UncertifiedError, match="3 releases with Laplace noise together are not proven"):
         restored(three, query, privacy, loss, (held,))
+
+
+def test_a_pure_total_is_not_made_of_other_promises():
+    query, loss = nw.Scalar(1), nw.SquaredError()
+    normal = nw.design(query, privacy=nw.ZeroConcentratedDP("0.1"), utility=loss).best
+    designer = plan_designer(DESIGNERS[nw.Scalar, nw.PureDP], DESIGNERS, query, nw.PureDP(1), 2)
+    held = Proposal("Gaussian", normal.mechanism, 0, nw.ZeroConcentratedDP("0.1"))
+    with pytest.raises(nw.errors.UncertifiedError, match="2 releases with Gaussian noise together are not proven"):
+        restored(designer, query, nw.PureDP(1), loss, (held,))
+
+
+def test_weights_of_a_law_for_a_plan_fall_outward():
+    weights = _weights(np.array([0.3, 0.31, 0.1, 0.2, 1e-20, 1e-21]), 1e-15)
+    assert weights == tuple(sorted(weights, reverse=True))
+    assert len(weights) == 4
+    assert weights[0] == weights[1]
+    assert weights[2] == weights[3]

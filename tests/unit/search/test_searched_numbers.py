@@ -13,8 +13,8 @@ import pytest
 import noisewright as nw
 from noisewright.mechanisms.linear_values import estimate_independent
 from noisewright.search.bounds.approximate import _costs_from_below
-from noisewright.search.designers.plan import _largest
 from noisewright.search.families.calibration import rounded_up
+from noisewright.search.families.composition import largest_rate
 from noisewright.search.families.shapes import two_point
 from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.programmes import linear as metric_programmes
@@ -72,7 +72,7 @@ def test_scales_are_rounded_up_by_a_hair(value: float):
 
 @pytest.mark.parametrize("guess", [0.001, 0.7, 1.0, 5.0, 1000.0])
 def test_the_largest_parameter_of_a_plan_is_one_that_fits(guess: float):
-    found = _largest(lambda x: x <= 1, guess, 1e-3)
+    found = largest_rate(lambda x: x <= 1, guess, 1e-3)
     assert 1 / 1.002 < found <= 1
 
 

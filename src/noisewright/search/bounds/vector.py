@@ -70,7 +70,8 @@ def covariance_bound(query: Vector, privacy: Any, utility: Utility) -> Fraction 
     chosen, weights = query.sensitivity, utility.shares(query.dimension)
     reaches = (math.floor(e) if whole else e for e, whole in zip(query.extents, query.whole, strict=True))
     costs = [w * reach**2 for w, reach in zip(weights, reaches, strict=True) if reach]
-    together = chosen.together if chosen.kind in _EITHER_WAY and len(costs) <= _LARGEST_VOLUME_DIMENSION else 1
+    few = len(costs) <= _LARGEST_VOLUME_DIMENSION
+    together = getattr(chosen, "together", 1) if chosen.kind in _EITHER_WAY and few else 1
     return least_unbiased(_most_spread(costs, min(together, len(costs))), privacy)
 
 

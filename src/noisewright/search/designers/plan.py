@@ -79,7 +79,7 @@ def plan_designer(designer: Designer, table: Table, query: Any, privacy: Any, co
             " of nw.PureDP, nw.ApproxDP, nw.RenyiDP, nw.ZeroConcentratedDP or nw.MetricPrivacy.",
             privacy=privacy,
         )
-    kinds = {kind: table[type(query), kind] for kind in _KINDS if (type(query), kind) in table}
+    kinds: dict[type, Designer] = {kind: table[type(query), kind] for kind in _KINDS if (type(query), kind) in table}
     alone = {Scalar: (_for_one, why_one)}
     propose, why = alone.get(type(query), (partial(_for_several, kinds), why_several))
     return replace(
@@ -237,11 +237,15 @@ def _fitted(
     for margin in group.margins:
         amount = group.amount * (1 - margin)
         names = set(found) | seen
-        proven, offered = tried(amount, lambda name, names=names: name not in names)
+        proven, offered = tried(amount, partial(_missing, names))
         found |= proven
         if offered <= names | set(found):
             break
     return found | _raised(found, amount, tried, count, privacy, utility)
+
+
+def _missing(names: set[str], name: str) -> bool:
+    return name not in names
 
 
 def _raised(

@@ -141,9 +141,10 @@ def _drawn_together(values: Floats, masses: Floats, infinite: float) -> Losses:
         return Losses(values, masses, infinite)
     low, high = float(values.min()), float(values.max())
     cells = np.minimum((values - low) * (_MOST_VALUES / max(high - low, _TINY)), _MOST_VALUES - 1).astype(np.int64)
-    weights = np.bincount(cells, masses, _MOST_VALUES)
+    weights: Floats = np.asarray(np.bincount(cells, masses, _MOST_VALUES), dtype=np.float64)
     seen = weights > 0
-    return Losses(np.bincount(cells, masses * values, _MOST_VALUES)[seen] / weights[seen], weights[seen], infinite)
+    means = np.bincount(cells, masses * values, _MOST_VALUES)[seen] / weights[seen]
+    return Losses(np.asarray(means), weights[seen], infinite)
 
 
 def of_law(law: Any, reach: float, spread: float) -> Losses:

@@ -294,6 +294,6 @@ def gaussian_wins_by_scale(plan: Plan, pure: float, normal: float) -> int | None
 
     def wins(count: int) -> bool:
         growth = usual / pair_rate(*totals, count, _COARSE)
-        return normal * (count / plan.count) ** (power / 2) <= pure * growth**power
+        return bool(normal * (count / plan.count) ** (power / 2) <= pure * growth**power)
 
     return _first(wins)

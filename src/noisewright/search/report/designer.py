@@ -103,13 +103,21 @@ def keeps_to(certified: Certified, count: int, privacy: Any) -> bool:
 
 
 _TOTALS: dict[type, Callable[[Certified, int, Any], bool]] = {
-    PureDP: lambda c, count, total: c.certificate.requirement.pure and count * c.certificate.bound <= total.epsilon,
+    PureDP: lambda c, count, total: _pure_bound(c) * count <= total.epsilon,
     MetricPrivacy: lambda c, count, total: c.certificate.requirement == total.share(Fraction(1, count)),
     ApproxDP: lambda c, count, total: planned(c, count).delta(total.epsilon) <= total.delta,
     RenyiDP: lambda c, count, total: planned(c, count).renyi(total.alpha) <= total.epsilon,
     ZeroConcentratedDP: lambda c, count, total: planned(c, count).zcdp() <= total.rho,
 }
 """What is proven of equal releases together. Rule: pure, metric, Renyi and concentrated costs add up."""
+
+
+def _pure_bound(certified: Certified) -> Fraction:
+    """The proven epsilon of one release; raises UncertifiedError where it is certified for something else."""
+    requirement: Any = certified.certificate.requirement
+    if not requirement.pure:
+        raise UncertifiedError(f"refused: {requirement} is no pure privacy.")
+    return certified.certificate.bound
 
 
 def restored(designer: Designer, query: Any, privacy: Any, utility: Any, proposals: tuple[Proposal, ...]) -> Report:
