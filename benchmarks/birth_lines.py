@@ -241,12 +241,17 @@ def compared(before: Tree, after: Tree, *, shared: bool) -> Iterator[str]:
     old = before.shared(after.names | {a for a, b in renamed if b in after.names}) if shared else None
     new = after.shared(before.names | {b for a, b in renamed if a in before.names}) if shared else None
     left, right = before.sums(old), after.sums(new)
-    rows = [(sort, *left[sort], *right[sort]) for sort in SORTS]
-    rows.append(("by hand", *(sum(row[i] for row in rows[1:]) for i in range(1, 5))))
-    rows.append(("together", *(rows[0][i] + rows[-1][i] for i in range(1, 5))))
+    rows = {sort: (*left[sort], *right[sort]) for sort in SORTS}
+    rows["by hand"] = _sum([rows[sort] for sort in SORTS[1:]])
+    rows["together"] = _sum([rows["modules"], rows["by hand"]])
     yield f"{'':12}{'lines':>8}{'':>8}{'':>8}   {'of code':>8}"
-    for name, a, code_a, b, code_b in rows:
+    for name, (a, code_a, b, code_b) in rows.items():
         yield f"{name:12}{a:8}{b:8}{b - a:+8}   {code_a:8}{code_b:8}{code_b - code_a:+8}"
+
+
+def _sum(rows: list[tuple[int, int, int, int]]) -> tuple[int, int, int, int]:
+    a, b, c, d = (sum(column) for column in zip(*rows, strict=True))
+    return a, b, c, d
 
 
 def main() -> None:

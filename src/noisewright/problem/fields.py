@@ -11,6 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from noisewright.problem.errors import InvalidInputError
@@ -28,17 +29,25 @@ Check: TypeAlias = Callable[[Fraction, str], None]
 
 _MOST_ITEMS = 20_000_000
 _RATIONAL = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?")
-_RULES = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
+_RULES = {
+    "above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le,
+    "other_than": operator.ne,
+}  # fmt: skip
+_WORDS = {
+    *_RULES, "raised", "check", "hint", "as_text", "key", "shown", "like", "default", "absent", "value",
+    "each", "least", "most", "rising", "distinct", "total",
+}  # fmt: skip
 
 
 class Spec(Generic[Given, Kept]):
     """One field: `read` makes it exact, `write` makes it plain, `load` takes the plain form back.
 
     `key` is its name in files, `absent` what a file means that does not name it, `shown` its name in
-    messages; `value` is what it always is, for fields that no constructor takes.
+    messages; `like` is the field that has as many items; `value` is what it always is, for fields that no constructor
+    takes.
     """
 
-    __slots__ = ("absent", "default", "key", "load", "read", "shown", "value", "write")
+    __slots__ = ("absent", "default", "key", "like", "load", "read", "shown", "value", "write")
 
     def __init__(
         self,
@@ -47,8 +56,10 @@ class Spec(Generic[Given, Kept]):
         load: Callable[[Any], Any],
         **how: Any,
     ) -> None:
+        if unknown := set(how) - _WORDS:
+            raise TypeError(f"no field is declared with {', '.join(sorted(unknown))}.")
         self.read, self.write, self.load = read, write, load
-        self.key, self.shown = how.get("key"), how.get("shown")
+        self.key, self.shown, self.like = (how.get(name) for name in ("key", "shown", "like"))
         self.default, self.absent, self.value = (how.get(name, MISSING) for name in ("default", "absent", "value"))
 
     @overload
@@ -82,9 +93,10 @@ Elements: TypeAlias = Spec[Iterable[Iterable[Any]], tuple[tuple[Any, ...], ...]]
 
 
 def rational(*, raised: bool = False, check: Check | None = None, hint: str = "", **how: Any) -> Rational:
-    """An exact number within the limits above=, at_least=, below=, at_most=; `hint` ends the message of a refusal.
+    """An exact number within the limits above=, at_least=, below=, at_most=, other_than=.
 
-    `raised` is for sensitivities: a computed float is raised, never lowered. `check` may refuse more.
+    `hint` ends the message of a refusal. `raised` is for sensitivities: a computed float is raised, never lowered.
+    `check` may refuse more.
     """
     limits, reader = _limits(how), sensitivity_value if raised else parameter
 
@@ -98,9 +110,9 @@ def rational(*, raised: bool = False, check: Check | None = None, hint: str = ""
     return Spec(read, str, exact_text, **how)
 
 
-def rationals(*, each: str | None = None, key: str | None = None, **how: Any) -> Rationals:
+def rationals(**how: Any) -> Rationals:
     """A tuple of exact numbers, each within the limits."""
-    found: Rationals = tuple_of(rational(**how), each=each, key=key)
+    found: Rationals = tuple_of(rational(**how), **how)
     return found
 
 
@@ -118,17 +130,17 @@ def whole(*, as_text: bool = False, hint: str = "", **how: Any) -> Whole:
 
 def wholes(**how: Any) -> Wholes:
     """A tuple of whole numbers."""
-    found: Wholes = tuple_of(whole(**how))
+    found: Wholes = tuple_of(whole(**how), **how)
     return found
 
 
-def whole_matrix() -> PackedMatrix:
+def whole_matrix(**how: Any) -> PackedMatrix:
     """A matrix of whole numbers, packed; in files a text of numbers for each row."""
 
     def read(value: Any, name: str, error: Error) -> WholeMatrix:
         return value if type(value) is WholeMatrix else WholeMatrix.of(items(value, name, error), name, error)
 
-    return Spec(read, WholeMatrix.texts, WholeMatrix.from_texts)
+    return Spec(read, WholeMatrix.texts, WholeMatrix.from_texts, **how)
 
 
 def flag(**how: Any) -> Flag:
@@ -178,16 +190,22 @@ def label() -> Spec[Any, Any]:
     return Spec(read, _never, _never)
 
 
-def pair() -> Pair:
-    """Two exact numbers, (lowest, highest)."""
-    items = tuple_of(rational())
+def pair(**how: Any) -> Pair:
+    """Two exact numbers, (lowest, highest), which differ and are within the limits."""
+    one = rational(**how)
+    both = tuple_of(one)
 
-    def read(value: Any, name: str, error: Error) -> tuple[Fraction, ...]:
+    def read(value: Any, name: str, error: Error) -> tuple[Fraction, Fraction]:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
             _refuse(value, name, error, "a pair (lowest, highest)")
-        return tuple(parameter(v, f"{end} of {name}") for v, end in zip(value, ("lowest", "highest"), strict=True))
+        low, high = (
+            one.read(v, f"{end} of {name}", error) for v, end in zip(value, ("lowest", "highest"), strict=True)
+        )
+        if not low < high:
+            _refuse((show(low), show(high)), name, error, "(lowest, highest), the lowest first")
+        return low, high
 
-    return Spec(read, items.write, items.load)
+    return Spec(read, both.write, both.load)
 
 
 def optional(spec: Spec[Any, Any], **how: Any) -> Any:
@@ -199,15 +217,29 @@ def optional(spec: Spec[Any, Any], **how: Any) -> Any:
     return Spec(unless_none(spec.read), unless_none(spec.write), unless_none(spec.load), **how)
 
 
-def tuple_of(spec: Spec[Any, Any], *, each: str | None = None, key: str | None = None) -> Any:
-    """A tuple of such fields, from any list, array or other iterable; `each` names one of them in messages."""
+def tuple_of(spec: Spec[Any, Any], **how: Any) -> Any:
+    """A tuple of such fields, from any list, array or other iterable; `each` names one of them in messages.
+
+    There are `least` to `most` of them; with `rising` each is above the one before, with `distinct` none occurs twice,
+    and `total` is what they add up to.
+    """
+    least, most, total = how.get("least", 0), how.get("most", _MOST_ITEMS), how.get("total")
 
     def read(value: Any, name: str, error: Error) -> tuple[Any, ...]:
-        item, kept = each or f"{name}:", []
+        item, kept = how.get("each") or f"{name}:", []
         for i, v in enumerate(items(value, name, error)):
-            if i >= _MOST_ITEMS:
-                raise error(f"{name} has more than {_MOST_ITEMS} items; give a shorter list.")
+            if i >= most:
+                raise error(f"{name} has more than {most} items; give a shorter list.")
             kept.append(spec.read(v, f"{item} {i + 1}", error))
+        rules = (
+            (len(kept) < least, f"has {len(kept)} items; give at least {least}"),
+            ("rising" in how and any(b <= a for a, b in pairwise(kept)), "must increase; put the smallest first"),
+            ("distinct" in how and len(set(kept)) < len(kept), "names something twice; name each once"),
+            (total is not None and sum(kept) != total, f"must add up to exactly {total}; divide by the sum"),
+        )
+        for broken, words in rules:
+            if broken:
+                raise error(f"{name} {words}.", **{_field(name): len(kept)})
         return tuple(kept)
 
     def write(value: tuple[Any, ...]) -> list[Any]:
@@ -215,7 +247,7 @@ def tuple_of(spec: Spec[Any, Any], *, each: str | None = None, key: str | None =
         known = {id(v): spec.write(v) for v in {id(v): v for v in value}.values()}
         return [known[id(v)] for v in value]
 
-    return Spec(read, write, lambda plain: tuple(spec.load(v) for v in _plain(list)(plain)), key=key)
+    return Spec(read, write, lambda plain: tuple(spec.load(v) for v in _plain(list)(plain)), **how)
 
 
 def one_of(family: Any) -> Any:
@@ -252,7 +284,7 @@ def exact_text(plain: object) -> Fraction:
 
 
 def _limits(how: dict[str, Any]) -> list[tuple[str, Fraction]]:
-    return [(rule, parameter(how.pop(rule), rule)) for rule in _RULES if how.get(rule) is not None]
+    return [(rule, parameter(how[rule], rule)) for rule in _RULES if how.get(rule) is not None]
 
 
 def _require(limits: list[tuple[str, Fraction]], value: Fraction, name: str, error: Error, hint: str) -> None:

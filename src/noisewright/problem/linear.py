@@ -25,15 +25,11 @@ class Universe(Record):
     """Everything that a person's row can be: distinct elements with named attributes."""
 
     attributes: fields.Texts = fields.tuple_of(fields.text())
-    elements: fields.Elements = fields.tuple_of(fields.tuple_of(fields.label()))
+    elements: fields.Elements = fields.tuple_of(fields.tuple_of(fields.label()), least=1, distinct=True)
 
     def __post_init__(self) -> None:
-        if not self.elements:
-            raise InvalidQueryError("the universe is empty; it needs at least one element.")
         if any(len(row) != len(self.attributes) for row in self.elements):
             raise InvalidQueryError(f"every element needs one value for each of {', '.join(self.attributes)}.")
-        if len(set(self.elements)) != len(self.elements):
-            raise InvalidQueryError("the universe lists an element twice; list each once.")
 
     @classmethod
     def product(cls, **values: Iterable[Hashable]) -> Universe:
@@ -76,8 +72,8 @@ class Linear(Record):
     """
 
     numerators: fields.PackedMatrix = fields.whole_matrix()
-    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True)
-    names: fields.Texts = fields.tuple_of(fields.text())
+    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True, like="numerators")
+    names: fields.Texts = fields.tuple_of(fields.text(), like="numerators")
     people: fields.MaybeWhole = fields.optional(fields.whole(at_least=1, hint=": how many people there are, or None"))
 
     def __init__(
@@ -112,8 +108,6 @@ class Linear(Record):
             raise InvalidQueryError("matrix is empty; give at least one query over at least one element.")
         if rows > MOST_QUERIES or rows * columns > _MOST_ENTRIES:
             raise InvalidQueryError(f"matrix is too large; at most {MOST_QUERIES} queries and {_MOST_ENTRIES} entries.")
-        if len(self.names) != rows or len(self.denominators) != rows:
-            raise InvalidQueryError(f"there are {len(self.names)} names for {rows} queries.")
 
     @classmethod
     def predicates(cls, universe: Universe, tests: Mapping[str, Callable[[Mapping[str, Any]], bool]]) -> Linear:

@@ -208,17 +208,13 @@ class L2Ball(_Ball):
 class Points(_Set):
     """The change is one of the rows, or its negative; nothing between them."""
 
-    rows: Matrix = tuple_of(tuple_of(rational()))
+    rows: Matrix = tuple_of(tuple_of(rational()), least=1, most=MOST_POINTS)
 
     def __init__(self, matrix: Iterable[Iterable[Number]]) -> None:
         given = items(matrix, "Points", InvalidQueryError, "a list of rows, such as [[1, 2], [0, 3]]")
         self.born(rows=[_row(row, f"row {i + 1} of Points") for i, row in enumerate(given)])
 
     def __post_init__(self) -> None:
-        if not self.rows:
-            raise InvalidQueryError("Points has no rows; give one row for each difference one person can make.")
-        if len(self.rows) > MOST_POINTS:
-            raise InvalidQueryError(f"Points has {len(self.rows)} rows; at most {MOST_POINTS} are allowed.")
         widths = sorted({len(row) for row in self.rows})
         if len(widths) > 1:
             raise InvalidQueryError(
@@ -255,12 +251,10 @@ class Groups(_Set):
     groups it is the product of the sets.
     """
 
-    sets: Many[Any] = tuple_of(one_of(SETS))
+    sets: Many[Any] = tuple_of(one_of(SETS), least=1)
     at_most: Whole = whole(at_least=1, hint=": how many groups one person can change")
 
     def __post_init__(self) -> None:
-        if not self.sets:
-            raise InvalidQueryError("Groups has no sets; give one for each group, such as [Box([1, 5]), Box([1, 5])].")
         if self.at_most > len(self.sets):
             raise InvalidQueryError(
                 f"at_most is {self.at_most}; give how many of the {len(self.sets)} groups one person can change.",

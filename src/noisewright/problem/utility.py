@@ -55,10 +55,6 @@ class Utility(Record):
     confidence: Any = None
     weights: Any = None
 
-    def __post_init__(self) -> None:
-        if self.weights == ():
-            raise InvalidUtilityError("weights is empty; give one weight for each number, or leave weights out.")
-
     def scaled(self, unit: Fraction) -> Utility:
         """The same utility when errors are measured in this unit."""
         return self
@@ -128,4 +124,4 @@ def _check_weight(value: Fraction, name: str) -> None:
 
 def read_weights() -> Any:
     """The field of weights: how much each of several numbers matters, all alike unless given."""
-    return optional(tuple_of(rational(check=_check_weight), each="weight"), default=None, absent=None)
+    return optional(tuple_of(rational(check=_check_weight), each="weight", least=1), default=None, absent=None)

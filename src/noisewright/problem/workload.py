@@ -55,7 +55,7 @@ class Listed(Record):
     """Questions by their weights: row k of the matrix is `numerators[k]` over `denominators[k]`."""
 
     numerators: fields.PackedMatrix = fields.whole_matrix()
-    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True)
+    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True, like="numerators")
 
     def __post_init__(self) -> None:
         rows, columns = self.numerators.rows, self.numerators.columns
@@ -63,8 +63,6 @@ class Listed(Record):
             raise InvalidQueryError("matrix is empty; give at least one question over at least one cell.")
         if rows * columns > MOST_CELLS_BUILT:
             raise InvalidQueryError(f"matrix is too large; at most {MOST_CELLS_BUILT} entries are read.")
-        if len(self.denominators) != rows:
-            raise InvalidQueryError(f"there are {len(self.denominators)} denominators for {rows} questions.")
 
     @property
     def size(self) -> int:
@@ -88,14 +86,10 @@ Factor: TypeAlias = Regular | Listed
 class Part(Record):
     """Questions that are products of questions about the axes of a table; each counts `weight` times."""
 
-    factors: fields.Many[Factor] = fields.tuple_of(fields.one_of(FACTORS))
+    factors: fields.Many[Factor] = fields.tuple_of(fields.one_of(FACTORS), least=1)
     weight: fields.Rational = fields.rational(
         at_least=1 / _LARGEST_WEIGHT, at_most=_LARGEST_WEIGHT, shown="weight", hint=": how much each question counts"
     )
-
-    def __post_init__(self) -> None:
-        if not self.factors:
-            raise InvalidQueryError("a part of a workload needs questions about at least one axis.")
 
     @property
     def size(self) -> int:
@@ -121,7 +115,7 @@ class Workload(Record):
     `replace=True` the number of people is public, all are counted somewhere, and one person may move to other cells.
     """
 
-    parts: fields.Many[Part] = fields.tuple_of(fields.only(Part))
+    parts: fields.Many[Part] = fields.tuple_of(fields.only(Part), least=1, most=_MOST_PARTS)
     cells_per_person: fields.Whole = fields.whole(
         at_least=1, at_most=10**6, default=1, absent=1, hint=": in how many cells one person is counted"
     )
@@ -132,16 +126,12 @@ class Workload(Record):
 
     def __post_init__(self) -> None:
         sizes = {part.size for part in self.parts}
-        if not sizes:
-            raise InvalidQueryError("the workload is empty; give at least one question.")
         if len(sizes) > 1:
             low, high = min(sizes), max(sizes)
             raise InvalidQueryError(
                 f"some questions are about {low} cells, others about {high}; ask all of them about the same table.",
                 sizes=sorted(sizes),
             )
-        if len(self.parts) > _MOST_PARTS:
-            raise InvalidQueryError(f"there are {len(self.parts)} parts; at most {_MOST_PARTS} are allowed.")
         if not any(all(map(_asks, part.factors)) for part in self.parts):
             raise InvalidQueryError("every weight is 0, so that nothing is asked; give at least one that is not.")
 
