@@ -7,7 +7,7 @@ BEFORE and AFTER are source trees, such as `src/noisewright` of two checkouts. T
 - modules: the modules that do nothing else (`MODULES`), whole, whichever of them a tree has
 - serialisers: functions whose names say that they write or read plain data (`SERIALISERS`), and tables of readers
 - births: `__post_init__`, and the constructors of frozen classes
-- fields: the declarations of fields in frozen classes, since a declaration may check
+- fields: the declarations of fields (not of constants) in frozen classes, since a declaration may check
 - helpers: functions that nothing but counted code uses
 - checks: everywhere else, each `raise` of an error about what was given (`ERRORS`), with the `if` or `except` above it
 
@@ -101,7 +101,7 @@ class Tree:
                     self.found[place] = sort, _lines(child)
             elif isinstance(child, ast.ClassDef):
                 self.names.add(Place(module, within + child.name).owner)
-                declared = [s for s in child.body if isinstance(s, ast.AnnAssign)]
+                declared = [s for s in child.body if isinstance(s, ast.AnnAssign) and not _of_class(s)]
                 if module not in MODULES and child.name in self._frozen and declared:
                     self.found[Place(module, f"{within}{child.name}.:")] = "fields", set().union(*map(_lines, declared))
                 self._look(module, child, f"{within}{child.name}.", frozen=child.name in self._frozen)
@@ -116,7 +116,7 @@ class Tree:
                 inside = Place(user.module, f"{user.name.removesuffix(':')}{child.name}()")
             elif isinstance(child, ast.ClassDef):
                 inside = Place(user.module, f"{user.name}{child.name}.")
-            elif isinstance(child, ast.AnnAssign) and user.name.endswith("."):
+            elif isinstance(child, ast.AnnAssign) and user.name.endswith(".") and not _of_class(child):
                 inside = Place(user.module, f"{user.name}:")
             if isinstance(child, ast.Name | ast.Attribute):
                 known = child.id if isinstance(child, ast.Name) else child.attr
@@ -206,6 +206,11 @@ def _frozen(trees: dict[str, ast.Module]) -> set[str]:
     while more := {c.name for c in classes if found & {ast.unparse(base) for base in c.bases}} - found:
         found |= more
     return found
+
+
+def _of_class(node: ast.AnnAssign) -> bool:
+    """Whether a declaration is of a constant that all members of the class share."""
+    return ast.unparse(node.annotation).startswith("ClassVar")
 
 
 def _reader(node: ast.expr) -> bool:

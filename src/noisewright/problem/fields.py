@@ -25,7 +25,6 @@ Given = TypeVar("Given", contravariant=True)
 Kept = TypeVar("Kept", covariant=True)
 Item = TypeVar("Item")
 Error: TypeAlias = type[InvalidInputError]
-Check: TypeAlias = Callable[[Fraction, str], None]
 
 _MOST_ITEMS = 20_000_000
 _RATIONAL = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?")
@@ -34,7 +33,7 @@ _RULES = {
     "other_than": operator.ne,
 }  # fmt: skip
 _WORDS = {
-    *_RULES, "raised", "check", "hint", "as_text", "key", "shown", "like", "default", "absent", "value",
+    *_RULES, "raised", "or_zero", "hint", "as_text", "key", "shown", "like", "default", "absent", "value",
     "each", "least", "most", "rising", "distinct", "total",
 }  # fmt: skip
 
@@ -92,20 +91,15 @@ Texts: TypeAlias = Spec[Iterable[str], tuple[str, ...]]
 Elements: TypeAlias = Spec[Iterable[Iterable[Any]], tuple[tuple[Any, ...], ...]]
 
 
-def rational(*, raised: bool = False, check: Check | None = None, hint: str = "", **how: Any) -> Rational:
-    """An exact number within the limits above=, at_least=, below=, at_most=, other_than=.
+def rational(*, raised: bool = False, **how: Any) -> Rational:
+    """An exact number within the limits above=, at_least=, below=, at_most=, other_than=; with or_zero=True also 0.
 
     `hint` ends the message of a refusal. `raised` is for sensitivities: a computed float is raised, never lowered.
-    `check` may refuse more.
     """
-    limits, reader = _limits(how), sensitivity_value if raised else parameter
+    check, reader = _limits(**how), sensitivity_value if raised else parameter
 
     def read(value: Any, name: str, error: Error) -> Fraction:
-        exact = reader(value, name)
-        _require(limits, exact, name, error, hint)
-        if check is not None:
-            check(exact, name)
-        return exact
+        return check(reader(value, name), name, error)
 
     return Spec(read, str, exact_text, **how)
 
@@ -116,14 +110,12 @@ def rationals(**how: Any) -> Rationals:
     return found
 
 
-def whole(*, as_text: bool = False, hint: str = "", **how: Any) -> Whole:
+def whole(*, as_text: bool = False, **how: Any) -> Whole:
     """A whole number within the limits; `as_text` is how files hold long ones."""
-    limits = _limits(how)
+    check = _limits(**how)
 
     def read(value: Any, name: str, error: Error) -> int:
-        number = whole_number(value, name)
-        _require(limits, Fraction(number), name, error, hint)
-        return number
+        return int(check(Fraction(whole_number(value, name)), name, error))
 
     return Spec(read, str if as_text else int, _whole_text if as_text else _plain(int), **how)
 
@@ -150,24 +142,6 @@ def flag(**how: Any) -> Flag:
         return value if isinstance(value, bool) else _refuse(value, name, error, "True or False")
 
     return Spec(read, bool, _plain(bool), **how)
-
-
-def flags(**how: Any) -> Flags:
-    """True or False for all, or one for each."""
-    one = flag()
-    many = tuple_of(one)
-
-    def read(value: Any, name: str, error: Error) -> bool | tuple[bool, ...]:
-        if not is_list(value):
-            return bool(one.read(value, name, error))
-        listed: tuple[bool, ...] = many.read(value, name, error)
-        return listed[0] if listed and len(set(listed)) == 1 else listed
-
-    def load(plain: Any) -> bool | tuple[bool, ...]:
-        loaded: tuple[bool, ...] = many.load(plain) if type(plain) is list else one.load(plain)
-        return loaded
-
-    return Spec(read, lambda value: value if isinstance(value, bool) else list(value), load, **how)
 
 
 def text(*, among: Sequence[str] | None = None, **how: Any) -> Text:
@@ -250,6 +224,16 @@ def tuple_of(spec: Spec[Any, Any], **how: Any) -> Any:
     return Spec(read, write, lambda plain: tuple(spec.load(v) for v in _plain(list)(plain)), **how)
 
 
+def one_or_many(one: Spec[Any, Any], **how: Any) -> Any:
+    """The field, the same for all, or a tuple with one for each."""
+    many = tuple_of(one, least=1)
+
+    def spec(value: Any) -> Spec[Any, Any]:
+        return many if is_list(value) else one
+
+    return Spec(lambda v, *more: spec(v).read(v, *more), lambda v: spec(v).write(v), lambda v: spec(v).load(v), **how)
+
+
 def one_of(family: Any) -> Any:
     """A thing of a registered kind."""
     return Spec(lambda value, name, error: family.read(value, name), lambda value: value.to_dict(), family.from_dict)
@@ -283,15 +267,19 @@ def exact_text(plain: object) -> Fraction:
     return Fraction(str(plain))
 
 
-def _limits(how: dict[str, Any]) -> list[tuple[str, Fraction]]:
-    return [(rule, parameter(how[rule], rule)) for rule in _RULES if how.get(rule) is not None]
+def _limits(*, hint: str = "", or_zero: bool = False, **how: Any) -> Callable[[Fraction, str, Error], Fraction]:
+    """Lets a number within the limits pass."""
+    limits = [(rule, parameter(how[rule], rule)) for rule in _RULES if how.get(rule) is not None]
+    stated = [f"{rule.replace('_', ' ')} {show(limit)}" for rule, limit in limits]
+    words = " and ".join("positive" if each == "above 0" else each for each in stated)
 
+    def check(value: Fraction, name: str, error: Error) -> Fraction:
+        if (value or not or_zero) and not all(_RULES[rule](value, limit) for rule, limit in limits):
+            wanted = f"0, or {words}" if or_zero else words
+            raise error(f"{name} is {show(value)}; it must be {wanted}{hint}.", **{_field(name): value})
+        return value
 
-def _require(limits: list[tuple[str, Fraction]], value: Fraction, name: str, error: Error, hint: str) -> None:
-    if not all(_RULES[rule](value, limit) for rule, limit in limits):
-        words = (f"{rule.replace('_', ' ')} {show(limit)}" for rule, limit in limits)
-        stated = " and ".join("positive" if word == "above 0" else word for word in words)
-        raise error(f"{name} is {show(value)}; it must be {stated}{hint}.", **{_field(name): value})
+    return check
 
 
 def _refuse(value: Any, name: str, error: Error, wanted: str) -> Any:

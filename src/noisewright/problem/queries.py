@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, Flags, flag, flags, one_of
+from noisewright.problem.fields import Flag, Flags, flag, one_of, one_or_many
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Family, Record, keep, record
 from noisewright.problem.sensitivity import SETS, SensitivitySet
@@ -207,7 +207,7 @@ class Vector(Record):
 
     sensitivity: SensitivitySet = one_of(SETS)
     exact: Flag = flag(default=False, absent=True)
-    integer: Flags = flags(default=False, absent=False)
+    integer: Flags = one_or_many(flag(), default=False, absent=False)
 
     def __post_init__(self) -> None:
         self._check_whole()
@@ -239,15 +239,16 @@ class Vector(Record):
         return (self.integer,) * self.dimension if isinstance(self.integer, bool) else self.integer
 
     def _check_whole(self) -> None:
-        if self.integer is False:
-            return
-        if self.integer is True:
-            keep(self, exact=True)
-        elif len(self.integer) != self.dimension:
+        if isinstance(self.integer, tuple) and len(self.integer) != self.dimension:
             raise InvalidQueryError(
                 f"integer has {len(self.integer)} entries for {self.dimension} numbers; give True, or one for each.",
                 integer=len(self.integer),
             )
+        if len(alike := set(self.whole)) == 1:
+            keep(self, integer=alike.pop())
+        if self.integer is False:
+            return
+        keep(self, exact=self.exact or self.integer is True)
         broken, extents = set(self.sensitivity.fractional), self.extents
         for place, whole in enumerate(self.whole):
             if whole and (place in broken or 0 < extents[place] < 1 or extents[place] > _LARGEST_INTEGER):

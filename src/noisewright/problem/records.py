@@ -162,8 +162,8 @@ Kind = TypeVar("Kind", bound=Record)
 
 @dataclass_transform(
     field_specifiers=(
-        fields.rational, fields.rationals, fields.whole, fields.wholes, fields.whole_matrix, fields.flag, fields.flags,
-        fields.text, fields.label, fields.pair, fields.optional, fields.tuple_of, fields.one_of, fields.only,
+        fields.rational, fields.rationals, fields.whole, fields.wholes, fields.whole_matrix, fields.flag, fields.text,
+        fields.label, fields.pair, fields.optional, fields.tuple_of, fields.one_or_many, fields.one_of, fields.only,
         fields.derived, fields.fixed,
     )
 )  # fmt: skip

@@ -23,6 +23,7 @@ from noisewright.problem.fields import (
     items,
     one_of,
     rational,
+    rationals,
     tuple_of,
     whole,
 )
@@ -42,19 +43,12 @@ SETS: Family[Any] = Family(
 """Every set by the name it has in files."""
 
 
-def _check_extent(value: Fraction, name: str) -> None:
-    number = name.removeprefix("sensitivity ")
-    if value and not _SMALLEST <= value <= _LARGEST:
-        raise InvalidQueryError(
-            f"{name} is {show(value)}; give the most that one person can move number {number}, 0 or more (1e-100 to"
-            " 1e100; use another unit beyond).",
-            sensitivity=value,
-            place=int(number) - 1,
-        )
+_HINT = ": the most that one person can move that number (use another unit beyond)"
 
 
-def _extents() -> Any:
-    return tuple_of(rational(raised=True, check=_check_extent), each="sensitivity")
+def _extents() -> Rationals:
+    limits = {"at_least": _SMALLEST, "at_most": _LARGEST, "or_zero": True}
+    return rationals(raised=True, **limits, hint=_HINT, each="sensitivity")
 
 
 class _Set(Record):

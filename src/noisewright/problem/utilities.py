@@ -74,17 +74,6 @@ class AbsoluteError(PowerError):
         return "mean absolute error"
 
 
-def _limits() -> Any:
-    """One limit, or one for each number."""
-    one = fields.rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
-    many = fields.tuple_of(one, least=1)
-    return fields.Spec(
-        lambda value, name, error: (many if fields.is_list(value) else one).read(value, name, error),
-        lambda value: (many if fields.is_list(value) else one).write(value),
-        lambda plain: (many if fields.is_list(plain) else one).load(plain),
-    )
-
-
 @record("usefulness", UTILITIES, error=InvalidUtilityError)
 class Usefulness(Utility):
     """Probability that the error is at most `within`; for several numbers the weighted share of them.
@@ -92,7 +81,9 @@ class Usefulness(Utility):
     There `within` may be one limit for all numbers, or one for each.
     """
 
-    within: fields.Spec[Number | Iterable[Number], Any] = _limits()
+    within: fields.Spec[Number | Iterable[Number], Any] = fields.one_or_many(
+        fields.rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
+    )
     weights: MaybeWeights = read_weights()
     larger_is_better: ClassVar[bool] = True
     measure: ClassVar[str] = "chance to be within its limit"
