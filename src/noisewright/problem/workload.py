@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.linear import over_denominators, rational_rows
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import Family, Record, record
@@ -122,7 +123,8 @@ class Workload(Record):
     replace: fields.Flag = fields.flag(default=False, absent=False)
 
     def __init__(self, matrix: Iterable[Iterable[Number]], *, cells_per_person: int = 1, replace: bool = False) -> None:
-        self.born(parts=[Part([_listed(matrix)], 1)], cells_per_person=cells_per_person, replace=replace)
+        listed = Listed(*over_denominators(rational_rows(matrix)))
+        self.born(parts=[Part([listed], 1)], cells_per_person=cells_per_person, replace=replace)
 
     def __post_init__(self) -> None:
         sizes = {part.size for part in self.parts}
@@ -272,25 +274,6 @@ def _product(factors: list[list[list[Fraction]]]) -> list[list[Fraction]]:
     for factor in factors:
         rows = [[a * b for a in row for b in other] for row in rows for other in factor]
     return rows
-
-
-def _listed(matrix: Iterable[Iterable[Number]]) -> Listed:
-    wanted = "one row of weights for each question"
-    rows = [
-        [
-            parameter(v, f"entry {j} of question {k}")
-            for j, v in enumerate(fields.items(row, f"row {k} of matrix", InvalidQueryError, wanted))
-        ]
-        for k, row in enumerate(fields.items(matrix, "matrix", InvalidQueryError, wanted))
-    ]
-    for k, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise InvalidQueryError(
-                f"question {k} has {len(row)} weights, question 0 has {len(rows[0])}; make them equal.", row=k
-            )
-    denominators = [math.lcm(*(v.denominator for v in row)) for row in rows]
-    scaled = [[int(v * d) for v in row] for row, d in zip(rows, denominators, strict=True)]
-    return Listed(scaled, denominators)
 
 
 def _places(chosen: Any, names: list[Any]) -> set[int]:
