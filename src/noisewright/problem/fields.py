@@ -7,11 +7,11 @@ writes, a whole number is an integer (or its text, where the format says so).
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from operator import ge, gt, le, lt, ne
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from noisewright.problem.errors import InvalidInputError
@@ -25,13 +25,12 @@ Given = TypeVar("Given", contravariant=True)
 Kept = TypeVar("Kept", covariant=True)
 Item = TypeVar("Item")
 Error: TypeAlias = type[InvalidInputError]
+Read: TypeAlias = Callable[[Any, str, Error], Any]
 
+_ENDS = ("lowest", "highest")
 _MOST_ITEMS = 20_000_000
 _RATIONAL = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?")
-_RULES = {
-    "above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le,
-    "other_than": operator.ne,
-}  # fmt: skip
+_RULES = {"above": gt, "at_least": ge, "below": lt, "at_most": le, "other_than": ne}
 _WORDS = {
     *_RULES, "raised", "or_zero", "hint", "as_text", "key", "shown", "like", "default", "absent", "value",
     "each", "least", "most", "rising", "distinct", "total",
@@ -41,20 +40,13 @@ _WORDS = {
 class Spec(Generic[Given, Kept]):
     """One field: `read` makes it exact, `write` makes it plain, `load` takes the plain form back.
 
-    `key` is its name in files, `absent` what a file means that does not name it, `shown` its name in
-    messages; `like` is the field that has as many items; `value` is what it always is, for fields that no constructor
-    takes.
+    `key` is its name in files, `absent` what a file means that does not name it, `shown` its name in messages, `like`
+    the field that has as many items; `value` is what it always is, for fields that no constructor takes.
     """
 
     __slots__ = ("absent", "default", "key", "like", "load", "read", "shown", "value", "write")
 
-    def __init__(
-        self,
-        read: Callable[[Any, str, Error], Any],
-        write: Callable[[Any], Any],
-        load: Callable[[Any], Any],
-        **how: Any,
-    ) -> None:
+    def __init__(self, read: Read, write: Callable[[Any], Any], load: Callable[[Any], Any], **how: Any) -> None:
         if unknown := set(how) - _WORDS:
             raise TypeError(f"no field is declared with {', '.join(sorted(unknown))}.")
         self.read, self.write, self.load = read, write, load
@@ -96,18 +88,13 @@ def rational(*, raised: bool = False, **how: Any) -> Rational:
 
     `hint` ends the message of a refusal. `raised` is for sensitivities: a computed float is raised, never lowered.
     """
-    check, reader = _limits(**how), sensitivity_value if raised else parameter
-
-    def read(value: Any, name: str, error: Error) -> Fraction:
-        return check(reader(value, name), name, error)
-
-    return Spec(read, str, exact_text, **how)
+    check, exact = _limits(**how), sensitivity_value if raised else parameter
+    return Spec(lambda value, name, error: check(exact(value, name), name, error), str, exact_text, **how)
 
 
-def rationals(**how: Any) -> Rationals:
+def rationals(**how: Any) -> Any:
     """A tuple of exact numbers, each within the limits."""
-    found: Rationals = tuple_of(rational(**how), **how)
-    return found
+    return tuple_of(rational(**how), **how)
 
 
 def whole(*, as_text: bool = False, **how: Any) -> Whole:
@@ -120,10 +107,9 @@ def whole(*, as_text: bool = False, **how: Any) -> Whole:
     return Spec(read, str if as_text else int, _whole_text if as_text else _plain(int), **how)
 
 
-def wholes(**how: Any) -> Wholes:
+def wholes(**how: Any) -> Any:
     """A tuple of whole numbers."""
-    found: Wholes = tuple_of(whole(**how), **how)
-    return found
+    return tuple_of(whole(**how), **how)
 
 
 def whole_matrix(**how: Any) -> PackedMatrix:
@@ -172,11 +158,11 @@ def pair(**how: Any) -> Pair:
     def read(value: Any, name: str, error: Error) -> tuple[Fraction, Fraction]:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
             _refuse(value, name, error, "a pair (lowest, highest)")
-        low, high = (
-            one.read(v, f"{end} of {name}", error) for v, end in zip(value, ("lowest", "highest"), strict=True)
-        )
+        low, high = (one.read(v, f"{end} of {name}", error) for v, end in zip(value, _ENDS, strict=True))
         if not low < high:
-            _refuse((show(low), show(high)), name, error, "(lowest, highest), the lowest first")
+            raise error(
+                f"{name} is {show(low)} to {show(high)}; give (lowest, highest).", **{_field(name): (low, high)}
+            )
         return low, high
 
     return Spec(read, both.write, both.load)
@@ -207,8 +193,8 @@ def tuple_of(spec: Spec[Any, Any], **how: Any) -> Any:
             kept.append(spec.read(v, f"{item} {i + 1}", error))
         rules = (
             (len(kept) < least, f"has {len(kept)} items; give at least {least}"),
-            ("rising" in how and any(b <= a for a, b in pairwise(kept)), "must increase; put the smallest first"),
-            ("distinct" in how and len(set(kept)) < len(kept), "names something twice; name each once"),
+            (how.get("rising") and any(b <= a for a, b in pairwise(kept)), "must increase; put the smallest first"),
+            (how.get("distinct") and len(set(kept)) < len(kept), "names something twice; name each once"),
             (total is not None and sum(kept) != total, f"must add up to exactly {total}; divide by the sum"),
         )
         for broken, words in rules:

@@ -46,7 +46,7 @@ SETS: Family[Any] = Family(
 _HINT = ": the most that one person can move that number (use another unit beyond)"
 
 
-def _extents() -> Rationals:
+def _extents() -> Any:
     limits = {"at_least": _SMALLEST, "at_most": _LARGEST, "or_zero": True}
     return rationals(raised=True, **limits, hint=_HINT, each="sensitivity")
 

@@ -27,7 +27,7 @@ from noisewright.problem.sensitivity import Box
         (rational(above="1/2"), "2/3", "1/2", "it must be above 0.5"),
         (one_or_many(flag()), [True, False], [], "field has 0 items; give at least 1"),
         (one_or_many(flag()), True, [True, 1], "field: 2 is 1; give True or False"),
-        (pair(), (0, 1), (1, 1), "the lowest first"),
+        (pair(), (0, 1), (1, 1), r"field is 1 to 1; give \(lowest, highest\)"),
         (pair(at_most=5), (0, 5), (0, 6), "highest of field is 6; it must be at most 5"),
     ],
 )
