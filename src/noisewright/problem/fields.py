@@ -8,6 +8,7 @@ writes, a whole number is an integer (or its text, where the format says so).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -191,10 +192,11 @@ def tuple_of(spec: Spec[Any, Any], **how: Any) -> Any:
             if i >= most:
                 raise error(f"{name} has more than {most} items; give a shorter list.")
             kept.append(spec.read(v, f"{item} {i + 1}", error))
+        twice = [v for v, count in Counter(kept).items() if count > 1] if how.get("distinct") else []
         rules = (
             (len(kept) < least, f"has {len(kept)} items; give at least {least}"),
             (how.get("rising") and any(b <= a for a, b in pairwise(kept)), "must increase; put the smallest first"),
-            (how.get("distinct") and len(set(kept)) < len(kept), "names something twice; name each once"),
+            (twice, f"names {', '.join(map(repr, twice[:1]))} twice; name each once"),
             (total is not None and sum(kept) != total, f"must add up to exactly {total}; divide by the sum"),
         )
         for broken, words in rules:

@@ -20,7 +20,7 @@ from noisewright.problem.sensitivity import Box
         (rationals(most=2), [1, 2], [1, 2, 3], "field has more than 2 items"),
         (wholes(rising=True), [1, 2, 5], [1, 2, 2], "field must increase"),
         (wholes(rising=True), [], [2, 1], "field must increase"),
-        (tuple_of(text(), distinct=True), ["a", "b"], ["a", "b", "a"], "field names something twice"),
+        (tuple_of(text(), distinct=True), ["a", "b"], ["a", "b", "a"], "field names 'a' twice; name each once"),
         (rationals(total=1), ["1/3", "2/3"], [0.3, 0.6], "field must add up to exactly 1"),
         (rational(above=0, other_than=1), 2, 1, "it must be positive and other than 1"),
         (rational(at_least=2, or_zero=True), 0, 1, "it must be 0, or at least 2"),
