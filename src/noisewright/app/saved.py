@@ -11,6 +11,7 @@ from noisewright.app.answers import read_truth, shown, truth_of
 from noisewright.app.options import MechanismFile, SavedFile, option
 from noisewright.app.output import check_places, page, remark, say, writing
 from noisewright.problem.fields import exact_text
+from noisewright.problem.neighbours import WORDS
 from noisewright.problem.numbers import show
 
 
@@ -36,6 +37,7 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Bound", _exact(certificate.bound)),
         ("Rule", certificate.rule),
         ("Query", str(certified.mechanism.query)),
+        ("People", f"{certificate.neighbours}, {WORDS[certificate.neighbours]}"),
         ("Digest", certified.to_dict()["digest"]),
     ]
 

@@ -26,6 +26,7 @@ from noisewright.problem.fields import (
     tuple_of,
     whole,
 )
+from noisewright.problem.neighbours import DECLARED, REPLACE
 from noisewright.problem.numbers import Number, sensitivity_value, show
 from noisewright.problem.records import Family, Record, keep, record
 
@@ -61,6 +62,7 @@ class _Set(Record):
     """What every set has."""
 
     __slots__ = ()
+    neighbours: ClassVar[str] = DECLARED
 
     @property
     def kind(self) -> str:
@@ -161,6 +163,7 @@ class Replace(_Each):
     each: Rationals = _extents()
     moves: ClassVar[str] = "one falls and another rises"
     most: ClassVar[int] = 2
+    neighbours: ClassVar[str] = REPLACE
 
 
 @record(error=InvalidQueryError)

@@ -20,6 +20,7 @@ from noisewright.numerics.balls import Ball, ball, ceil_scaled, precision
 
 GUARD_BITS = 64
 NOTHING = Fraction(0)
+_LARGEST_HALF = Fraction(300)
 
 Interval = tuple[Fraction, Fraction | None]
 """From a place to another one, or for ever."""
@@ -171,7 +172,8 @@ class PairProfile:
 
     @property
     def spread(self) -> float:
-        return math.sqrt(float(1 - self.delta)) * float(self.epsilon) / math.cosh(float(self.epsilon) / 2)
+        half = min(self.epsilon / 2, _LARGEST_HALF)
+        return math.sqrt(1 - self.delta) * 2 * float(half) / math.cosh(half)
 
     @property
     def largest(self) -> Fraction | None:

@@ -174,6 +174,6 @@ def _common(apart: set[Fraction]) -> Fraction:
 
 def _deviation(law: Piecewise, atoms: Atoms) -> float:
     with precision():
-        masses = [(float((law.rate * apart)), float(mass_of(law, levels).mid())) for apart, levels in atoms.items()]
+        masses = [(float(law.rate * apart), float(mass_of(law, levels).mid())) for apart, levels in atoms.items()]
     mean = sum(x * p for x, p in masses)
     return math.sqrt(max(0.0, sum(x * x * p for x, p in masses) - mean**2))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.mechanisms.additive import Additive
@@ -18,10 +18,10 @@ from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball
-from noisewright.proof.certify import Certificate
 from noisewright.proof.linear import squared_reach as columns_reach
+from noisewright.proof.metric import farthest
 from noisewright.proof.moves import worst_moves
 from noisewright.proof.profiles import GaussianProfile, LowerPair, PairProfile, Profile, least, most
 from noisewright.proof.profiles_joint import joint
@@ -30,6 +30,9 @@ from noisewright.proof.profiles_renyi import ConcentratedProfile, RenyiProfile
 from noisewright.proof.strategy import squared_reach, taxi_reach
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
+
+if TYPE_CHECKING:
+    from noisewright.proof.certify import Certificate  # which loads this room, and this file with it
 
 Rule = TypeVar("Rule", bound=Callable[[Any], Profile])
 Pairs = tuple[tuple[LowerPair, int], ...]
@@ -42,7 +45,7 @@ def profiled(*mechanisms: type) -> Callable[[Rule], Rule]:
     """Enter the rule below as the one that gives these mechanisms their profile."""
 
     def enter(rule: Rule) -> Rule:
-        PROFILES.update({mechanism: rule for mechanism in mechanisms})
+        PROFILES.update(dict.fromkeys(mechanisms, rule))
         return rule
 
     return enter
@@ -81,6 +84,12 @@ def _(requirement: PureDP, bound: Fraction) -> Profile:
 def _(requirement: ApproxDP | ProbabilisticDP, bound: Fraction) -> Profile:
     """Probabilistic privacy implies the approximate one with the same numbers."""
     return PairProfile(requirement.epsilon, bound)
+
+
+@_of_requirement.register
+def _(requirement: MetricPrivacy, bound: Fraction) -> Profile:
+    """No two elements are told apart at more than the largest distance; what nearer ones keep is not told."""
+    return PairProfile(bound * farthest(requirement.metric), rule="profile/largest-distance")
 
 
 @_of_requirement.register

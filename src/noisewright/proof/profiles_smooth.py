@@ -7,29 +7,29 @@ loss rises or falls all the way, so that on each of them the loss exceeds epsilo
 Rule (a stretch). Let D(a) be the integral of (f(x) - a f(x + shift))+ over the stretch. It is convex in a and falls
 with slope -Q(loss > ln a). At any place t of the stretch, with a(t) = f(t) / f(t + shift), the set is known and D(a(t))
 is a difference of tails: exact, whatever place a float search came up with. From there D(a) <= D(a(t)) for a >= a(t),
-and D(a) <= D(a(t)) + (a(t) - a) m for a < a(t), where m is the Q-mass of losses above any a' <= a.
+and D(a) <= D(a(t)) + (a(t) - a) m for a < a(t), where m is the Q-mass of the whole stretch.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import Any
 
+from noisewright.laws.base import mixed
+from noisewright.laws.gaussian import GaussianMixture
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, precision
-from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
+from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.proof.losses import bounded_loss
 from noisewright.proof.profiles import GUARD_BITS, NOTHING, Interval, grown, shrunk, units_above
+from noisewright.proof.profiles_places import Search, spread_of
 from noisewright.proof.profiles_stretches import Stretch, stretches
 
-_WIDTHS = range(-47, 0, 4)
-_PROBES = 160
-_FARTHEST = 1e15
+_WIDTHS = range(-51, -10, 4)
 
 
 @singledispatch
@@ -43,6 +43,17 @@ def _(law: TwoFold, x: Any, shift: Any, field: Field) -> Value:
     return law.density(x, field) / law.density(x + shift, field)
 
 
+@likelihood.register
+def _(law: GaussianMixture, x: Any, shift: Any, field: Field) -> Value:
+    """Without the factor that all parts share."""
+
+    def height(at: Any) -> Value:
+        squared = -at * at / 2
+        return mixed(law.stds, law.weights, lambda s: field.exp(field.real(squared / s**2)) / field.real(s), field)
+
+    return height(x) / height(x + shift)
+
+
 @dataclass(frozen=True, slots=True)
 class SmoothProfile:
     """A symmetric law whose density falls outward, at its largest shift. Valid for: laws with `stretches`."""
@@ -53,7 +64,7 @@ class SmoothProfile:
 
     @property
     def spread(self) -> float:
-        return _spread(self.law, float(self.shift))
+        return spread_of(self.law, float(self.shift))
 
     @property
     def largest(self) -> Fraction | None:
@@ -70,7 +81,8 @@ class SmoothProfile:
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         largest = self.largest
         with precision(bits + GUARD_BITS):
-            curves = [_Curve(self.law, self.shift, stretch) for stretch in stretches(self.law, self.shift)]
+            curves = _curves(self.law, self.shift)
+            outermost = len(curves) == 1
             found: list[int] = []
             for epsilon in epsilons:
                 if largest is not None and epsilon >= largest:
@@ -79,8 +91,8 @@ class SmoothProfile:
                     # A profile does not rise, and below one unit there is nothing left to be told apart.
                     found.append(found[-1])
                 else:
-                    # Nothing beyond one unit of 2^-bits is asked for, so small values need fewer digits.
-                    with precision((found[-1].bit_length() if found else bits) + GUARD_BITS):
+                    # Nothing finer than 2^-bits is asked for: a tail that is small by itself needs fewer digits.
+                    with precision((found[-1].bit_length() if found and outermost else bits) + GUARD_BITS):
                         found.append(units_above(_total([curve.above(epsilon) for curve in curves]), bits))
             return found
 
@@ -95,7 +107,7 @@ class SmoothProfile:
         the largest loss in it. So it is at least epsilon for cells on which every loss is, and at most epsilon for
         those on which no loss is above.
         """
-        curves = [_Curve(self.law, self.shift, stretch) for stretch in stretches(self.law, self.shift)]
+        curves = _curves(self.law, self.shift)
         for epsilon in epsilons:
             certain = _joined([curve.certain(epsilon) for curve in curves])
             possible = _joined([curve.possible(epsilon) for curve in curves])
@@ -122,54 +134,96 @@ def _joined(intervals: Sequence[Interval | None]) -> list[Interval]:
     return found
 
 
-class _Curve:
-    """D of one stretch, asked for at rising epsilons."""
+def _curves(law: Any, shift: Fraction) -> list[_Curve | _Gap]:
+    """One for each stretch, at the working precision."""
+    return [
+        _Gap(law, shift, stretch) if search is None else _Curve(law, shift, stretch, search)
+        for stretch, search in _searches(law, shift)
+    ]
+
+
+@lru_cache(maxsize=256)
+def _searches(law: Any, shift: Fraction) -> list[tuple[Stretch, Search | None]]:
+    """What is the same at every precision."""
+    return [
+        (stretch, None if stretch.rising is None else Search(law, shift, stretch)) for stretch in stretches(law, shift)
+    ]
+
+
+class _Gap:
+    """A short stretch on which the loss turns: it lies below ln f(start) / f(end + shift) there, f falling outward."""
 
     def __init__(self, law: Any, shift: Fraction, stretch: Stretch) -> None:
-        self._law, self._shift, self._stretch = law, shift, stretch
-        self._search = _Search(law, shift, stretch)
-        self._anchor = stretch.end if stretch.rising else stretch.start
-        self._outer = self._tails(self._anchor)
-        self._slope = self._beyond(stretch.start if stretch.rising else stretch.end)[1]
+        self._part = (start, end) = stretch.start, stretch.end or stretch.start
+        self._mass = law.sf(start, BALLS) - law.sf(end, BALLS)
+        self._most = law.density(start, BALLS) / law.density(end + shift, BALLS)
 
     def above(self, epsilon: Fraction) -> Ball:
         """A ball whose upper end is at or above D(e^epsilon)."""
-        place, wanted = self._search.place(float(epsilon)), ball(epsilon).exp()
-        reached = likelihood(self._law, place, self._shift, BALLS)
+        share = 1 - ball(epsilon).exp() / self._most
+        return ball(0) if bool(share <= 0) else self._mass * share
+
+    def certain(self, epsilon: Fraction) -> Interval | None:
+        """Nothing is."""
+        return None
+
+    def possible(self, epsilon: Fraction) -> Interval | None:
+        """Everything is."""
+        return self._part
+
+
+class _Curve:
+    """D of one stretch, asked for at rising epsilons."""
+
+    def __init__(self, law: Any, shift: Fraction, stretch: Stretch, search: Search) -> None:
+        self._law, self._shift, self._stretch, self._search = law, shift, stretch, search
+        self._anchor = stretch.end if stretch.rising else stretch.start
+        self._outer = self._tails(self._anchor)
+        self._whole = self._beyond(stretch.start if stretch.rising else stretch.end)
+
+    def above(self, epsilon: Fraction) -> Ball:
+        """A ball whose upper end is at or above D(e^epsilon)."""
+        wanted = ball(epsilon).exp()
+        place, reached, certain = self._near(epsilon, -1, lambda found: certainly_at_most(found, wanted))
+        if certain and place == self._anchor:
+            return ball(0)
         p, q = self._beyond(place)
-        value = p - reached * q
-        if certainly_at_most(reached, wanted):
-            self._slope = q
-            return value
-        return value + (reached - wanted) * self._slope
+        # Where it is not certain, the loss is larger all over the stretch, or all but.
+        return p - reached * q if certain else p - reached * q + (reached - wanted) * self._whole[1]
 
     def certain(self, epsilon: Fraction) -> Interval | None:
         """A part of the stretch on which the loss is at least epsilon; None where none is found."""
         wanted = ball(epsilon).exp()
-        return self._part(self._near(epsilon, 1, lambda found: bool(found >= wanted)))
+        place, _, certain = self._near(epsilon, 1, lambda found: bool(found >= wanted))
+        return self._part(place) if certain else None
 
     def possible(self, epsilon: Fraction) -> Interval | None:
         """A part of the stretch beyond which no loss is above epsilon."""
         wanted, stretch = ball(epsilon).exp(), self._stretch
-        place = self._near(epsilon, -1, lambda found: bool(found <= wanted))
-        return (stretch.start, stretch.end) if place is None else self._part(place)
+        place, _, certain = self._near(epsilon, -1, lambda found: bool(found <= wanted))
+        return self._part(place) if certain else (stretch.start, stretch.end)
 
-    def _part(self, place: Fraction | None) -> Interval | None:
+    def _part(self, place: Fraction) -> Interval | None:
         """From a place to where the loss is largest."""
-        if place is None or place == self._anchor:
+        if place == self._anchor:
             return None
         return (place, self._stretch.end) if self._stretch.rising else (self._stretch.start, place)
 
-    def _near(self, epsilon: Fraction, inward: int, holds: Callable[[Ball], bool]) -> Fraction | None:
-        """The place nearest to where the loss passes epsilon, inward or outward of it, that certainly is so."""
+    def _near(self, epsilon: Fraction, inward: int, holds: Callable[[Ball], bool]) -> tuple[Fraction, Ball, bool]:
+        """The nearest place to where the loss passes epsilon, inward or outward of it, the ratio there, and True.
+
+        Where none is certain to be so, the last one that was looked at, and False.
+        """
         place, (start, end) = self._search.place(float(epsilon)), (self._stretch.start, self._stretch.end)
-        sign = inward if self._stretch.rising else -inward
-        for width in (Fraction(0), *(Fraction(2) ** exponent for exponent in _WIDTHS)):
-            moved = place + sign * (abs(place) + self._shift) * width
-            moved = max(start, moved if end is None else min(end, moved))
-            if holds(likelihood(self._law, moved, self._shift, BALLS)):
-                return moved
-        return None
+        size = (abs(place) + self._shift) * (inward if self._stretch.rising else -inward)
+        moved, ratio = place, likelihood(self._law, place, self._shift, BALLS)
+        for exponent in _WIDTHS:
+            if holds(ratio):
+                return moved, ratio, True
+            moved = max(start, place + size * Fraction(2) ** exponent)
+            moved = moved if end is None else min(end, moved)
+            ratio = likelihood(self._law, moved, self._shift, BALLS)
+        return moved, ratio, holds(ratio)
 
     def _beyond(self, place: Fraction | None) -> tuple[Ball, Ball]:
         """Masses between a place and the end of the stretch where the loss is largest, under P and Q."""
@@ -182,99 +236,6 @@ class _Curve:
         if place is None:
             return ball(0), ball(0)
         return self._law.sf(place, BALLS), self._law.sf(place + self._shift, BALLS)
-
-
-class _Search:
-    """Floats near the places where the loss passes epsilon; whatever they are, what is proven from them holds."""
-
-    def __init__(self, law: Any, shift: Fraction, stretch: Stretch) -> None:
-        moved = float(shift)
-        self._loss = _loss(law, moved)
-        self._stretch = stretch
-        self._low, start = float(stretch.start), float(stretch.start)
-        self._high = float(stretch.end) if stretch.end is not None else _far(law, self._loss, start, moved)
-        self._probes = sorted({self._low, self._high, *_between(self._low, self._high, moved)})
-        self._losses = [self._loss(x) for x in self._probes]
-
-    def place(self, epsilon: float) -> Fraction:
-        """Within the stretch."""
-        sign = 1 if self._stretch.rising else -1
-        # Losses times the sign rise along the probes.
-        low, high = 0, len(self._probes) - 1
-        if sign * (self._losses[low] - epsilon) >= 0:
-            return self._inside(self._probes[low])
-        if sign * (self._losses[high] - epsilon) <= 0:
-            return self._inside(self._probes[high])
-        while high - low > 1:
-            middle = (low + high) // 2
-            if sign * (self._losses[middle] - epsilon) <= 0:
-                low = middle
-            else:
-                high = middle
-        return self._inside(self._solved(low, high, epsilon, sign))
-
-    def _inside(self, x: float) -> Fraction:
-        exact, end = Fraction(x), self._stretch.end
-        return max(self._stretch.start, exact if end is None else min(end, exact))
-
-    def _solved(self, low: int, high: int, epsilon: float, sign: int) -> float:
-        """False position, a stale end counting half."""
-        a, b = self._probes[low], self._probes[high]
-        below, above = sign * (self._losses[low] - epsilon), sign * (self._losses[high] - epsilon)
-        x, stale = a, 0
-        for _ in range(60):
-            x = (a * above - b * below) / (above - below) if above > below else (a + b) / 2
-            if not a < x < b:
-                break
-            value = sign * (self._loss(x) - epsilon)
-            if abs(value) <= 1e-16 * epsilon:
-                break
-            if value <= 0:
-                a, below, above, stale = x, value, above / 2 if stale < 0 else above, -1
-            else:
-                b, above, below, stale = x, value, below / 2 if stale > 0 else below, 1
-        return min(max(x, self._probes[0]), self._probes[-1])
-
-
-def _loss(law: Any, shift: float) -> Callable[[float], float]:
-    drop = getattr(law, "drop", None)
-    if drop is not None:
-        return lambda x: float(drop(x, shift, FLOATS))
-    return lambda x: math.log(law.density(x, FLOATS) / law.density(x + shift, FLOATS))
-
-
-def _far(law: Any, loss: Callable[[float], float], start: float, shift: float) -> float:
-    """A float beyond which there is hardly any mass, or no loss to be told from its limit."""
-    x = max(abs(start), shift, 1e-3)
-    while x < _FARTHEST and float(law.sf(2 * x, FLOATS)) > 1e-200:
-        try:
-            loss(2 * x)
-        except (ValueError, ZeroDivisionError, OverflowError):
-            break
-        x *= 2
-    return x
-
-
-def _between(low: float, high: float, shift: float) -> list[float]:
-    """Probes that crowd near the start, where the loss turns, and grow apart outward."""
-    near = min(high - low, shift)
-    inner = [low + near * i / _PROBES for i in range(1, _PROBES)]
-    if high - low <= near:
-        return inner
-    ratio = ((high - low) / near) ** (1 / _PROBES)
-    return inner + [low + near * ratio**i for i in range(_PROBES)]
-
-
-def _spread(law: Any, shift: float) -> float:
-    """The standard deviation of the loss, roughly, in floats."""
-    loss, start = _loss(law, shift), -shift / 2
-    places = [start, *_between(start, _far(law, loss, start, shift), shift)]
-    mean = square = 0.0
-    tails = [(float(law.sf(x, FLOATS)), float(law.sf(x + shift, FLOATS))) for x in places]
-    for a, b, here, there in zip(places, places[1:], tails, tails[1:], strict=False):
-        x, p, q = loss((a + b) / 2), here[0] - there[0], here[1] - there[1]
-        mean, square = mean + (p - q) * x, square + (p + q) * x * x
-    return math.sqrt(max(square - mean**2, 0.0))
 
 
 def _total(values: list[Ball]) -> Ball:

@@ -102,8 +102,7 @@ class _Sums:
         line = line_of(law)
         moved = line[shift:] + [0] * shift
         pairs = [(a, b) for a, b in zip(line, moved, strict=True) if a]
-        # The exact order of a/b, infinite ones first.
-        self._pairs = sorted(pairs, key=cmp_to_key(lambda x, y: y[0] * x[1] - x[0] * y[1]))
+        self._pairs = sorted(pairs, key=cmp_to_key(_by_ratio))
         self._first, self._second = [0], [0]
         for a, b in self._pairs:
             self._first.append(self._first[-1] + a)
@@ -145,6 +144,11 @@ class _Sums:
     def shifted_above(self, grown: int, unit: int) -> int:
         """The shifted weight of ratios above grown 2^-unit."""
         return self._second[self._count(lambda a, b: (a << unit) > grown * b)]
+
+
+def _by_ratio(one: tuple[int, int], other: tuple[int, int]) -> int:
+    """The exact order of a/b, infinite ones first."""
+    return other[0] * one[1] - one[0] * other[1]
 
 
 @lru_cache(maxsize=4096)

@@ -29,7 +29,8 @@ class DiscreteLaplaceProfile:
 
     @property
     def spread(self) -> float:
-        return float(self.rate) * self.shift / math.cosh(min(float(self.rate), 40.0) * self.shift / 2)
+        half = min(self.rate * self.shift / 2, Fraction(300))
+        return 2 * float(half) / math.cosh(half)
 
     @property
     def largest(self) -> Fraction | None:
