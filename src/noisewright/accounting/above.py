@@ -90,17 +90,17 @@ def dots(profile: Profile, grid: Grid, level: int, copies: int) -> Losses:
 
 
 def cells_to_the_end(profile: Profile, step: Fraction, tail_bits: int) -> int:
-    """The first cell from which on the profile stays at its last value, or at less than 2^-tail_bits."""
+    """The first cell from which on the profile is less than 2^-tail_bits, or stays what it is."""
     bits = tail_bits + 8
+    most = _MOST_CELLS if profile.largest is None else math.ceil(profile.largest / step)
+    least = max(1 << (bits - tail_bits), profile.deltas([most * step], bits)[0])
 
     def over(cell: int) -> bool:
-        return profile.deltas([cell * step], bits)[0] <= 1 << (bits - tail_bits)
+        return cell >= most or profile.deltas([cell * step], bits)[0] <= least
 
-    most = _MOST_CELLS if profile.largest is None else math.ceil(profile.largest / step)
-    if over(0) or not over(most):
-        return 0 if over(0) else most
-    near = max(1, int(profile.spread / float(step)))
-    low, high = gallop(lambda cell: cell >= most or over(cell), 0, near)
+    if over(0):
+        return 0
+    low, high = gallop(over, 0, max(1, int(profile.spread / float(step))))
     return first_true(over, low, min(high, most))
 
 

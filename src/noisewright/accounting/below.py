@@ -171,13 +171,13 @@ def _sums_from_the_end(masses: list[int]) -> list[int]:
 
 
 def _merged(atoms: list[Atom], least: int) -> list[Atom]:
-    """Atoms of hardly any mass together with the next one that has some, or with the last one."""
+    """Atoms of hardly any mass together with the next one that has some, or with the last one; the first ones dropped."""
     found: list[Atom] = []
     p, q = 0, 0
     for place, more_p, more_q in atoms:
         p, q = p + more_p, q + more_q
         if more_p >= least:
-            found.append((place, p, q))
+            found.append((place, p, q) if found else (place, more_p, more_q))
             p, q = 0, 0
     if not found:
         return []

@@ -8,13 +8,12 @@ from noisewright.accounting.certificate import MAKER
 from noisewright.accounting.composition import Composition
 from noisewright.accounting.lattice import Grid
 from noisewright.accounting.reading import read_parts
-from noisewright.accounting.releases import DECLARED
 from noisewright.accounting.structure import Parts
 from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.neighbours import ADD_REMOVE, DECLARED, WORDS
 from noisewright.problem.numbers import whole_number
 
 MOST_TIMES = 10**6
-KINDS = ("add-remove", "replace", "metric", DECLARED)
 
 
 def compose(releases: Any, *, groups: int | None = None, neighbours: str | None = None) -> Composition:
@@ -72,8 +71,8 @@ def _groups(groups: Any) -> int:
 
 def _one_kind(parts: Parts, groups: int | None, told: str | None) -> str:
     """The one kind of neighbours that all parts are about."""
-    if told is not None and told not in KINDS:
-        raise InvalidInputError(f"neighbours is {told!r}; give one of {', '.join(KINDS)}.", neighbours=told)
+    if told is not None and told not in WORDS:
+        raise InvalidInputError(f"neighbours is {told!r}; give one of {', '.join(WORDS)}.", neighbours=told)
     kinds = {thing.neighbours for thing, _ in parts}
     if told is not None:
         kinds = (kinds - {DECLARED}) | {told}
@@ -84,7 +83,7 @@ def _one_kind(parts: Parts, groups: int | None, told: str | None) -> str:
             neighbours=sorted(kinds),
         )
     kind: str = kinds.pop()
-    if groups is not None and kind not in ("add-remove", DECLARED):
+    if groups is not None and kind not in (ADD_REMOVE, DECLARED):
         raise InvalidInputError(
             f"disjoint groups are for people who come or go (add-remove); these releases are about {kind} neighbours,"
             " where one person can leave one group for another.",

@@ -54,6 +54,8 @@ class Composition(Unchanging):
     ) -> None:
         if maker is not MAKER or hasattr(self, "parts"):
             raise UncertifiedError("a composition is made by compose(releases) and by nothing else.")
+        if groups is not None and any(times != 1 for _, times in parts):
+            raise UncertifiedError("each group of a plan is one release, or one plan of its own; refused.")
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "groups", groups)
         told = tuple(Part(thing.label, times, thing.profile().rule, name_of(thing)) for thing, times in parts)

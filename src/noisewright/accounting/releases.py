@@ -13,6 +13,7 @@ from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.fields import Flag, Rational, flag, one_of, rational
+from noisewright.problem.neighbours import DECLARED
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.records import Family, Record, record
@@ -28,7 +29,6 @@ from noisewright.sample.certified import Certified, verified
 
 Pairs = tuple[tuple[LowerPair, Profile, int], ...]
 """Pairs of neighbours, the profile of each, which says how fine its cells must be, and how often."""
-DECLARED = "declared"
 LARGEST_EPSILON = 64
 
 RELEASES: Family[Any] = Family("a release", InvalidPrivacyError)
@@ -171,7 +171,7 @@ class Proven:
     @property
     def neighbours(self) -> str:
         """As the certificate names them."""
-        return str(getattr(self.certified.certificate, "neighbours", DECLARED))
+        return self.certified.certificate.neighbours
 
     def profile(self) -> Profile:
         """By the mechanism's own rule, or what its certificate implies."""

@@ -4,7 +4,8 @@ Rule: a pair of laws that dominates the pairs of each noise at every epsilon giv
 (Dong, Roth and Su 2022; Zhu, Dong and Wang 2022, theorem 10). A profile is convex in e^epsilon, so that chords between
 upper bounds of it lie above it; the broken line of chords is the profile of a pair with its losses at the corners:
 where the slope changes by s at e^x there is a mass of e^x s under the first law. Masses are rounded up, and only
-positive parts are counted, which can only raise what is summed.
+positive parts are counted, which can only raise what is summed. An infinite loss is one of any part: 1 minus the
+product of what each of them keeps.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from noisewright.proof.profiles import GUARD_BITS, NOTHING, PairProfile, Profile
 _CELLS_PER_SPREAD = 40
 _CELLS_PER_TOTAL = 400
 _MOST_CELLS = 200_000
+_FINER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +111,15 @@ class _Sums:
 
 @lru_cache(maxsize=32)
 def _summed(together: JointProfile, bits: int) -> _Sums:
-    cell, factors, first, infinite = _cell(together), list[list[int]](), 0, 0
+    cell, factors, first, kept = _cell(together), list[list[int]](), 0, 1 << bits
     with precision(2 * bits):
         for profile, count in together.factors:
             masses, half, beyond = masses_above(profile, cell, bits)
             factors.append(_power(masses, count, bits))
-            first, infinite = first - count * half, infinite + count * beyond
-        return _Sums(mass_product(factors, bits), first, infinite, cell, bits)
+            first -= count * half
+            for _ in range(count):
+                kept = kept * ((1 << bits) - beyond) >> bits
+        return _Sums(mass_product(factors, bits), first, (1 << bits) - kept, cell, bits)
 
 
 def masses_above(profile: Profile, cell: Fraction, bits: int) -> tuple[list[int], int, int]:
@@ -167,8 +171,11 @@ def _cell(together: JointProfile) -> Fraction:
     wanted = max(finest / _CELLS_PER_SPREAD, together.spread / _CELLS_PER_TOTAL)
     reaches = sum(c * float(p.largest if p.largest is not None else 14 * p.spread) for p, c in together.factors)
     wanted = max(wanted, 2 * reaches / _MOST_CELLS)
-    # A loss that has positive probability falls on the grid.
-    anchor = max((p.lattice or p.largest or NOTHING for p, _ in together.factors), default=NOTHING)
-    if anchor:
-        return anchor / math.ceil(float(anchor) / wanted)
-    return Fraction(wanted).limit_denominator(1 << 40) or Fraction(wanted)
+    anchors = [anchor for p, _ in together.factors if (anchor := p.lattice or p.largest)]
+    if not anchors:
+        return Fraction(wanted)
+    # Losses that have positive probability fall on the grid, all of them if they have a common measure.
+    below = math.lcm(*(anchor.denominator for anchor in anchors))
+    common = Fraction(math.gcd(*(int(anchor * below) for anchor in anchors)), below)
+    anchor = common if float(common) * _FINER >= wanted else max(anchors)
+    return anchor / math.ceil(float(anchor) / wanted)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any
 
+from noisewright.laws.gaussian import GaussianMixture
+from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import FLOATS
 from noisewright.proof.profiles_stretches import Stretch
 
@@ -66,11 +69,28 @@ class Search:
         return min(max(x, self._probes[0]), self._probes[-1])
 
 
+@singledispatch
 def _loss(law: Any, shift: float) -> Callable[[float], float]:
-    drop = getattr(law, "drop", None)
-    if drop is not None:
-        return lambda x: float(drop(x, shift, FLOATS))
+    """The loss at a place."""
+    return lambda x: float(law.drop(x, shift, FLOATS))
+
+
+@_loss.register
+def _(law: TwoFold, shift: float) -> Callable[[float], float]:
     return lambda x: math.log(law.density(x, FLOATS) / law.density(x + shift, FLOATS))
+
+
+@_loss.register
+def _(law: GaussianMixture, shift: float) -> Callable[[float], float]:
+    """Over the density of the widest part, so that nothing underflows."""
+    widest = max(law.stds)
+    parts = [(float(w / s), float((1 / s**2 - 1 / widest**2) / 2)) for s, w in zip(law.stds, law.weights, strict=True)]
+
+    def height(x: float) -> float:
+        return sum(weight * math.exp(-rate * x * x) for weight, rate in parts)
+
+    moved = shift / (2 * float(widest) ** 2)
+    return lambda x: math.log(height(x) / height(x + shift)) + moved * (2 * x + shift)
 
 
 def _far(law: Any, loss: Callable[[float], float], start: float, shift: float) -> float:

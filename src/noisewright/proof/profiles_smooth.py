@@ -7,7 +7,7 @@ loss rises or falls all the way, so that on each of them the loss exceeds epsilo
 Rule (a stretch). Let D(a) be the integral of (f(x) - a f(x + shift))+ over the stretch. It is convex in a and falls
 with slope -Q(loss > ln a). At any place t of the stretch, with a(t) = f(t) / f(t + shift), the set is known and D(a(t))
 is a difference of tails: exact, whatever place a float search came up with. From there D(a) <= D(a(t)) for a >= a(t),
-and D(a) <= D(a(t)) + (a(t) - a) m for a < a(t), where m is the Q-mass of losses above any a' <= a.
+and D(a) <= D(a(t)) + (a(t) - a) m for a < a(t), where m is the Q-mass of the whole stretch.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import Any
 
+from noisewright.laws.base import mixed
 from noisewright.laws.gaussian import GaussianMixture
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.twofold import TwoFold
@@ -28,7 +29,7 @@ from noisewright.proof.profiles import GUARD_BITS, NOTHING, Interval, grown, shr
 from noisewright.proof.profiles_places import Search, spread_of
 from noisewright.proof.profiles_stretches import Stretch, stretches
 
-_WIDTHS = range(-47, 0, 4)
+_WIDTHS = range(-51, -10, 4)
 
 
 @singledispatch
@@ -37,10 +38,20 @@ def likelihood(law: Any, x: Any, shift: Any, field: Field) -> Value:
     return field.exp(law.drop(x, shift, field))
 
 
-@likelihood.register(TwoFold)
-@likelihood.register(GaussianMixture)
-def _(law: TwoFold | GaussianMixture, x: Any, shift: Any, field: Field) -> Value:
+@likelihood.register
+def _(law: TwoFold, x: Any, shift: Any, field: Field) -> Value:
     return law.density(x, field) / law.density(x + shift, field)
+
+
+@likelihood.register
+def _(law: GaussianMixture, x: Any, shift: Any, field: Field) -> Value:
+    """Without the factor that all parts share."""
+
+    def height(at: Any) -> Value:
+        squared = -at * at / 2
+        return mixed(law.stds, law.weights, lambda s: field.exp(field.real(squared / s**2)) / field.real(s), field)
+
+    return height(x) / height(x + shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +135,18 @@ def _joined(intervals: Sequence[Interval | None]) -> list[Interval]:
 
 
 def _curves(law: Any, shift: Fraction) -> list[_Curve | _Gap]:
+    """One for each stretch, at the working precision."""
     return [
-        _Gap(law, shift, stretch) if stretch.rising is None else _Curve(law, shift, stretch)
-        for stretch in stretches(law, shift)
+        _Gap(law, shift, stretch) if search is None else _Curve(law, shift, stretch, search)
+        for stretch, search in _searches(law, shift)
+    ]
+
+
+@lru_cache(maxsize=256)
+def _searches(law: Any, shift: Fraction) -> list[tuple[Stretch, Search | None]]:
+    """What is the same at every precision."""
+    return [
+        (stretch, None if stretch.rising is None else Search(law, shift, stretch)) for stretch in stretches(law, shift)
     ]
 
 
@@ -155,53 +175,55 @@ class _Gap:
 class _Curve:
     """D of one stretch, asked for at rising epsilons."""
 
-    def __init__(self, law: Any, shift: Fraction, stretch: Stretch) -> None:
-        self._law, self._shift, self._stretch = law, shift, stretch
-        self._search = Search(law, shift, stretch)
+    def __init__(self, law: Any, shift: Fraction, stretch: Stretch, search: Search) -> None:
+        self._law, self._shift, self._stretch, self._search = law, shift, stretch, search
         self._anchor = stretch.end if stretch.rising else stretch.start
         self._outer = self._tails(self._anchor)
-        self._slope = self._beyond(stretch.start if stretch.rising else stretch.end)[1]
+        self._whole = self._beyond(stretch.start if stretch.rising else stretch.end)
 
     def above(self, epsilon: Fraction) -> Ball:
         """A ball whose upper end is at or above D(e^epsilon)."""
-        place, wanted = self._search.place(float(epsilon)), ball(epsilon).exp()
-        reached = likelihood(self._law, place, self._shift, BALLS)
-        if place == self._anchor and certainly_at_most(reached, wanted):
+        wanted = ball(epsilon).exp()
+        place, reached, certain = self._near(epsilon, -1, lambda found: certainly_at_most(found, wanted))
+        if certain and place == self._anchor:
             return ball(0)
         p, q = self._beyond(place)
-        value = p - reached * q
-        if certainly_at_most(reached, wanted):
-            self._slope = q
-            return value
-        return value + (reached - wanted) * self._slope
+        # Where it is not certain, the loss is larger all over the stretch, or all but.
+        return p - reached * q if certain else p - reached * q + (reached - wanted) * self._whole[1]
 
     def certain(self, epsilon: Fraction) -> Interval | None:
         """A part of the stretch on which the loss is at least epsilon; None where none is found."""
         wanted = ball(epsilon).exp()
-        return self._part(self._near(epsilon, 1, lambda found: bool(found >= wanted)))
+        place, _, certain = self._near(epsilon, 1, lambda found: bool(found >= wanted))
+        return self._part(place) if certain else None
 
     def possible(self, epsilon: Fraction) -> Interval | None:
         """A part of the stretch beyond which no loss is above epsilon."""
         wanted, stretch = ball(epsilon).exp(), self._stretch
-        place = self._near(epsilon, -1, lambda found: bool(found <= wanted))
-        return (stretch.start, stretch.end) if place is None else self._part(place)
+        place, _, certain = self._near(epsilon, -1, lambda found: bool(found <= wanted))
+        return self._part(place) if certain else (stretch.start, stretch.end)
 
-    def _part(self, place: Fraction | None) -> Interval | None:
+    def _part(self, place: Fraction) -> Interval | None:
         """From a place to where the loss is largest."""
-        if place is None or place == self._anchor:
+        if place == self._anchor:
             return None
         return (place, self._stretch.end) if self._stretch.rising else (self._stretch.start, place)
 
-    def _near(self, epsilon: Fraction, inward: int, holds: Callable[[Ball], bool]) -> Fraction | None:
-        """The place nearest to where the loss passes epsilon, inward or outward of it, that certainly is so."""
+    def _near(self, epsilon: Fraction, inward: int, holds: Callable[[Ball], bool]) -> tuple[Fraction, Ball, bool]:
+        """The nearest place to where the loss passes epsilon, inward or outward of it, the ratio there, and True.
+
+        Where none is certain to be so, the last one that was looked at, and False.
+        """
         place, (start, end) = self._search.place(float(epsilon)), (self._stretch.start, self._stretch.end)
-        sign = inward if self._stretch.rising else -inward
-        for width in (Fraction(0), *(Fraction(2) ** exponent for exponent in _WIDTHS)):
-            moved = place + sign * (abs(place) + self._shift) * width
-            moved = max(start, moved if end is None else min(end, moved))
-            if holds(likelihood(self._law, moved, self._shift, BALLS)):
-                return moved
-        return None
+        size = (abs(place) + self._shift) * (inward if self._stretch.rising else -inward)
+        moved, ratio = place, likelihood(self._law, place, self._shift, BALLS)
+        for exponent in _WIDTHS:
+            if holds(ratio):
+                return moved, ratio, True
+            moved = max(start, place + size * Fraction(2) ** exponent)
+            moved = moved if end is None else min(end, moved)
+            ratio = likelihood(self._law, moved, self._shift, BALLS)
+        return moved, ratio, holds(ratio)
 
     def _beyond(self, place: Fraction | None) -> tuple[Ball, Ball]:
         """Masses between a place and the end of the stretch where the loss is largest, under P and Q."""

@@ -67,9 +67,10 @@ def _around_zero(shift: Fraction) -> list[Stretch]:
 def _(law: GaussianMixture, shift: Fraction) -> list[Stretch]:
     """As many as the loss has turns, which are found by halving.
 
-    Rule: the slope of -ln f at x is x R(x), where R is the mean of 1/std^2 given x. Wider parts are the likelier the
-    farther x is from 0, so R falls outward. Hence the loss rises up to 0, and between 0 <= a and b its slope
-    (x + s) R(x + s) - x R(x) lies between (a + s) R(b + s) - b R(a) and (b + s) R(a + s) - a R(b).
+    Rule: the slope of -ln f at x is u(x) = x R(x), where R is the mean of 1/std^2 given x, so that of the loss is
+    u(x + s) - u(x). Wider parts are the likelier the farther x is from 0, so R and the mean S of 1/std^4 fall outward.
+    Hence the loss rises up to 0, and between 0 <= a and b its slope lies between (a + s) R(b + s) - b R(a) and
+    (b + s) R(a + s) - a R(b). It is positive, or negative, if u' = R - x^2 (S - R^2) is so from a to b + s.
     """
     with precision(_BITS):
         mixture = _Mixture(law, shift)
@@ -89,7 +90,7 @@ def _(law: GaussianMixture, shift: Fraction) -> list[Stretch]:
 
 def _append(found: list[Stretch], one: Stretch) -> None:
     """Neighbours that go the same way are one stretch."""
-    if found[-1].rising is one.rising and one.rising is not None:
+    if found[-1].rising is one.rising:
         one = Stretch(found.pop().start, one.end, one.rising)
     found.append(one)
 
@@ -100,21 +101,26 @@ class _Mixture:
     def __init__(self, law: GaussianMixture, shift: Fraction) -> None:
         self._parts = [(ball(w / s), 1 / s**2) for s, w in zip(law.stds, law.weights, strict=True)]
         self._narrowest, self._widest, self._shift = min(law.stds), max(law.stds), shift
-        self._rate = cache(self._fresh_rate)
+        self._means = cache(self._fresh_means)
 
-    def _fresh_rate(self, x: Fraction) -> Ball:
-        """R(x)."""
-        heights = [(weight * ball(-x * x * rate / 2).exp(), rate) for weight, rate in self._parts]
-        above, below = ball(0), ball(0)
-        for height, rate in heights:
-            above, below = above + height * ball(rate), below + height
-        return above / below
+    def _fresh_means(self, x: Fraction) -> tuple[Ball, Ball]:
+        """R(x) and S(x)."""
+        total, first, second = ball(0), ball(0), ball(0)
+        for weight, rate in self._parts:
+            height = weight * ball(-x * x * rate / 2).exp()
+            total, first, second = total + height, first + height * ball(rate), second + height * ball(rate**2)
+        return first / total, second / total
 
     def rising(self, a: Fraction, b: Fraction) -> bool | None:
         """Whether the loss rises (True) or falls (False) between two places; None where neither is certain."""
-        s, rate = self._shift, self._rate
-        low = ball(a + s) * rate(b + s) - ball(b) * rate(a)
-        high = ball(b + s) * rate(a + s) - ball(a) * rate(b)
+        s = self._shift
+        (near, near_square), (far, far_square) = self._means(a), self._means(b + s)
+        if bool(far >= ball((b + s) ** 2) * (near_square - far**2)):
+            return True
+        if bool(near <= ball(a**2) * (far_square - near**2)):
+            return False
+        low = ball(a + s) * far - ball(b) * near
+        high = ball(b + s) * self._means(a + s)[0] - ball(a) * self._means(b)[0]
         if bool(low >= 0):
             return True
         return False if bool(high <= 0) else None
