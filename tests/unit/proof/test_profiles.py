@@ -23,7 +23,7 @@ BITS = 128
 UNIT = Fraction(1, 1 << BITS)
 EPSILONS = [Fraction(0), Fraction(1, 10), Fraction(2, 5), Fraction(9, 10), Fraction(8, 5)]
 FLOATS = [float(e) for e in EPSILONS]
-SHARES = [0.15, 0.4, 0.7, 0.95, 1.0]
+SHARES = [0.3, 0.8, 1.0]
 
 
 def deltas(profile: Profile, epsilons: list[Fraction] = EPSILONS, bits: int = BITS) -> list[Fraction]:
