@@ -16,6 +16,7 @@ from noisewright.proof.profiles_cells import PiecewiseProfile, worst_shifts
 from noisewright.proof.profiles_joint import JointProfile, factors_of, joint
 from noisewright.proof.profiles_laws import law_profile
 from noisewright.proof.profiles_renyi import ConcentratedProfile, RenyiProfile
+from noisewright.proof.profiles_stretches import stretches
 from noisewright.proof.profiles_tables import TabulatedProfile
 from tests import hockey_sticks as sticks
 
@@ -42,6 +43,13 @@ def test_smooth_noise_has_the_largest_divergence_over_all_shifts(kind: str, seed
     law, reach = sticks.random_smooth(kind, chance), Fraction(chance.randint(3, 20), 10)
     each = [sticks.smooth_divergences(law, sign * share * float(reach), FLOATS) for share in SHARES for sign in (1, -1)]
     assert_tight(deltas(law_profile(law, reach)), [max(values) for values in zip(*each, strict=True)], 1e-6, 1e-8)
+
+
+def test_a_mixture_whose_loss_turns_is_summed_on_every_stretch():
+    law, reach = nw.laws.GaussianMixture(["1/2", 6], ["4/5", "1/5"]), Fraction(1)
+    ways = [stretch.rising for stretch in stretches(law, reach) if stretch.rising is not None]
+    assert ways == [True, False, True]
+    assert_tight(deltas(law_profile(law, reach)), sticks.smooth_divergences(law, 1.0, FLOATS), 1e-6, 1e-8)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -206,6 +214,12 @@ def test_noises_that_move_together_are_summed_over_every_outcome(counts: tuple[i
 def _points(epsilon: float, delta: float) -> list[tuple[float, float]]:
     top = (1 - delta) * math.exp(epsilon) / (1 + math.exp(epsilon))
     return [(top, 1 - delta - top), (1 - delta - top, top), (delta, 0.0), (0.0, delta)]
+
+
+def test_what_is_lost_together_is_lost_by_any_of_them():
+    together = JointProfile(((PairProfile(Fraction(1, 2), Fraction(1, 10)), 2), (PairProfile(Fraction(1, 4)), 3)))
+    assert (together.largest, together.lost) == (Fraction(7, 4), 1 - Fraction(9, 10) ** 2)
+    assert min(deltas(together, [Fraction(7, 4), Fraction(3)])) >= together.lost
 
 
 def test_gaussians_that_move_together_are_one_gaussian():
