@@ -98,6 +98,24 @@ def test_tabulated_noise_is_summed_at_every_shift(weights: list[int], cells: Fra
     assert float(profile.lost) == pytest.approx(deltas(profile, [profile.largest or Fraction(0)])[0], abs=1e-30)
 
 
+def test_tables_and_levels_are_summed_to_the_last_digit():
+    weights, epsilon = [10, 1, 7, 2], Fraction(3, 7)
+    line = [*reversed(weights), *weights]
+    levels = nw.laws.staircase(epsilon=1, sensitivity=1, split="1/3")
+    with mpmath.workdps(60):
+        grown = mpmath.exp(_with_digits(epsilon))
+        pairs = [zip([*line, 0, 0], [0] * s + line + [0] * (2 - s), strict=True) for s in (1, 2)]
+        table = max(mpmath.fsum(max(0, a - grown * b) for a, b in each) for each in pairs) / sum(line)
+        # Moved by the sensitivity, the staircase falls by one level over all but two thirds of its top on one side.
+        fade = mpmath.exp(-1)
+        top = mpmath.mpf(2) / 3 + 2 * fade / (1 - fade)
+        beyond = (mpmath.mpf(2) / 3 + fade / (1 - fade)) / top
+        stairs = beyond * (1 - grown * fade)
+        for law, reach, true in ((nw.laws.Tabulated(1, weights, 0), 2, table), (levels, 1, stairs)):
+            found = _with_digits(deltas(law_profile(law, Fraction(reach)), [epsilon])[0])
+            assert true <= found <= true + mpmath.mpf(2) ** -120
+
+
 def test_a_comb_is_worst_at_a_shift_that_is_not_the_largest():
     weights = [10, 1, 10, 1, 10, 1]
     line = [*reversed(weights), *weights]
