@@ -21,6 +21,7 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 from noisewright.search.bounds.unbiased import least_unbiased
+from noisewright.search.designers.plan_words import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.approximate import (
     Solved,
@@ -43,7 +44,6 @@ from noisewright.search.families.calibration import (
     rounded_up,
     smallest_scale,
 )
-from noisewright.search.families.planned import gaussian_wins_from
 from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report

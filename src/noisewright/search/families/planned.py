@@ -20,7 +20,6 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_DELTA, SMALLEST_EPSILON, ApproxDP, PureDP
 from noisewright.problem.queries import Scalar
@@ -29,9 +28,7 @@ from noisewright.proof.approximate import approximate_delta, line_of
 from noisewright.search.families.approximate import float_value, truncated_staircase
 from noisewright.search.families.calibration import (
     GAUSSIAN,
-    Concentrated,
     calibrated,
-    pure_epsilon,
     rounded_up,
 )
 from noisewright.search.families.composition import (
@@ -43,7 +40,6 @@ from noisewright.search.families.composition import (
     of_law,
     of_table,
     on_integers,
-    pair_rate,
     stairs,
 )
 from noisewright.search.families.staircase import (
@@ -55,8 +51,6 @@ from noisewright.search.families.staircase import (
 )
 from noisewright.search.tools.golden import STEPS_PER_SCALE, golden, on_cells
 
-MOST_RELEASES = 4096
-"""Up to here somebody looks for where one law begins to beat another."""
 _TOLERANCE = 1e-5
 _ROOM = 2e-3
 _COARSE = 1e-3
@@ -142,12 +136,12 @@ def clamped(epsilon: float) -> Fraction:
 
 def laws_for(plan: Plan) -> Iterator[Candidate]:
     """Every family that this kind of answer has."""
-    yield from _pure(plan)
+    yield from pure_laws(plan)
     yield from (_whole if plan.query.integer else _smooth)(plan)
     yield from _truncated(plan)
 
 
-def _pure(plan: Plan) -> Iterator[Candidate]:
+def pure_laws(plan: Plan) -> Iterator[Candidate]:
     """Laplace and staircase noise."""
     query, utility, per = plan.query, plan.utility, int(plan.query.sensitivity)
     scaled = utility.scaled(query.sensitivity)
@@ -248,52 +242,3 @@ def on_table(query: Scalar, law: Any, spread: float) -> Additive:
         return Additive(query, law, Lattice.integers())
     parts = max(1, math.ceil(STEPS_PER_SCALE * float(law.width) / spread))
     return Additive(query, law, Lattice.cells(law.width / parts))
-
-
-def gaussian_wins_from(query: Scalar, privacy: ApproxDP, utility: Utility) -> int | None:
-    """Smallest number of equal releases from which Gaussian noise beats Laplace and staircases; None up to 4096."""
-
-    def wins(count: int) -> bool:
-        plan = Plan(query, privacy, utility, count)
-        normal = float_value(Gaussian(plan.std), utility)
-        return all(plan.better(normal, rival.value(utility)) for rival in _pure(plan))
-
-    return _first(wins)
-
-
-def gaussian_wins_shared(query: Scalar, share: Callable[[int], Concentrated], utility: Utility) -> int | None:
-    """The same where costs add up: Gaussian noise against staircases, at the share of each of so many releases."""
-
-    def wins(count: int) -> bool:
-        epsilon = pure_epsilon(share(count))
-        std = query.sensitivity * rounded_up(math.sqrt(float(1 / (2 * share(count).gaussian_rho))))
-        if epsilon is None:
-            return True
-        rival = float(tuned_staircase(query, epsilon, utility).expected(utility, FLOATS))
-        normal = float_value(Gaussian(std), utility)
-        return normal >= rival if utility.larger_is_better else normal <= rival
-
-    return _first(wins)
-
-
-def _first(wins: Callable[[int], bool]) -> int | None:
-    """The smallest number of releases from which on something holds, None up to 4096."""
-    for power in range(MOST_RELEASES.bit_length()):
-        if wins(1 << power):
-            return first_true(wins, (1 << power) // 2, 1 << power)
-    return None
-
-
-def gaussian_wins_by_scale(plan: Plan, pure: float, normal: float) -> int | None:
-    """About the same for any question, from two values of the plan and how noise of both kinds grows with its length.
-
-    Valid for: utilities that are powers of the error.
-    """
-    power, totals = float(plan.utility.power), (float(plan.privacy.epsilon), float(plan.privacy.delta))
-    usual = pair_rate(*totals, plan.count)
-
-    def wins(count: int) -> bool:
-        growth = usual / pair_rate(*totals, count, _COARSE)
-        return bool(normal * (count / plan.count) ** (power / 2) <= pure * growth**power)
-
-    return _first(wins)
