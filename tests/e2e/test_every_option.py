@@ -106,9 +106,17 @@ def test_a_plan_of_many_releases_gives_each_a_part_of_the_total(cli: Cli):
     assert Fraction(1, 3) <= Fraction(single["epsilon"]) < Fraction(2, 3)
 
 
-def test_plans_of_several_numbers_are_refused_in_one_line(cli: Cli):
+def test_plans_of_several_numbers_hold_the_whole_plan(cli: Cli):
     words = ("--sensitivities", "1,2", "--set", "box", "--utility", "squared-error", "--epsilon", "1")
-    assert_failed(cli("design", *words, "--delta", "0.01", "--compose", "3"), 2, "real-valued Scalar questions")
+    data = _designed(cli, *words, "--delta", "0.01", "--compose", "3")
+    assert data["settings"] == {"compose": 3}
+    assert "report.plan" in data["why"]
+    assert data["plan"]["digest"]
+
+
+def test_plans_without_a_total_are_refused_in_one_line(cli: Cli):
+    words = ("--epsilon", "1", "--delta", "0.01", "--notion", "probabilistic", "--compose", "3")
+    assert_failed(cli("design", *NUMBER, *words), 2, "a plan of many is designed for a total of")
 
 
 @pytest.mark.parametrize(

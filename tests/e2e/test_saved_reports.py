@@ -70,9 +70,13 @@ def test_a_place_where_nothing_can_be_written_is_refused_before_any_work(cli: Cl
     assert_failed(cli(*QUESTION, "--save-report", place), 2, "--save-report")
 
 
-def test_a_plan_is_not_kept_as_a_report(cli: Cli, tmp_path: Path):
+def test_a_report_on_a_plan_is_kept_and_proven_again(cli: Cli, tmp_path: Path):
     words = ("--epsilon", "2", "--delta", "0.1", "--sensitivity", "1", "--utility", "squared-error", "--compose", "2")
-    outcome = cli("design", *words, "--save-report", "plan.json")
-    assert outcome.code == 2
-    assert "plan of several releases" in outcome.err
-    assert not (tmp_path / "plan.json").exists()
+    assert cli("design", *words, "--save-report", "plan.json").code == 0
+    outcome = cli("verify", "plan.json")
+    assert outcome.code == 0
+    assert "epsilon = 2, delta = 0.1, in total over 2 equal releases" in outcome.out
+    data = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
+    data["settings"] = {"compose": 1}
+    (tmp_path / "plan.json").write_text(json.dumps(data), encoding="utf-8")
+    assert_failed(cli("verify", "plan.json"), 1, "digest")

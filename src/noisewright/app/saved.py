@@ -49,7 +49,7 @@ def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
     report = report_from_dict(data)
     return [
-        ("Proven", str(report.privacy)),
+        ("Proven", report.promise),
         ("Query", str(report.query)),
         ("Utility", report.title),
         ("Best", "no bound proven" if report.bound is None else f"no better than {number(report.bound)} is possible"),

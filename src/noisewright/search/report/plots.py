@@ -102,6 +102,7 @@ def _densities(report: Report, axes: Any) -> None:
     axes.set_ylim(bottom=0)
     epsilon = getattr(report.privacy, "epsilon", None)
     promise = str(report.privacy) if epsilon is None else f"epsilon = {float(epsilon):.4g}"
+    promise += f" over {report.releases} releases" if report.releases > 1 else ""
     axes.set_title(f"{report.query}, {promise}")
     axes.legend(frameon=False)
 

@@ -135,7 +135,7 @@ class Report(Unchanging):
     def __str__(self) -> str:
         lines = [
             f"Question: {self.query}",
-            f"Privacy:  {self._promise()}",
+            f"Privacy:  {self.promise}",
             f"Utility:  {self._goal()}",
             "",
             text_table(*self._table()),
@@ -150,7 +150,7 @@ class Report(Unchanging):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        caption = f"{self.query}; {self._promise()}; {self._goal()}"
+        caption = f"{self.query}; {self.promise}; {self._goal()}"
         table = html_table(caption, *self._table(), " ".join([self.why, *self._remarks()]))
         if not any(self.parts):
             return table
@@ -205,7 +205,9 @@ class Report(Unchanging):
         several = any(self.parts) or getattr(self.query, "dimension", 1) > _SHOWN
         return str(self.utility.several() if several else self.utility)
 
-    def _promise(self) -> str:
+    @property
+    def promise(self) -> str:
+        """The requirement in words, and of how many releases it is the total."""
         return f"{self.privacy}{f', in total over {self.releases} equal releases' if self.releases > 1 else ''}"
 
     def _goal(self) -> str:
