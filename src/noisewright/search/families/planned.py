@@ -57,6 +57,7 @@ _COARSE = 1e-3
 _ROUNDS = 9
 _POWERS = (1.05, 5.0)
 _SHARE_OF_DELTA = 4
+_FEW = 50
 _SPLITS = 10
 """How many splits are tried while a rate grows by a factor of e."""
 
@@ -153,12 +154,12 @@ def pure_laws(plan: Plan) -> Iterator[Candidate]:
         return best_half(query, epsilon, utility) if query.integer else float(aligned_split(scaled, epsilon)[0])
 
     def losses(rate: float) -> Losses:
-        return on_integers(lambda k: k * rate / per, rate / per, per) if query.integer else laplace_losses(rate)
+        return on_integers(lambda k: k * rate / per, rate / per, per) if _few(query) else laplace_losses(rate)
 
     def losses_of_stairs(rate: float) -> Losses:
         top = step_near(round(_SPLITS * math.log(rate)))
-        if not query.integer:
-            return stairs(rate, top)
+        if not _few(query):
+            return stairs(rate, (top + 0.5) / per if query.integer else top)
         return on_integers(lambda k: rate * np.ceil(np.maximum(k - top, 0) / per), rate / per, per)
 
     yield Candidate(
@@ -167,6 +168,11 @@ def pure_laws(plan: Plan) -> Iterator[Candidate]:
     yield Candidate(
         "staircase", 2, plan.fitted(losses_of_stairs), lambda r: tuned_staircase(query, clamped(r), utility), pure=True
     )
+
+
+def _few(query: Scalar) -> bool:
+    """Whether whole numbers are told apart: from some sensitivity on they are as good as real ones."""
+    return query.integer and query.sensitivity <= _FEW
 
 
 def _smooth(plan: Plan) -> Iterator[Candidate]:
@@ -206,6 +212,8 @@ def _whole(plan: Plan) -> Iterator[Candidate]:
         return Additive(query, DiscreteGaussian(rounded_up(reach / rate)), Lattice.integers())
 
     def losses(rate: float) -> Losses:
+        if not _few(query):
+            return of_law(Gaussian(Fraction(reach / rate)), reach, reach / rate)
         return on_integers(lambda k: (k * rate / reach) ** 2 / 2, rate / reach, int(reach))
 
     yield Candidate("discrete Gaussian", 0, plan.fitted(losses), made)
