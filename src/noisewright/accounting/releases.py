@@ -183,9 +183,7 @@ class Proven:
         if found is None:
             return None
         factors = factors_of(self.profile())
-        return tuple(
-            (pair, factors[min(i, len(factors) - 1)][0], count) for i, (pair, count) in enumerate(found)
-        )
+        return tuple((pair, factors[min(i, len(factors) - 1)][0], count) for i, (pair, count) in enumerate(found))
 
     def renyi(self, alpha: Fraction) -> Fraction:
         """By the mechanism's own rule, or what its certificate implies."""

@@ -65,9 +65,7 @@ def _gaussian(sigma: Fraction, sensitivity: Fraction = _ONE) -> Noise:
     return Noise(Gaussian(sigma), sensitivity)
 
 
-def _laplace(
-    epsilon: Fraction | None = None, scale: Fraction | None = None, sensitivity: Fraction = _ONE
-) -> Noise:
+def _laplace(epsilon: Fraction | None = None, scale: Fraction | None = None, sensitivity: Fraction = _ONE) -> Noise:
     return Noise(Laplace(sensitivity / epsilon if epsilon else scale or _ONE), sensitivity)
 
 

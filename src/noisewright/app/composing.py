@@ -72,7 +72,9 @@ def _plain(plan: Any, asked: dict[str, str], bracket: Any) -> dict[str, Any]:
         "lower_end": bracket.pair,
         "neighbours": plan.neighbours,
         "groups": plan.groups,
-        "releases": [{"release": part.label, "times": part.times, "rule": part.rule} for part in plan.certificate.parts],
+        "releases": [
+            {"release": part.label, "times": part.times, "rule": part.rule} for part in plan.certificate.parts
+        ],
     }
 
 

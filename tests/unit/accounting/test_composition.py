@@ -14,8 +14,8 @@ import noisewright as nw
 from noisewright.accounting.certificate import Bracket, PlanCertificate
 from noisewright.accounting.releases import Noise, Pair, Proven
 from noisewright.laws.gaussian import Gaussian
-from noisewright.laws.lattice import Lattice
 from noisewright.laws.laplace import Laplace
+from noisewright.laws.lattice import Lattice
 from noisewright.problem.errors import InvalidInputError, InvalidNumberError, MechanismFileError, UncertifiedError
 from noisewright.problem.records import digest
 from noisewright.sample.certified import make_certified
