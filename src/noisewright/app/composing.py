@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -95,7 +96,7 @@ def _page(plan: Any, asked: dict[str, str], bracket: Any) -> str:
     return "\n".join([*lines, "", _table(("delta", "epsilon, proven", "at least", "between"), rows(plan))])
 
 
-def _table(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table

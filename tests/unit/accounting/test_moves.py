@@ -175,7 +175,7 @@ def test_a_curve_adds_up_every_unit():
     losses = Losses(0, 1, [3, 5], 1, 1.0)
     grid = Grid(Fraction(1), Fraction(1), 4, 4)
     for epsilon in [Fraction(n, 7) for n in range(14)]:
-        assert Curve(losses, grid, up=True).delta(epsilon) >= min(1, low(worth(losses, grid, epsilon)))
+        assert Curve(losses, grid, up=True).delta(epsilon) >= min(Fraction(1), low(worth(losses, grid, epsilon)))
 
 
 def test_the_largest_loss_of_laplace_noise_is_kept_apart_from_those_below_it():
@@ -196,7 +196,7 @@ def test_a_curve_reads_what_the_losses_stand_for_and_its_inverse_was_checked(up)
     one = sum(losses.masses) + losses.infinite
     for epsilon in [Fraction(n, 10) for n in range(21)]:
         exact, read = worth(losses, grid, epsilon), curve.delta(epsilon)
-        assert min(1, low(exact)) <= read if up else read <= high(exact)
+        assert min(Fraction(1), low(exact)) <= read if up else read <= high(exact)
         assert float(read) == pytest.approx(min(1.0, float(exact)) if up else float(exact), rel=1e-9)
     for delta in [Fraction(losses.infinite + one // n, 1 << 36) for n in (3, 10, 100, 1000)]:
         found = curve.epsilon(delta)
