@@ -10,8 +10,8 @@ masses p_j = a_j (s_j - s_(j-1)) at losses j h, and D_n at infinity. On equal ce
 
 A mass that comes out negative, because bounds are not quite convex, is raised to 0, and all are rounded up.
 
-*Coarser.* The mass p at an odd place x goes to x + h and x - h in the parts 1/(1 + e^-h) and 1/(1 + e^h), which keep its
-mass under both laws: (1 - a e^-x)+ is convex in e^-x, so its mean can only grow. Both parts are rounded up.
+*Coarser.* The mass p at an odd place x goes to x + h and x - h in the parts 1/(1 + e^-h) and 1/(1 + e^h), which keep
+its mass under both laws: (1 - a e^-x)+ is convex in e^-x, so its mean can only grow. Both parts are rounded up.
 
 *Tails.* Losses on the right are raised to infinity, those on the left to the first cell that is kept.
 """
@@ -22,6 +22,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 from noisewright.accounting.lattice import Grid, Losses
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
@@ -111,10 +112,10 @@ def dots_of_values(values: Sequence[int], grid: Grid, level: int, variance: floa
         grown, fade = ball(step).exp(), ceil_scaled(ball(-step).exp(), bits)
         least = floor_scaled(1 / (grown - 1), bits)
         most = ceil_scaled(grown / (grown - 1), bits)
-    bounds = []
+    bounds: list[int] = []
     for value in values:
         bounds.append(min(value, bounds[-1]) if bounds else min(value, 1 << bits))
-    drops = [a - b for a, b in zip(bounds, bounds[1:], strict=False)]
+    drops = [a - b for a, b in pairwise(bounds)]
     falls = [drop * least >> bits for drop in drops] + [0]
     right, left, weight = [], [], 1 << bits
     for rise, fall in zip(drops, falls[1:], strict=True):

@@ -3,15 +3,15 @@
 For every set S of outcomes P(S) - a Q(S) is at most the profile of the pair (P, Q). Take S_j = {loss >= (j - 1/2) h},
 lower bounds P_j of P(S_j) and upper bounds Q_j of Q(S_j): the lines P_j - a Q_j, and all their mixtures, are below it.
 
-*Bins.* The cells between the sets are atoms of masses p_j = P_j - P_(j+1) and q_j = Q_j - Q_(j+1), with losses near j h but
-not at it; those of hardly any mass count with a neighbour. The bin at x = j h holds the atom j and perhaps parts of its
-neighbours: a run of cells, of which the outer ones may be divided between two bins. If it holds p and q with
-p >= e^(x - SLACK) q, then p is kept and q forgotten: q becomes e^(SLACK - x) p, which is at least as large. The bins from
-one on then make a line that is nowhere above a mixture of the lines above. So with losses lowered by SLACK, which whoever reads
-the result does for all releases at once, the masses are below the pair. Noise that falls outward has atoms a little
-nearer to 0 than their bins: on the right each bin borrows from the next atom until p = e^x q, on the left it takes from
-the one before until p = e^x q. So nothing is lowered by the order of a cell, and what drawing together costs is of
-second order. An atom that cannot borrow enough falls to the bin below.
+*Bins.* The cells between the sets are atoms of masses p_j = P_j - P_(j+1) and q_j = Q_j - Q_(j+1), with losses near j h
+but not at it; those of hardly any mass count with a neighbour. The bin at x = j h holds the atom j and perhaps parts of
+its neighbours: a run of cells, of which the outer ones may be divided between two bins. If it holds p and q with
+p >= e^(x - SLACK) q, then p is kept and q forgotten: q becomes e^(SLACK - x) p, which is at least as large. The bins
+from one on then make a line that is nowhere above a mixture of the lines above. So with losses lowered by SLACK, which
+whoever reads the result does for all releases at once, the masses are below the pair. Noise that falls outward has
+atoms a little nearer to 0 than their bins: on the right each bin borrows from the next atom until p = e^x q, on the
+left it takes from the one before until p = e^x q. So nothing is lowered by the order of a cell, and what drawing
+together costs is of second order. An atom that cannot borrow enough falls to the bin below.
 
 *Coarser.* An odd place lies between two even ones. Of its mass, one part goes down (where its loss is more than is
 needed) and one part up (where it is less): g up needs at least g e^h coming down to the same place, since
@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from fractions import Fraction
 from collections import Counter
+from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 
@@ -33,7 +33,7 @@ from noisewright.accounting.lattice import Grid, Losses
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
 from noisewright.proof.profiles import LowerPair
 
-SLACK = Fraction(1, 2**48)
+SLACK = Fraction(1, 2**64)
 _GUARD = 72
 _NEARLY = Fraction(1, 2**80)
 _SHARE = 96
@@ -119,7 +119,7 @@ def _needed(risen: int, fade: int, bits: int) -> int:
 def bins(
     pair: LowerPair, grid: Grid, level: int, cells: int, variance: float, top: Fraction | None = None
 ) -> Losses | None:
-    """The losses of one pair, drawn together on cells of a level, from -cells to cells; None where bounds are too rough.
+    """The losses of one pair, drawn together on cells of a level; None where bounds are too rough.
 
     `top` is a loss that many outcomes may share, the largest one: it is kept apart from those below it.
     Guarantees: with every loss lowered by SLACK, nowhere above the pair.
@@ -171,7 +171,7 @@ def _sums_from_the_end(masses: list[int]) -> list[int]:
 
 
 def _merged(atoms: list[Atom], least: int) -> list[Atom]:
-    """Atoms of hardly any mass together with the next one that has some, or with the last one; the first ones dropped."""
+    """Atoms of hardly any mass with the next one that has some, or with the last one; the first ones are dropped."""
     found: list[Atom] = []
     p, q = 0, 0
     for place, more_p, more_q in atoms:

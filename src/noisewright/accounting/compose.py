@@ -34,7 +34,9 @@ def compose(releases: Any, *, groups: int | None = None, neighbours: str | None 
     return made(parts, groups, neighbours)
 
 
-def made(parts: Parts, groups: int | None, neighbours: str | None, grids: tuple[Grid, ...] | None = None) -> Composition:
+def made(
+    parts: Parts, groups: int | None, neighbours: str | None, grids: tuple[Grid, ...] | None = None
+) -> Composition:
     """The composition of parts that were read."""
     return Composition(MAKER, parts, groups, _one_kind(parts, groups, neighbours), grids)
 

@@ -122,7 +122,8 @@ class Composition(Unchanging):
             wanted = parameter(epsilon, "epsilon")
             lows = [curve.delta(wanted + moved) for curve, moved in self._curves_below(place)]
         else:
-            upper, wanted = self.epsilon(delta), _delta(delta)
+            wanted = _delta(parameter(delta, "delta"))  # type: ignore[arg-type]  # one of the two is given
+            upper = self.epsilon(wanted)
             found = [(curve.epsilon(wanted), moved) for curve, moved in self._curves_below(_place(wanted))]
             lows = [max(Fraction(0), low - moved) for low, moved in found if low is not None]
         if not lows:

@@ -1,8 +1,8 @@
 """The curve delta(epsilon) that losses on a lattice stand for, read from above or from below.
 
-delta(epsilon) = infinite + sum over losses x > epsilon of mass (1 - e^(epsilon - x)). With the sum A of the masses from the
-first such place on, and the sum B of mass e^(x0 - x), x0 being that place, it is infinite + A - e^(epsilon - x0) B. B
-is rounded down for an upper bound and up for a lower one, the exponential is a ball, and the end of it is taken.
+delta(epsilon) = infinite + sum over losses x > epsilon of mass (1 - e^(epsilon - x)). With the sum A of the masses from
+the first such place on, and the sum B of mass e^(x0 - x), x0 being that place, it is infinite + A - e^(epsilon - x0) B.
+B is rounded down for an upper bound and up for a lower one, the exponential is a ball, and the end of it is taken.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from noisewright.accounting.above import ABOVE, cells_to_the_end, dots
 from noisewright.accounting.below import BELOW, SLACK, bins
 from noisewright.accounting.grids import Leaf, level_of
 from noisewright.accounting.lattice import Grid, Losses, power, product, together
 from noisewright.accounting.releases import Pairs
-from noisewright.proof.profiles import Profile
 
 
 def losses_above(leaves: Sequence[Leaf], grid: Grid) -> Losses:
@@ -22,7 +22,7 @@ def losses_above(leaves: Sequence[Leaf], grid: Grid) -> Losses:
 
 
 @lru_cache(maxsize=512)
-def _power_above(profile: Profile, times: int, grid: Grid) -> Losses:
+def _power_above(profile: Any, times: int, grid: Grid) -> Losses:
     one = dots(profile, grid, level_of(profile, grid), 16 ** -(-(times.bit_length()) // 4))
     return power(one, times, grid, ABOVE, 1)
 

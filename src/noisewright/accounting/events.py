@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from noisewright.accounting.releases import Noise, Pair
+from noisewright.accounting.releases import Noise
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.problem.errors import InvalidInputError

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from typing import Any
 
 from noisewright.accounting.lattice import Grid
 from noisewright.proof.profiles import Profile
 
-Leaf = tuple[Profile, int]
-"""A profile, and how many releases have it."""
+Leaf = tuple[Any, int]
+"""A profile, which is frozen and can be hashed, and how many releases have it."""
 
 _SPARE_BITS = 18
 _CELL_BITS = 24

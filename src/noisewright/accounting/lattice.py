@@ -1,12 +1,12 @@
 """Privacy losses of one or many releases as whole numbers on a lattice, and how they are added up.
 
-What is kept stands for the function L(a) = infinite + sum of mass (1 - a e^(-loss))+, a = e^epsilon >= 0. For a true pair
-of laws, with the masses of the first, L is the profile delta(epsilon). A profile composed with another one is
+What is kept stands for the function L(a) = infinite + sum of mass (1 - a e^(-loss))+, a = e^epsilon >= 0. For a true
+pair of laws, with the masses of the first, L is the profile delta(epsilon). A profile composed with another one is
 
     delta(a) = sum over the losses x of the first, of mass(x) delta'(a e^(-x)), plus infinite delta'(0), delta'(0) = 1.
 
-Every coefficient is at least 0. So if L >= delta and L' >= delta' at every a >= 0, the lattice product of their masses is
-at or above the composed profile: first replace delta' by L', which has the form above, then exchange the sums and
+Every coefficient is at least 0. So if L >= delta and L' >= delta' at every a >= 0, the lattice product of their masses
+is at or above the composed profile: first replace delta' by L', which has the form above, then exchange the sums and
 replace delta by L. Nothing else is used: masses need not add up to 1, nor belong to any pair of laws. In the same way a
 product of functions below the profiles of pairs that are taken together is below the profile of the pair of products.
 
@@ -23,7 +23,6 @@ from heapq import heapify, heappop, heappush
 from typing import Protocol
 
 from noisewright.numerics.balls import convolved
-
 
 _MOST_REFINED = 4
 

@@ -16,8 +16,8 @@ from noisewright.problem.numbers import whole_number
 from noisewright.sample.certified import Certified
 
 _WANTED = (
-    'a certified mechanism, (mechanism, times), a composition, words such as "gaussian(sigma=40) x 1000", or an event of'
-    " dp_accounting"
+    'a certified mechanism, (mechanism, times), a composition, words such as "gaussian(sigma=40) x 1000", or an event'
+    " of dp_accounting"
 )
 
 

@@ -27,7 +27,7 @@ from noisewright.proof.provers import PROVERS
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
 from noisewright.sample.certified import Certified, verified
 
-Pairs = tuple[tuple[LowerPair, Profile, int], ...]
+Pairs = tuple[tuple[Any, Profile, int], ...]
 """Pairs of neighbours, the profile of each, which says how fine its cells must be, and how often."""
 LARGEST_EPSILON = 64
 
@@ -79,7 +79,7 @@ class Noise(Record):
     @property
     def label(self) -> str:
         """The law and the sensitivity."""
-        return f"{self.law}, sensitivity {show(self.sensitivity)}"
+        return f"{named(self.law)}, sensitivity {show(self.sensitivity)}"
 
     @property
     def neighbours(self) -> str:
@@ -165,8 +165,8 @@ class Proven:
         """The mechanism, and what was certified."""
         mechanism = self.certified.mechanism
         law = getattr(mechanism, "law", None)
-        what = type(mechanism).__name__ if law is None else f"{type(mechanism).__name__} {law}"
-        return f"{what}, {self.certified.certificate.requirement}"
+        what = type(mechanism).__name__ if law is None else named(law)
+        return f"{what}, certified for {self.certified.certificate.requirement}"
 
     @property
     def neighbours(self) -> str:
@@ -183,9 +183,7 @@ class Proven:
         if found is None:
             return None
         factors = factors_of(self.profile())
-        return tuple(
-            (pair, factors[min(i, len(factors) - 1)][0], count) for i, (pair, count) in enumerate(found)
-        )
+        return tuple((pair, factors[min(i, len(factors) - 1)][0], count) for i, (pair, count) in enumerate(found))
 
     def renyi(self, alpha: Fraction) -> Fraction:
         """By the mechanism's own rule, or what its certificate implies."""
@@ -209,6 +207,13 @@ class Proven:
     def to_dict(self) -> dict[str, Any]:
         """The saved mechanism."""
         return {"kind": "certified", "certified": self.certified.to_dict()}
+
+
+def named(law: Any) -> str:
+    """The kind of a law with those of its parameters that are single numbers."""
+    values = [(name, getattr(law, name)) for name in law.CARD.given]
+    shown = [f"{name} {show(value)}" for name, value in values if isinstance(value, Fraction)]
+    return ", ".join([f"{law.CARD.kind} noise".replace("-", " "), *shown])
 
 
 def release_from_dict(data: Mapping[str, Any]) -> Release:

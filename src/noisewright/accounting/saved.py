@@ -84,8 +84,8 @@ def plan_from_dict(data: Mapping[str, Any], depth: int = 0) -> Composition:
         for delta, epsilon in claims:
             if (proven := plan.epsilon(delta)) > epsilon:
                 raise MechanismFileError(
-                    f"epsilon is {show(epsilon)} at delta = {show(delta)} in the file, but {show(proven)} is what can be"
-                    " proven; refused."
+                    f"epsilon is {show(epsilon)} at delta = {show(delta)} in the file, but {show(proven)} is what can"
+                    " be proven; refused."
                 )
     return plan
 

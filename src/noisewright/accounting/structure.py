@@ -57,9 +57,7 @@ class Composed:
         """Whole numbers at or above 2^bits delta."""
         curve, largest, one = self.plan.curve(self.place), self.largest, 1 << bits
         least = math.ceil(self.lost * one)
-        return [
-            least if largest is not None and e >= largest else math.ceil(curve.delta(e) * one) for e in epsilons
-        ]
+        return [least if largest is not None and e >= largest else math.ceil(curve.delta(e) * one) for e in epsilons]
 
 
 def leaves_of(parts: Parts, groups: int | None, place: int) -> list[Leaf]:

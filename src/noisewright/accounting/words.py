@@ -52,7 +52,7 @@ def _named(name: str, given: str) -> Any:
         values[key] = parameter(value, key)
     if not any(set(names) - _OPTIONAL <= set(values) <= set(names) for names in needed):
         raise InvalidInputError(f"{name}({given.strip()}) is not complete; it takes {_wanted(needed)}.")
-    if low := next((key for key, value in values.items() if value <= 0 and key != "delta"), None):
+    if low := next((key for key, value in values.items() if value <= 0 and known != "pair"), None):
         raise InvalidInputError(f"{low} of {name} is {values[low]}; it must be positive.", given=values[low])
     return build(**values)
 
@@ -65,9 +65,7 @@ def _gaussian(sigma: Fraction, sensitivity: Fraction = _ONE) -> Noise:
     return Noise(Gaussian(sigma), sensitivity)
 
 
-def _laplace(
-    epsilon: Fraction | None = None, scale: Fraction | None = None, sensitivity: Fraction = _ONE
-) -> Noise:
+def _laplace(epsilon: Fraction | None = None, scale: Fraction | None = None, sensitivity: Fraction = _ONE) -> Noise:
     return Noise(Laplace(sensitivity / epsilon if epsilon else scale or _ONE), sensitivity)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,7 +73,9 @@ def _plain(plan: Any, asked: dict[str, str], bracket: Any) -> dict[str, Any]:
         "lower_end": bracket.pair,
         "neighbours": plan.neighbours,
         "groups": plan.groups,
-        "releases": [{"release": part.label, "times": part.times, "rule": part.rule} for part in plan.certificate.parts],
+        "releases": [
+            {"release": part.label, "times": part.times, "rule": part.rule} for part in plan.certificate.parts
+        ],
     }
 
 
@@ -93,7 +96,7 @@ def _page(plan: Any, asked: dict[str, str], bracket: Any) -> str:
     return "\n".join([*lines, "", _table(("delta", "epsilon, proven", "at least", "between"), rows(plan))])
 
 
-def _table(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table

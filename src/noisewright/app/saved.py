@@ -16,7 +16,7 @@ from noisewright.problem.numbers import show
 
 
 def verify(file: SavedFile) -> None:
-    """Prove again what a saved mechanism, report or plan claims; files that were edited or claim too much are refused."""
+    """Prove again what a saved mechanism, report or plan claims; one that was edited or claims too much is refused."""
     from noisewright.accounting.saved import FORMAT as PLAN
     from noisewright.sample.certified import read_file
     from noisewright.search.report.report import FORMAT as REPORT
@@ -67,7 +67,10 @@ def _verified_plan(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Proven", f"for {plan.neighbours} neighbours, rule {certificate.rule}"),
         *((f"{part.times} x", f"{part.label} (rule {part.rule})") for part in certificate.parts),
         *([] if plan.groups is None else [("Groups", f"a person is in at most {plan.groups} of them")]),
-        *((f"delta {show(exact_text(delta))}", f"epsilon {show(exact_text(epsilon))}") for delta, epsilon in data["claims"]),
+        *(
+            (f"delta {show(exact_text(delta))}", f"epsilon {show(exact_text(epsilon))}")
+            for delta, epsilon in data["claims"]
+        ),
         ("Digest", data["digest"]),
     ]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.accounting.above import ABOVE, cells_to_the_end, dots
+from noisewright.accounting.above import ABOVE, GUARD, cells_to_the_end, dots, dots_of_values
 from noisewright.accounting.below import BELOW, SLACK, bins
 from noisewright.accounting.curve import Curve
 from noisewright.accounting.lattice import Grid, Losses, power, product, together
@@ -45,7 +45,11 @@ def some_losses(seed: int, sparse: bool = False) -> Losses:
 def test_wider_cells_and_shorter_tails_go_one_way(side, seed):
     before = some_losses(seed, sparse=seed % 2 == 1)
     short = Grid(GRID.unit, GRID.fineness, 8, GRID.mass_bits)
-    for after in (side.coarser(before, GRID), side.trimmed(before, short, 1), side.coarser(side.coarser(before, GRID), GRID)):
+    for after in (
+        side.coarser(before, GRID),
+        side.trimmed(before, short, 1),
+        side.coarser(side.coarser(before, GRID), GRID),
+    ):
         for epsilon in PLACES:
             old, new = worth(before, GRID, epsilon), worth(after, GRID, epsilon)
             assert high(new) >= low(old) if side.up else low(new) <= high(old)
@@ -99,7 +103,9 @@ def test_powers_are_products_one_after_the_other(times):
         assert a == pytest.approx(b, rel=1e-6, abs=1e-9)
     joined = together([small] * times, grid, ABOVE)
     for epsilon in PLACES:
-        assert float(worth(joined, grid, epsilon)) == pytest.approx(float(worth(fast, grid, epsilon)), rel=1e-6, abs=1e-9)
+        assert float(worth(joined, grid, epsilon)) == pytest.approx(
+            float(worth(fast, grid, epsilon)), rel=1e-6, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("squared", [Fraction(1, 100), Fraction(1), Fraction(9)])
@@ -145,6 +151,33 @@ def test_a_pair_keeps_its_delta_at_infinity():
     assert float(worth(found, grid, Fraction(3))) == pytest.approx(0.01, abs=1e-15)
 
 
+@pytest.mark.parametrize("bits", range(20, 32))
+def test_a_pair_keeps_its_mass_whatever_the_bits(bits):
+    grid = Grid(Fraction(1, 10), Fraction(1, 10), 16, bits)
+    found = dots(PairProfile(Fraction(1, 2)), grid, 0, 1)
+    true = 1 / (1 + ball(Fraction(-1, 2)).exp())
+    assert found.masses[-1] >= low(true * (1 << bits))
+    assert found.masses[0] >= low((1 - true) * (1 << bits))
+    flat = dots_of_values([(1 << (bits + GUARD)) // 3], grid, 0, 1.0)
+    assert Fraction(flat.masses[0], 1 << bits) >= Fraction(2, 3)
+
+
+@pytest.mark.parametrize("mass", [1, 3, 1001, 99991])
+def test_wider_cells_keep_every_unit(mass):
+    after = ABOVE.coarser(Losses(0, 1, [mass], 0, 1.0), GRID)
+    share = 1 / (1 + ball(GRID.unit).exp())
+    assert after.first == 0
+    assert after.masses[0] >= low(mass * share)
+    assert after.masses[1] >= low(mass * (1 - share))
+
+
+def test_a_curve_adds_up_every_unit():
+    losses = Losses(0, 1, [3, 5], 1, 1.0)
+    grid = Grid(Fraction(1), Fraction(1), 4, 4)
+    for epsilon in [Fraction(n, 7) for n in range(14)]:
+        assert Curve(losses, grid, up=True).delta(epsilon) >= min(Fraction(1), low(worth(losses, grid, epsilon)))
+
+
 def test_the_largest_loss_of_laplace_noise_is_kept_apart_from_those_below_it():
     grid = Grid(Fraction(1, 100), Fraction(1, 10), 30, 60)
     pair = lower_pair(Laplace(Fraction(1)), Fraction(1))
@@ -163,7 +196,7 @@ def test_a_curve_reads_what_the_losses_stand_for_and_its_inverse_was_checked(up)
     one = sum(losses.masses) + losses.infinite
     for epsilon in [Fraction(n, 10) for n in range(21)]:
         exact, read = worth(losses, grid, epsilon), curve.delta(epsilon)
-        assert min(1, low(exact)) <= read if up else read <= high(exact)
+        assert min(Fraction(1), low(exact)) <= read if up else read <= high(exact)
         assert float(read) == pytest.approx(min(1.0, float(exact)) if up else float(exact), rel=1e-9)
     for delta in [Fraction(losses.infinite + one // n, 1 << 36) for n in (3, 10, 100, 1000)]:
         found = curve.epsilon(delta)

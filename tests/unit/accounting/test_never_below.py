@@ -43,7 +43,7 @@ def check(seed: int) -> None:
         epsilon = Fraction(round(source.uniform(0, 4) * spread * 10**4), 10**4)
         truth = case.exact.delta(epsilon)
         said = f"seed {seed}: {case.words}, epsilon {epsilon}, {grid}"
-        assert above.delta(epsilon) >= min(1, low(truth)), said
+        assert above.delta(epsilon) >= min(Fraction(1), low(truth)), said
         if pairs is not None and below is not None:
             assert below.delta(epsilon + slack(sum(times for _, _, times in pairs))) <= high(truth), said
 

@@ -33,6 +33,7 @@ from noisewright.sample.certified import make_certified
         ("randomized_response(epsilon=1)", Pair(1, 0, True), 1),
         ("randomised_response(epsilon=1)", Pair(1, 0, True), 1),
         ("pair(epsilon=1, delta=1e-6) x 1_000", Pair(1, "1e-6"), 1000),
+        ("pair(epsilon=0, delta=0.1)", Pair(0, "0.1"), 1),
     ],
 )
 def test_words_name_a_release_and_how_often(text, release, times):
