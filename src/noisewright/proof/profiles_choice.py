@@ -13,13 +13,14 @@ from noisewright.proof.profiles import GUARD_BITS, NOTHING, units_above
 
 @dataclass(frozen=True, slots=True)
 class BoundedRangeProfile:
-    """Choices with weights e^(epsilon score / 2), one person moving a score by 1; epsilons[i] has probability weights[i].
+    """Choices with weights e^(epsilon score / 2), scores that one person moves by 1; epsilon is random, weights[i].
 
-    Rule: the loss of candidate r is epsilon (s_r - s'_r) / 2, between -epsilon/2 and epsilon/2, plus the logarithm of the
-    ratio of the two sums of weights, the same for every r: all losses lie between t - epsilon and t for some t (Durfee and Rogers 2019). Among such pairs none is told apart better than one with losses t and t - epsilon alone
-    (a chord lies above its curve); the first then has probability (1 - e^(t - epsilon)) / (1 - e^-epsilon), which times
-    1 - e^(e - t) is largest at t = (e + epsilon) / 2. That gives (1 - e^((e - epsilon) / 2))^2 / (1 - e^-epsilon) for e
-    up to epsilon, and 0 beyond. The divergence is jointly convex, so a random epsilon has the mean of these.
+    Rule: the loss of candidate r is epsilon (s_r - s'_r) / 2, between -epsilon/2 and epsilon/2, plus the logarithm of
+    the ratio of the two sums of weights, the same for every r: all losses lie between t - epsilon and t for some t
+    (Durfee and Rogers 2019). Among such pairs none is told apart better than one with losses t and t - epsilon alone
+    (a chord lies above its curve); the first then has probability (1 - e^(t - epsilon)) / (1 - e^-epsilon), which
+    times 1 - e^(e - t) is largest at t = (e + epsilon) / 2. So delta is (1 - e^((e - epsilon) / 2))^2 over
+    1 - e^-epsilon for e up to epsilon, and 0 beyond. It is jointly convex, so a random epsilon has the mean of these.
     """
 
     epsilons: tuple[Fraction, ...]
