@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,8 +82,12 @@ def test_a_certificate_of_another_mechanism_gives_no_profile():
         profile_of(one.mechanism, other.certificate)
 
 
+def _made(kind: Any) -> Any:
+    return kind(**EXAMPLES[kind])
+
+
 def test_every_question_and_every_set_names_its_neighbours():
-    named = {kind: kind(**EXAMPLES[kind]).neighbours for kind in (*QUERIES.kinds.values(), *SETS.kinds.values())}
+    named = {kind: _made(kind).neighbours for kind in (*QUERIES.kinds.values(), *SETS.kinds.values())}
     assert set(named.values()) <= set(WORDS)
     assert (named[nw.Scalar], named[nw.Vector], named[nw.Choice]) == ("declared",) * 3
     assert (named[nw.Histogram], named[nw.Workload], named[nw.Linear]) == ("add-remove", "add-remove", "replace")

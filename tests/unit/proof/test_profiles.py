@@ -258,9 +258,9 @@ def test_the_least_of_bounds_and_the_most_of_cases_hold_at_every_epsilon():
     assert least(pair, pair) == most(pair, pair) == pair
     assert (LeastProfile((pair, gaussian)).largest, MostProfile((pair, gaussian)).largest) == (None, None)
     exact = PairProfile(Fraction(2))
-    assert (LeastProfile((pair, exact)).largest, LeastProfile((pair, exact)).lost) == (2, 0)
-    assert (LeastProfile((gaussian, exact)).largest, LeastProfile((gaussian, exact)).lost) == (2, 0)
-    assert (MostProfile((pair, exact)).largest, MostProfile((pair, exact)).lost) == (2, Fraction(1, 1000))
+    assert (LeastProfile((pair, exact)).largest, LeastProfile((pair, exact)).lost) == (Fraction(2), Fraction(0))
+    assert (LeastProfile((gaussian, exact)).largest, LeastProfile((gaussian, exact)).lost) == (Fraction(2), Fraction(0))
+    assert (MostProfile((pair, exact)).largest, MostProfile((pair, exact)).lost) == (Fraction(2), Fraction(1, 1000))
 
 
 def test_what_divergences_imply_is_above_the_profile_of_gaussian_noise():

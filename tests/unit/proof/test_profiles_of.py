@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from random import Random
 from typing import Any
 
 import pytest
@@ -97,6 +98,35 @@ def test_in_a_ball_the_pure_bound_of_the_ball_holds_besides_that_of_its_box():
     assert PairProfile(Fraction(1)).largest == found.largest == 1
     corner = [max(v) for v in zip(enumerated([(2.0, 2)]), enumerated([(2.0, 1)] * 2), strict=True)]
     assert all(got >= true - 1e-9 for got, true in zip(deltas(found), corner, strict=True))
+
+
+def _choice_deltas(epsilons: list[float], scores: list[float], moved: list[float]) -> list[float]:
+    """Delta of a choice for two lists of scores, with sensitivity 1, each epsilon as likely as the others."""
+    masses = []
+    for given in (scores, moved):
+        rows = [[math.exp(epsilon / 2 * s) for s in given] for epsilon in epsilons]
+        shares = [[w / math.fsum(row) / len(epsilons) for w in row] for row in rows]
+        masses.append([math.fsum(column) for column in zip(*shares, strict=True)])
+    return [math.fsum(max(0.0, p - math.exp(e) * q) for p, q in zip(*masses, strict=True)) for e in EPSILONS]
+
+
+@pytest.mark.parametrize("epsilons", [[Fraction(13, 10)], [Fraction(1, 2), Fraction(2)]])
+def test_no_two_lists_of_scores_are_told_apart_better_than_a_bounded_range_allows(epsilons: list[Fraction]):
+    weights = [Fraction(1, len(epsilons))] * len(epsilons)
+    names = [f"candidate {i}" for i in range(6)]
+    profile = of(nw.mechanisms.RandomExponential(nw.Choice(names, exact=True), epsilons, weights))
+    found, chance, best = deltas(profile), Random("scores"), [0.0] * len(EPSILONS)
+    floats = [float(e) for e in epsilons]
+    for _ in range(4000):
+        scores = [chance.uniform(-6, 6) if chance.random() < 0.7 else 0.0 for _ in names]
+        steps = [chance.choice([-1.0, 1.0, chance.uniform(-1, 1)]) for _ in names]
+        reached = _choice_deltas(floats, scores, [s + d for s, d in zip(scores, steps, strict=True)])
+        best = [max(a, b) for a, b in zip(best, reached, strict=True)]
+    assert all(got >= true - 1e-12 for got, true in zip(found, best, strict=True))
+    if len(epsilons) == 1:
+        assert all(true >= 0.9 * got for got, true in zip(found, best, strict=True))
+        # Half of randomised response with the same epsilon, at epsilon 0.
+        assert float(found[0]) == pytest.approx(math.tanh(1.3 / 4))
 
 
 def test_a_number_that_can_move_and_gets_no_noise_has_no_profile():
