@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -86,8 +87,16 @@ def test_what_is_called_impossible_is_excluded_by_the_bound_of_the_design(case: 
     assert bound > float(target)
 
 
-def test_where_no_bound_is_known_nothing_is_called_impossible():
+def test_what_no_unbiased_method_reaches_is_called_impossible():
     found = nw.budget_for(BOX, utility=nw.SquaredError(), target=30, notion="zero-concentrated")
+    assert found.impossible_at is not None
+    # Gaussian noise needs rho = 25/60; e^(2 rho) - 1 = 25/30 is what none gets by with.
+    assert 0.28 < found.impossible_at < 0.5 * math.log1p(25 / 30)
+    assert "unbiased" in str(found)
+
+
+def test_where_no_bound_is_known_nothing_is_called_impossible():
+    found = nw.budget_for(BOX, utility=nw.AbsoluteError(), target=10, notion="zero-concentrated")
     assert found.impossible_at is None
     assert "that no mechanism needs less is not proven" in str(found)
     assert json.loads(json.dumps(found.to_dict()))["impossible_at"] is None
