@@ -31,7 +31,7 @@ def density(law: Any) -> Density:
             return lambda x: np.exp(-((x / float(law.std)) ** 2) / 2) / (float(law.std) * math.sqrt(2 * math.pi))
         case laws.GaussianMixture():
             parts = [(float(w), density(laws.Gaussian(s))) for s, w in zip(law.stds, law.weights, strict=True)]
-            return lambda x: sum(w * part(x) for w, part in parts)
+            return lambda x: np.sum([w * part(x) for w, part in parts], axis=0)
         case laws.GeneralizedGaussian():
             p, s = float(law.power), float(law.scale)
             return lambda x: np.exp(-(np.abs(x / s) ** p)) * p / (2 * s * gamma(1 / p))
@@ -39,12 +39,12 @@ def density(law: Any) -> Density:
             return lambda x: 1 / (4 * float(law.scale) * np.cosh(x / (2 * float(law.scale))) ** 2)
         case laws.HyperbolicSecant():
             return lambda x: 1 / (math.pi * float(law.scale) * np.cosh(x / float(law.scale)))
-        case laws.TwoFold(fold=folds.GammaFold()):
-            k, t = float(law.fold.shape), float(law.fold.scale)
+        case laws.TwoFold(fold=folds.GammaFold(shape=shape, scale=scale)):
+            k, t = float(shape), float(scale)
             return lambda x: k * t / 2 * (1 + t * np.abs(x)) ** (-k - 1)
-        case laws.TwoFold(fold=folds.Atoms()):
-            atoms = [(float(w), float(u)) for u, w in zip(law.fold.rates, law.fold.weights, strict=True)]
-            return lambda x: sum(w * u / 2 * np.exp(-u * np.abs(x)) for w, u in atoms)
+        case laws.TwoFold(fold=folds.Atoms(rates=rates, weights=weights)):
+            atoms = [(float(w), float(u)) for u, w in zip(rates, weights, strict=True)]
+            return lambda x: np.sum([w * u / 2 * np.exp(-u * np.abs(x)) for w, u in atoms], axis=0)
     raise AssertionError(f"no second formula for {law!r}")
 
 

@@ -42,7 +42,7 @@ class PiecewiseProfile:
 
     @property
     def spread(self) -> float:
-        return max(_deviation(self.law, atoms) for atoms in _all_atoms(self.law, self.reach))
+        return _spread(self.law, self.reach)
 
     @property
     def largest(self) -> Fraction | None:
@@ -54,7 +54,7 @@ class PiecewiseProfile:
 
     @property
     def lattice(self) -> Fraction | None:
-        common = _common({apart for atoms in _all_atoms(self.law, self.reach) for apart in atoms}) * self.law.rate
+        common = _common(self.law, self.reach) * self.law.rate
         return common if self.largest and self.largest <= common * _FINEST else None
 
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
@@ -166,10 +166,18 @@ def _tables(law: Piecewise, reach: Fraction, bits: int) -> list[_Table]:
     return [_Table(law, atoms, bits) for atoms in _all_atoms(law, reach)]
 
 
-def _common(apart: set[Fraction]) -> Fraction:
+@lru_cache(maxsize=256)
+def _common(law: Piecewise, reach: Fraction) -> Fraction:
     """The largest number of which all differences are multiples."""
+    apart = {apart for atoms in _all_atoms(law, reach) for apart in atoms}
     below = math.lcm(*(value.denominator for value in apart))
     return Fraction(math.gcd(*(int(value * below) for value in apart)), below)
+
+
+@lru_cache(maxsize=256)
+def _spread(law: Piecewise, reach: Fraction) -> float:
+    """The largest standard deviation of the loss, roughly."""
+    return max(_deviation(law, atoms) for atoms in _all_atoms(law, reach))
 
 
 def _deviation(law: Piecewise, atoms: Atoms) -> float:

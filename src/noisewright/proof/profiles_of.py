@@ -12,6 +12,7 @@ from noisewright.laws.gaussian import Gaussian
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.alike import Alike
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
@@ -24,6 +25,7 @@ from noisewright.proof.linear import squared_reach as columns_reach
 from noisewright.proof.metric import farthest
 from noisewright.proof.moves import worst_moves
 from noisewright.proof.profiles import GaussianProfile, LowerPair, PairProfile, Profile, least, most
+from noisewright.proof.profiles_choice import BoundedRangeProfile
 from noisewright.proof.profiles_joint import joint
 from noisewright.proof.profiles_laws import law_profile, lower_pair
 from noisewright.proof.profiles_renyi import ConcentratedProfile, RenyiProfile
@@ -171,6 +173,12 @@ def gaussian_strategy_profile(mechanism: GaussianStrategy) -> Profile:
 def laplace_strategy_profile(mechanism: LaplaceStrategy) -> Profile:
     """Known by its pure bound."""
     return PairProfile(taxi_reach(mechanism), rule="profile/laplace-strategy")
+
+
+@profiled(RandomExponential)
+def exponential_profile(mechanism: RandomExponential) -> Profile:
+    """Bounded ranges (see `BoundedRangeProfile`); scores read from floats have their room in the rate."""
+    return BoundedRangeProfile(mechanism.epsilons, mechanism.weights)
 
 
 def lower_pairs_of(mechanism: Mechanism) -> Pairs | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import Any
 
 from noisewright.laws.gaussian import GaussianMixture
@@ -115,6 +115,7 @@ def _between(low: float, high: float, shift: float) -> list[float]:
     return inner + [low + near * ratio**i for i in range(_PROBES)]
 
 
+@lru_cache(maxsize=256)
 def spread_of(law: Any, shift: float) -> float:
     """The standard deviation of the loss, roughly, in floats."""
     loss, start = _loss(law, shift), -shift / 2

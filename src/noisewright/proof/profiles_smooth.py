@@ -68,7 +68,7 @@ class SmoothProfile:
 
     @property
     def largest(self) -> Fraction | None:
-        return bounded_loss(self.law, self.shift)
+        return _largest(self.law, self.shift)
 
     @property
     def lost(self) -> Fraction:
@@ -132,6 +132,12 @@ def _joined(intervals: Sequence[Interval | None]) -> list[Interval]:
         if one is not None:
             found = [*found[:-1], (found[-1][0], one[1])] if found and found[-1][1] == one[0] else [*found, one]
     return found
+
+
+@lru_cache(maxsize=256)
+def _largest(law: Any, shift: Fraction) -> Fraction | None:
+    """The pure bound, where there is one."""
+    return bounded_loss(law, shift)
 
 
 def _curves(law: Any, shift: Fraction) -> list[_Curve | _Gap]:

@@ -156,6 +156,7 @@ def _sums(law: Tabulated, shift: int) -> _Sums:
     return _Sums(law, shift)
 
 
+@lru_cache(maxsize=1024)
 def _deviation(law: Tabulated, shift: int) -> float:
     line, total = line_of(law), law.total
     pairs = [(a / total, math.log(a) - math.log(b)) for a, b in zip(line, line[shift:], strict=False) if a and b]
