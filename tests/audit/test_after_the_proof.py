@@ -102,9 +102,9 @@ def test_no_second_birth_makes_or_changes_a_certificate():
         with pytest.raises(UncertifiedError):
             thing.__init__(nw.PureDP("0.001"), Fraction(0), "forged", mechanism.digest, "declared", None)  # type: ignore[misc]
     with pytest.raises(UncertifiedError):
-        certificate.__init__(
+        certificate.__init__(  # type: ignore[misc]
             nw.PureDP("0.001"), Fraction(0), "forged", mechanism.digest, "declared", certify_module._MAKER
-        )  # type: ignore[misc]
+        )
     with pytest.raises(UncertifiedError):
         certified.__init__(other, of_other)  # type: ignore[misc]  # on purpose
     assert certificate.to_dict() == before
