@@ -12,6 +12,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 import noisewright as nw
+from noisewright.accounting.releases import Noise, Pair
 from noisewright.laws.bumps import FLAT
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.linear import Block
@@ -35,6 +36,8 @@ ROWS = nw.mechanisms.Rows(BOUNDED, uniform_grid(Fraction(0), Fraction(1), 2), (-
 UNIVERSE = [("a", 1), ("b", 2), ("c", 1)]
 
 EXAMPLES: dict[type, dict[str, Any]] = {
+    Noise: {"law": nw.laws.Laplace(2), "sensitivity": 3},
+    Pair: {"epsilon": 2, "delta": TENTH},
     nw.PureDP: {"epsilon": 2},
     nw.ApproxDP: {"epsilon": 2, "delta": TENTH},
     nw.ProbabilisticDP: {"epsilon": 2, "delta": TENTH},
@@ -170,7 +173,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
 def records() -> Iterator[type[Record]]:
     """Every class of the package that a person can make a record of."""
     for module in walk_packages(nw.__path__, f"{nw.__name__}."):
-        if module.name.split(".")[1] in ("problem", "laws", "mechanisms"):
+        if module.name.split(".")[1] in ("problem", "laws", "mechanisms", "accounting"):
             import_module(module.name)
     waiting: list[type[Record]] = [Record]
     while waiting:

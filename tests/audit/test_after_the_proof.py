@@ -100,9 +100,11 @@ def test_no_second_birth_makes_or_changes_a_certificate():
     forged = nw.Certificate.__new__(nw.Certificate)
     for thing in (forged, certificate):
         with pytest.raises(UncertifiedError):
-            thing.__init__(nw.PureDP("0.001"), Fraction(0), "forged", mechanism.digest, None)  # type: ignore[misc]
+            thing.__init__(nw.PureDP("0.001"), Fraction(0), "forged", mechanism.digest, "declared", None)  # type: ignore[misc]
     with pytest.raises(UncertifiedError):
-        certificate.__init__(nw.PureDP("0.001"), Fraction(0), "forged", mechanism.digest, certify_module._MAKER)  # type: ignore[misc]
+        certificate.__init__(  # type: ignore[misc]
+            nw.PureDP("0.001"), Fraction(0), "forged", mechanism.digest, "declared", certify_module._MAKER
+        )
     with pytest.raises(UncertifiedError):
         certified.__init__(other, of_other)  # type: ignore[misc]  # on purpose
     assert certificate.to_dict() == before

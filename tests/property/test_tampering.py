@@ -31,7 +31,8 @@ def numbers(data: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [
         path
         for path in leaves(data)
-        if path[0] in ("mechanism", "certificate") and path[-1] not in ("kind", "rule", "mechanism", "bound")
+        if path[0] in ("mechanism", "certificate")
+        and path[-1] not in ("kind", "rule", "mechanism", "bound", "neighbours")
     ]
 
 

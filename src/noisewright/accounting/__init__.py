@@ -8,7 +8,7 @@
 - pairs: pairs of neighbours in closed form, for lower ends
 - curve: delta(epsilon) read from losses
 - grids: which lattice, by floats
-- saved: files, proven again
+- saved, shown: files, proven again; tables and pictures
 
 Floats choose lattices and where tails are cut; they are never evidence. What is chosen after seeing answers is not
 composed here: that needs a filter.

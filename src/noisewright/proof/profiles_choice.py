@@ -29,7 +29,7 @@ class BoundedRangeProfile:
 
     @property
     def spread(self) -> float:
-        halves = [float(min(e, 600)) / 2 for e in self.epsilons]
+        halves = [float(min(e, Fraction(600))) / 2 for e in self.epsilons]
         return math.sqrt(sum(w * (h / math.cosh(h / 2)) ** 2 for h, w in zip(halves, self.weights, strict=True)))
 
     @property
