@@ -26,7 +26,7 @@ def digest_of(body: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How many rows a ledger has, and the digest of the last one: kept elsewhere, it shows that rows were taken away."""
+    """How many rows a ledger has and the digest of the last: kept elsewhere, it shows that rows were taken away."""
 
     count: int
     digest: str
@@ -85,7 +85,8 @@ def column(account: str) -> str:
 def damaged(place: object, why: str) -> LedgerDamagedError:
     """The error that names a row."""
     return LedgerDamagedError(
-        f"row {place} of the ledger is damaged: {why}. Nothing was charged; restore the ledger from a copy whose head is"
+        f"row {place} of the ledger is damaged: {why}. Nothing was charged; restore the ledger from a copy"
+        " whose head is"
         " known, and count what was released since as spent.",
         row=place,
     )

@@ -18,8 +18,8 @@ _LONGEST_ANSWER = 1 << 20
 class Charge:
     """What was charged: `place` is its row in the ledger, `digest` the row's digest, `label` what it was for.
 
-    Guarantees: the charge was durable before this object existed; it stays if the body of a `with` raises or the process
-    ends. There are no refunds.
+    Guarantees: the charge was durable before this object existed; it stays if the body of a `with` raises or the
+    process ends. There are no refunds.
     """
 
     __slots__ = ("_note", "_noted", "digest", "label", "place", "rules")

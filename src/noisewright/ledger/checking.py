@@ -83,7 +83,8 @@ class _Replay:
             raise damaged(0, "it is missing")
         if self._exported is not None and self._exported.count > self._last.count:
             raise LedgerDamagedError(
-                f"the exported head knows {self._exported.count} rows and the ledger has {self._last.count}: it was rolled"
+                f"the exported head knows {self._exported.count} rows and the ledger has"
+                f" {self._last.count}: it was rolled"
                 " back. Restore it, and count what was released since as spent."
             )
         return self._last

@@ -54,7 +54,8 @@ class Brought:
             )
         if wanted is not None and relation not in (wanted, DECLARED):
             raise InvalidInputError(
-                f"{_whose(account)} is about {wanted} neighbours, and the certificate about {relation}; a ledger keeps one"
+                f"{_whose(account)} is about {wanted} neighbours, and the certificate about {relation}; a"
+                " ledger keeps one"
                 " kind. Nothing was charged.",
                 given=relation,
             )

@@ -1,8 +1,8 @@
 """Ledgers in a PostgreSQL database, for teams: rows in one table, heads in another.
 
-A charge is one transaction. It locks the head of its ledger (`SELECT … FOR UPDATE`), which serialises all writers, adds the
-row and moves the head, and is durable when the commit returns (`synchronous_commit = on`). Head and rows move together or
-not at all, so that any difference between them is damage.
+A charge is one transaction. It locks the head of its ledger (`SELECT … FOR UPDATE`), which serialises all writers, adds
+the row and moves the head, and is durable when the commit returns (`synchronous_commit = on`). Head and rows move
+together or not at all, so that any difference between them is damage.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ _LONGEST_NAME = 100
 
 MIGRATIONS = (
     (
-        "CREATE TABLE IF NOT EXISTS noisewright_heads (ledger text PRIMARY KEY, count bigint NOT NULL, digest text NOT NULL)",
-        "CREATE TABLE IF NOT EXISTS noisewright_rows (ledger text NOT NULL, place bigint NOT NULL, account text NOT NULL,"
+        "CREATE TABLE IF NOT EXISTS noisewright_heads (ledger text PRIMARY KEY, count bigint NOT NULL,"
+        " digest text NOT NULL)",
+        "CREATE TABLE IF NOT EXISTS noisewright_rows (ledger text NOT NULL, place bigint NOT NULL,"
+        " account text NOT NULL,"
         " body text NOT NULL, digest text NOT NULL, PRIMARY KEY (ledger, place))",
         "CREATE TABLE IF NOT EXISTS noisewright_layout (version integer NOT NULL)",
     ),
@@ -168,7 +170,8 @@ class PostgresStore:
     def _require_same(self, last: Row, head: Head) -> None:
         if last.head != head:
             raise LedgerDamagedError(
-                f"the ledger has {last.place + 1} rows, and its head knows {head.count}, which do not belong together: rows"
+                f"the ledger has {last.place + 1} rows, and its head knows {head.count}, which do not"
+                " belong together: rows"
                 " were taken away or changed. It is not believed.",
                 rows=last.place + 1,
                 head=head.count,
@@ -179,7 +182,8 @@ class PostgresStore:
             connection.execute("COMMIT")
         except psycopg.Error as error:
             raise LedgerError(
-                f"the connection was lost while the charge was written ({self._said(error)}); whether it was is not known."
+                f"the connection was lost while the charge was written ({self._said(error)}); whether it"
+                " was is not known."
                 " Take it for spent: if it is in the ledger it counts, and nothing was drawn."
             ) from None
 

@@ -139,7 +139,8 @@ def _divided(shares: Mapping[str, Number] | None) -> dict[str, Fraction]:
     read = {str(name): parameter(share, f"the share of {name}") for name, share in shares.items()}
     if not read or set(read) - set(SHARES) or any(share <= 0 for share in read.values()) or sum(read.values()) > 1:
         raise InvalidInputError(
-            f"rules divides delta between {', '.join(SHARES)}: a positive share for each that is wanted, at most 1 in all.",
+            f"rules divides delta between {', '.join(SHARES)}: a positive share for each that is wanted,"
+            " at most 1 in all.",
             rules=dict(shares),
         )
     return {name: read[name] for name in SHARES if name in read}

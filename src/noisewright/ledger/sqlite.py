@@ -1,9 +1,9 @@
 """A ledger in one SQLite file, with its head in a second file beside it.
 
-The order of a charge, all under SQLite's own write lock: the head is compared with the rows; the row is committed (rollback
-journal, extra synchronisation); the head is written and synced. A crash leaves the head where it was or one row behind, and
-the next writer brings it up before it adds a row. So a head may be one row behind, never more, and never ahead: rows that
-are missing below the head were taken away.
+The order of a charge, all under SQLite's own write lock: the head is compared with the rows; the row is committed
+(rollback journal, extra synchronisation); the head is written and synced. A crash leaves the head where it was or one
+row behind, and the next writer brings it up before it adds a row. So a head may be one row behind, never more, and
+never ahead: rows that are missing below the head were taken away.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class SQLiteStore:
         """Make the file; refuses where the file, or the head of one that was removed, is there."""
         if self.head_path.exists() and not self.path.exists():
             raise LedgerError(
-                f"{self.head_path} is the head of a ledger that is not there any more; a new file would be a new budget."
+                f"{self.head_path} is the head of a ledger that is not there any more; a new file would be"
+                " a new budget."
                 " Restore the ledger, or choose another name."
             )
         try:
@@ -107,7 +108,8 @@ class SQLiteStore:
             return Head.from_dict(loads(self.head_path.read_text(encoding="ascii")))
         except FileNotFoundError:
             raise LedgerDamagedError(
-                f"{self.path} has no head file {self.head_path}: it was removed, or making the ledger was interrupted. It is"
+                f"{self.path} has no head file {self.head_path}: it was removed, or making the ledger was"
+                " interrupted. It is"
                 " not believed; if nothing was ever charged, remove the file and create it again."
             ) from None
         except (OSError, ValueError, InvalidInputError) as error:
@@ -190,7 +192,8 @@ class SQLiteStore:
 
     def _behind(self, rows: Head, head: Head) -> LedgerDamagedError:
         return LedgerDamagedError(
-            f"{self.path} has {rows.count} rows, and its head knows {head.count}, which do not belong together: rows were"
+            f"{self.path} has {rows.count} rows, and its head knows {head.count}, which do not belong"
+            " together: rows were"
             " taken away, or one of the two files was replaced. It is not believed.",
             rows=rows.count,
             head=head.count,

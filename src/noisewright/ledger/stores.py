@@ -101,7 +101,8 @@ def _sqlite(path: Path) -> Store:
 def newer(found: int) -> LedgerError:
     """The refusal of a layout that this version does not know."""
     return LedgerError(
-        f"the ledger has the layout of version {found}, and this package knows {VERSION}; use a newer noisewright. Nothing"
+        f"the ledger has the layout of version {found}, and this package knows {VERSION}; use a newer"
+        " noisewright. Nothing"
         " was changed.",
         version=found,
     )

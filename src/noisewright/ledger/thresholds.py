@@ -31,7 +31,7 @@ def largest_squared_length(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def largest_concentration(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest rho that converts to (epsilon, delta) at its best order, within a millionth, from below and checked."""
+    """The largest rho that converts to (epsilon, delta) at its best order, within a millionth, and checked."""
     return _largest(lambda rho: concentration_fits(rho, epsilon, delta), "concentrated")
 
 

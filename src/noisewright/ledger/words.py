@@ -34,7 +34,8 @@ def in_words(accounts: Sequence[Account], counts: int) -> str:
         return "nothing more: the budget is closed"
     if accounts[0].budget.rules[0].name == "metric":
         left = min(account.remaining() for account in accounts)
-        return f"{show(left)} of the budget's distances are left: about {number} more releases of {show(left / number)} each"
+        each = show(left / number)
+        return f"{show(left)} of the budget's distances are left: about {number} more releases of {each} each"
     width = max(_half_width(account, number) for account in accounts)
     if math.isinf(width):
         return "nothing more: no rule leaves anything"

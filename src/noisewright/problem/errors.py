@@ -100,7 +100,7 @@ class UnreachableTargetError(NoisewrightError, ValueError):
 
 
 class BudgetExceeded(NoisewrightError, ValueError):  # noqa: N818 -- the word people use for it
-    """A charge would pass the budget; it was not made. `requested`, `remaining` and `largest_epsilon` say by how much."""
+    """A charge would pass the budget; it was not made. Its fields: `requested`, `remaining`, `largest_epsilon`."""
 
 
 class LedgerError(NoisewrightError, RuntimeError):
