@@ -12,11 +12,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from noisewright.ledger import marks
 from noisewright.ledger.chain import Head, Row, column
-from noisewright.ledger.stores import VERSION, Transaction, hidden, newer, passwords_in, without_password
+from noisewright.ledger.stores import VERSION, Transaction, as_query, hidden, newer, passwords_in, without_password
 from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
 
 try:
@@ -55,7 +55,7 @@ class PostgresStore:
         self.name = names[-1]
         if not 1 <= len(self.name) <= _LONGEST_NAME or not self.name.isprintable():
             raise InvalidInputError("the name of a ledger has 1 to 100 printable characters.", given=self.name)
-        rest = urlencode([(key, value) for key, value in given if key != "ledger"])
+        rest = as_query([(key, value) for key, value in given if key != "ledger"])
         self._address = urlunsplit(parts._replace(query=rest))
         self._secrets = passwords_in(url)
         self.shown = without_password(url)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from noisewright.ledger.chain import Head, Row
 from noisewright.problem.errors import InvalidInputError, LedgerError
@@ -112,8 +112,13 @@ def without_password(url: str) -> str:
     """The URL without any password in it; what is shown, written and copied."""
     parts = urlsplit(url)
     user, mark, place = parts.netloc.rpartition("@")
-    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key.lower() not in _SECRET])
-    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + mark + place, query=query))
+    kept = [(key, value) for key, value in parse_qsl(parts.query) if key.lower() not in _SECRET]
+    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + mark + place, query=as_query(kept)))
+
+
+def as_query(pairs: list[tuple[str, str]]) -> str:
+    """The query of a URL as PostgreSQL reads it, to which a plus sign is no space."""
+    return urlencode(pairs, quote_via=quote)
 
 
 def passwords_in(url: str) -> list[str]:
@@ -121,7 +126,9 @@ def passwords_in(url: str) -> list[str]:
     parts = urlsplit(url)
     found = [parts.netloc.rpartition("@")[0].partition(":")[2]]
     found += [value for key, value in parse_qsl(parts.query) if key.lower() in _SECRET]
-    return [secret for secret in {*found, parts.password or ""} if secret]
+    # As it was typed and as it is meant, the longer first, which may hold the shorter.
+    spelled = {*found, *map(unquote, found), *map(quote, found)}
+    return sorted((secret for secret in spelled if secret), key=len, reverse=True)
 
 
 def hidden(text: str, secrets: list[str]) -> str:
