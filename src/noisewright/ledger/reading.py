@@ -19,6 +19,7 @@ from noisewright.proof.renyi import pure_to_renyi
 
 _CLOSE = Fraction(1, 10**6)
 _GRID = 10**9
+_SHORT_BITS = 72
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,20 @@ class Account:
         sums = self.state.totals[rule.name]
         left = Fraction(0) if sums is None else rule.limits[rule.main] - sums[rule.main]
         if rule.name in ("pure", "basic", "metric"):
-            return left
+            return _short_below(left)
         if rule.name in ("zero-concentrated", "concentrated"):
-            return root_below(2 * left)
+            return _short_below(root_below(2 * left))
         if rule.name == "gaussian":
             return _largest(lambda epsilon: squared_of_pure(epsilon) <= left)
         order = self.budget.requirement.alpha
         return _largest(lambda epsilon: pure_to_renyi(epsilon, order) <= left)
+
+
+def _short_below(value: Fraction) -> Fraction:
+    """The value, or one a hair below it with so few digits that its square is added exactly."""
+    if value.denominator.bit_length() <= _SHORT_BITS:
+        return value
+    return Fraction(value.numerator * (1 << _SHORT_BITS) // value.denominator, 1 << _SHORT_BITS)
 
 
 def _largest(fits: Callable[[Fraction], bool]) -> Fraction:
