@@ -37,6 +37,13 @@ def discrete_gaussian(std: str, requirement: Any = None) -> Certified:
 
 
 @cache
+def truncated(epsilon: str, delta: str) -> Certified:
+    """A real number with truncated Laplace noise: private at (epsilon, delta), and at no epsilon without a delta."""
+    report = nw.design(nw.Scalar(1), privacy=nw.ApproxDP(epsilon, delta), utility=nw.SquaredError())
+    return next(candidate.certified for candidate in report.candidates if candidate.name == "truncated Laplace")
+
+
+@cache
 def on_a_metric(share: str) -> Certified:
     """One linear answer about four elements, certified for a share of the metric."""
     budget = nw.MetricPrivacy(PEOPLE).share(share)

@@ -13,6 +13,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.ledger.chain import Head, Row
+from noisewright.ledger.sqlite import SQLiteStore
 from tests.ledger import menu
 from tests.postgres_server import Server
 
@@ -283,3 +284,24 @@ def test_limits_that_promise_more_than_the_budget_are_not_believed(path: Path):
     path.with_name(path.name + ".head").write_text(json.dumps(forged.head.to_dict()))
     with pytest.raises(nw.errors.LedgerDamagedError, match="promise more"):
         nw.Ledger.open(path)
+
+
+def test_a_row_that_was_written_anew_with_its_digest_breaks_the_chain(filled: Path):
+    file = _File(filled)
+    rows = _columns(file.run("SELECT place, account, body, digest FROM rows ORDER BY place"))
+    place = next(row.place for row in rows if row.read()["event"] == "raise")
+    data = {**rows[place].read(), "label": "somebody else's words"}
+    forged = Row.after(rows[place - 1].head, data["account"], data)
+    assert forged.read(), "by itself it is in order"
+    file.run("UPDATE rows SET body = ?, digest = ? WHERE place = ?", forged.body, forged.digest, place)
+    with pytest.raises(nw.errors.LedgerDamagedError, match=f"row {place + 1} .*does not follow"):
+        nw.Ledger.open(filled).verify()
+
+
+def test_a_file_is_written_with_a_rollback_journal_and_extra_synchronisation(filled: Path):
+    connection = SQLiteStore(filled)._connect()
+    try:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
+    finally:
+        connection.close()

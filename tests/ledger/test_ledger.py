@@ -170,9 +170,12 @@ def test_what_lies_about_its_costs_is_not_charged(path: Path):
         (nw.MetricPrivacy(menu.PEOPLE), menu.laplace("0.1")),
         (nw.PureDP(1), menu.on_a_metric("0.1")),
         (nw.ApproxDP(1, "1e-6"), menu.on_a_metric("0.1")),
+        (nw.PureDP(1), [menu.laplace("0.1"), menu.gaussian("30")]),
+        (nw.ZeroConcentratedDP(1), menu.truncated("0.5", "1e-4")),
+        (nw.RenyiDP(2, 1), menu.truncated("0.5", "1e-4")),
     ],
 )
-def test_what_a_budget_cannot_add_is_refused(path: Path, budget: Any, mechanism: nw.Certified):
+def test_what_a_budget_cannot_add_is_refused(path: Path, budget: Any, mechanism: Any):
     ledger = nw.Ledger.create(path, budget=budget)
     with pytest.raises((nw.errors.UncertifiedError, nw.errors.InvalidInputError), match=r"[Nn]othing was charged"):
         ledger.charge(mechanism, reason="x")

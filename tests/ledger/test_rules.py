@@ -82,13 +82,7 @@ def test_pure_noise_brings_everything_and_a_pair_its_delta():
     assert costs.gaussian() == (squared_of_pure(Fraction(1, 2)), 0)
     assert costs.concentrated() == (Fraction(1, 8), 0)
     assert costs.divergence(Fraction(3)) < Fraction(3, 8)
-    truncated = next(
-        candidate.certified
-        for candidate in nw.design(
-            nw.Scalar(1), privacy=nw.ApproxDP("0.5", "1e-4"), utility=nw.SquaredError()
-        ).candidates
-        if candidate.name == "truncated Laplace"
-    ).costs()
+    truncated = menu.truncated("0.5", "1e-4").costs()
     assert truncated.pure() is None
     epsilon, delta = truncated.pair() or (0, 0)
     assert epsilon == Fraction(1, 2)
