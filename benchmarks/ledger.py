@@ -2,8 +2,9 @@
 
     python benchmarks/ledger.py [charges] [postgresql://…]
 
-The ledger is made in a temporary folder. The history is filled with genuine charges, many to a transaction; the charges that
-are timed are ordinary ones by one process: each opens the file, takes the lock, adds one row, syncs it and syncs the head.
+The ledger is made in a temporary folder. The history is filled with genuine charges, many to a transaction; the charges
+that are timed are ordinary ones by one process: each opens the file, takes the lock, adds one row, syncs it and syncs
+the head.
 """
 
 from __future__ import annotations

@@ -93,7 +93,11 @@ def test_an_edit_is_found(cli: Cli, mechanism: Path, ledger: Path):
     ("words", "code", "says"),
     [
         (("create", "a.ledger"), 2, "needs --epsilon"),
-        (("create", "a.ledger", "--epsilon", "1", "--notion", "probabilistic", "--delta", "1e-6"), 2, "does not add up"),
+        (
+            ("create", "a.ledger", "--epsilon", "1", "--notion", "probabilistic", "--delta", "1e-6"),
+            2,
+            "does not add up",
+        ),
         (("create", "a.ledger", "--epsilon", "1", "--neighbours", "friends"), 2, "add-remove or replace"),
         (("create", "clinic.ledger", "--epsilon", "1"), 1, "already"),
         (("show", "nothing.ledger"), 1, "there is no ledger"),

@@ -20,7 +20,9 @@ def server() -> Iterator[Server]:
     folder = programs()
     if folder is None:
         if os.environ.get("CI") == "true":
-            pytest.fail("PostgreSQL is not installed; script/services installs it where it may (as root, with apt-get).")
+            pytest.fail(
+                "PostgreSQL is not installed; script/services installs it where it may (as root, with apt-get)."
+            )
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     made = Server(folder)
     yield made

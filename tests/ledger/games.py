@@ -110,10 +110,8 @@ def largest_delta(
     return value((), Fraction(1), Fraction(1))
 
 
-def largest_moment(
-    granted: Callable[[tuple[int, ...]], bool], menu: list[Release], order: int, steps: int
-) -> Fraction:
-    """The largest sum of p^order / q^(order - 1) over outcomes that any strategy reaches: e^((order - 1) divergence)."""
+def largest_moment(granted: Callable[[tuple[int, ...]], bool], menu: list[Release], order: int, steps: int) -> Fraction:
+    """The largest sum of p^order / q^(order - 1) that any strategy reaches: e^((order - 1) divergence)."""
 
     def value(charges: tuple[int, ...]) -> Fraction:
         best = Fraction(1)

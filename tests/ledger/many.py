@@ -49,15 +49,15 @@ def together(tasks: list[Callable[[], Any]]) -> list[Any]:
     return [result for _, result in ended]
 
 
-def killed_at(point: str, task: Callable[[], Any], *, after: int = 0) -> int:
+def killed_at(deadly_point: str, task: Callable[[], Any], *, after: int = 0) -> int:
     """Do the task in a process that kills itself at a marked point, reached so many times before."""
     from noisewright.ledger import marks
 
     def deadly() -> Any:
         seen = [0]
 
-        def reach(reached: str) -> None:
-            if reached == point:
+        def reach(point: str) -> None:
+            if point == deadly_point:
                 seen[0] += 1
                 if seen[0] > after:
                     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The rules are sound: every strategy on small games, computed exactly, stays within the budget; an invalid rule does not."""
+"""Every strategy on small games, computed exactly, stays within the budget; under an invalid rule it does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process is killed at every marked point between validation and answer: what was granted stays, what was not is not."""
+"""The process is killed at every marked point between validation and answer: what was granted stays."""
 
 from __future__ import annotations
 

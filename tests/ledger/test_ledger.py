@@ -72,9 +72,15 @@ def test_the_largest_epsilon_fits_and_a_larger_one_does_not(path: Path, budget: 
 
 def test_a_charge_is_durable_before_the_body_and_stays_if_it_raises(url: str):
     ledger = nw.Ledger.create(url, budget=nw.PureDP(1))
-    with pytest.raises(RuntimeError, match="private words"), ledger.charge(menu.laplace("0.1"), reason="x") as charge:
-        assert nw.Ledger.open(url).spent == TENTH
-        raise RuntimeError("private words")
+    charge = ledger.charge(menu.laplace("0.1"), reason="x")
+
+    def body() -> NoReturn:
+        with charge:
+            assert nw.Ledger.open(url).spent == TENTH
+            raise RuntimeError("private words")
+
+    with pytest.raises(RuntimeError, match="private words"):
+        body()
     assert ledger.spent == TENTH
     failed = list(ledger.rows())[-1]
     assert (failed["event"], failed["charge"], failed["failure"]) == ("failure", charge.place, "RuntimeError")
@@ -140,7 +146,9 @@ def test_several_releases_can_be_one_charge(path: Path):
     assert ledger.spent == Fraction(1, 2)
 
 
-@pytest.mark.parametrize("given", [None, 0.1, nw.PureDP(1), [], [menu.laplace("0.1"), 3], menu.laplace("0.1").mechanism])
+@pytest.mark.parametrize(
+    "given", [None, 0.1, nw.PureDP(1), [], [menu.laplace("0.1"), 3], menu.laplace("0.1").mechanism]
+)
 def test_what_has_no_certificate_is_not_charged(path: Path, given: Any):
     ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
     with pytest.raises(nw.errors.UncertifiedError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -31,7 +32,12 @@ def _rho(certified: Certified) -> Fraction:
 
 BUDGETS: dict[str, tuple[Any, Callable[[], list[Certified]], Cost, Fraction]] = {
     "pure": (nw.PureDP("1/3"), lambda: [menu.laplace(e) for e in EPSILONS], _epsilon, Fraction(1, 3)),
-    "zero-concentrated": (nw.ZeroConcentratedDP("0.01"), lambda: [menu.gaussian(s) for s in STDS], _rho, Fraction("0.01")),
+    "zero-concentrated": (
+        nw.ZeroConcentratedDP("0.01"),
+        lambda: [menu.gaussian(s) for s in STDS],
+        _rho,
+        Fraction("0.01"),
+    ),
     "renyi": (
         nw.RenyiDP(4, "0.03"),
         lambda: [menu.discrete_gaussian(s) for s in STDS],
@@ -41,7 +47,7 @@ BUDGETS: dict[str, tuple[Any, Callable[[], list[Certified]], Cost, Fraction]] = 
     "metric": (
         nw.MetricPrivacy(menu.PEOPLE),
         lambda: [menu.on_a_metric(s) for s in ("0.01", "1/30", "0.05", "0.07")],
-        lambda certified: certified.certificate.requirement.metric.factor,
+        lambda certified: certified.costs().metric().factor,
         Fraction(1),
     ),
     # Of the three rules the basic one holds longest for these; its two sums are compared below.
@@ -118,10 +124,8 @@ def test_threads_of_one_process_share_a_ledger(url: str):
 
     def charge() -> None:
         for i in range(10):
-            try:
+            with suppress(nw.errors.BudgetExceeded):
                 granted.append(ledger.charge(mechanism, reason=str(i)).place)
-            except nw.errors.BudgetExceeded:
-                pass
 
     threads = [threading.Thread(target=charge) for _ in range(4)]
     for thread in threads:

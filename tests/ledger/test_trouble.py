@@ -105,7 +105,9 @@ def test_a_head_that_cannot_be_written_leaves_the_charge_spent_and_is_mended(
 def test_a_lost_connection_charges_nothing_and_is_found_again(server: Server, monkeypatch: pytest.MonkeyPatch):
     url, mechanism = f"{server.url}?ledger=lost", menu.laplace("0.1")
     ledger = nw.Ledger.create(url, budget=nw.PureDP(1))
-    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
+    end = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
+    )
     ledger.charge(mechanism, reason="first")
     server.execute(end)
     ledger.charge(mechanism, reason="an idle connection that was lost is replaced")
@@ -152,7 +154,9 @@ def test_passwords_are_neither_shown_nor_stored(server: Server):
         nw.Ledger.open(wrong)
     _reveals_nothing(str(told.value))
     assert "authentication failed" in str(told.value)
-    query = f"postgresql://owner@127.0.0.1:{server.port}/postgres?password=a%3Asecret%20word%2Fwith%40signs&ledger=hidden"
+    query = (
+        f"postgresql://owner@127.0.0.1:{server.port}/postgres?password=a%3Asecret%20word%2Fwith%40signs&ledger=hidden"
+    )
     again = nw.Ledger.open(query)
     assert again.spent == Fraction(1, 10)
     _reveals_nothing(repr(again))
@@ -216,7 +220,9 @@ def test_an_older_layout_is_brought_up_to_date(path: Path, server: Server):
     connection.close()
     assert nw.Ledger.open(path).spent == Fraction(1, 10)
     with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'").fetchall() == [("rows_by_account",)]
+        assert connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'").fetchall() == [
+            ("rows_by_account",)
+        ]
         assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
     connection.close()
     url = f"{server.url}?ledger=older"

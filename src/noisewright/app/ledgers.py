@@ -88,7 +88,7 @@ def charge(
     ] = None,
     value_file: Annotated[Path | None, options.option("FILE", "The same from a file.")] = None,
 ) -> None:
-    """Charge a saved mechanism, durably, and release an answer if one is given; refuse if the budget would be passed."""
+    """Charge a saved mechanism, durably, and release an answer if one is given; refuse what would pass the budget."""
     wanted = value is not None or value_file is not None
     truth = truth_of(value, value_file) if wanted else None
     from noisewright.sample.certified import Certified
@@ -148,7 +148,9 @@ def _read_head(path: Path) -> Any:
     try:
         return json_text.loads(read_text(path, "--head", _LARGEST_HEAD))
     except ValueError:
-        raise InvalidInputError(f"--head is {path}, which is no JSON; give what `ledger export --head` wrote.") from None
+        raise InvalidInputError(
+            f"--head is {path}, which is no JSON; give what `ledger export --head` wrote."
+        ) from None
 
 
 def _state(ledger: Ledger) -> dict[str, Any]:

@@ -31,11 +31,11 @@ class Brought:
         self._costs, self.neighbours = costs, neighbours
         self._known: dict[tuple[str, Any], Amounts | None] = {}
 
-    def to(self, account: Account) -> dict[str, Amounts | None]:
-        """By rule of the account, what is brought; None where there is nothing that it can add."""
-        wanted = account.budget.requirement
+    def to(self, budget: Budget) -> dict[str, Amounts | None]:
+        """By rule of a budget, what is brought; None where there is nothing that it can add."""
+        wanted = budget.requirement
         found = {}
-        for rule in account.budget.rules:
+        for rule in budget.rules:
             if (rule.name, wanted) not in self._known:
                 self._known[rule.name, wanted] = brings(rule, wanted, self._costs)
             found[rule.name] = self._known[rule.name, wanted]
@@ -59,7 +59,7 @@ class Brought:
                 " kind. Nothing was charged.",
                 given=relation,
             )
-        if all(amounts is None for amounts in self.to(account).values()):
+        if all(amounts is None for amounts in self.to(account.budget).values()):
             names = ", ".join(rule.name for rule in account.budget.rules)
             raise UncertifiedError(
                 f"nothing is proven of this mechanism that {_whose(account)} can add ({names}); certify it for"
@@ -82,7 +82,7 @@ def decide(
     refusing: Account | None = None
     for account in accounts:
         brought.require(account)
-        amounts = brought.to(account)
+        amounts = brought.to(account.budget)
         relation = None if brought.neighbours == DECLARED else brought.neighbours
         after = account.state.charged(amounts, relation)
         rules[account.name] = account.budget.holding(after.totals)

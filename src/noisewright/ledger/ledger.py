@@ -125,8 +125,9 @@ class Ledger:
         given, label = accepted(costed), checked_label(reason)
         brought = Brought(given.costs(), neighbours_of(given))
         facts = {"label": label, "question": question_of(given), "certificate": certificate_of(given)}
-        for account in self._all_now():
-            brought.require(account)
+        # Proofs are done before the lock is taken; what they are asked for depends on the budget alone.
+        for budget in list(self._budgets.values()) or [account.budget for account in self._all_now()]:
+            brought.to(budget)
         marks.reach("validated")
         with self._store.change() as transaction:
             marks.reach("locked")
@@ -138,7 +139,7 @@ class Ledger:
             marks.reach("appended")
         if refused is not None:
             largest = min(account.largest_epsilon() for account in accounts)
-            raise exceeded(refused, brought.to(refused), largest)
+            raise exceeded(refused, brought.to(refused.budget), largest)
         return Charge(row.place, row.digest, label, tuple(content["rules"][self._account]), self._note)
 
     def release(self, certified: Any, answer: Any, *, reason: str, entropy: Entropy | None = None) -> Any:
