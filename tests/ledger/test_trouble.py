@@ -270,6 +270,35 @@ def test_a_url_that_means_nothing_is_refused(given: Any):
         nw.Ledger.open(given)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        "postgresql://ann:hush/hush@host/db",
+        "postgresql://ann:hush#hush@host/db",
+        "postgresql://ann:hush?hush@host/db",
+        "postgresql://ann:hu:sh@hush@host:hush/db",
+        "postgresql://ann:hush@[::1/db",
+        "host=localhost password=hush",
+    ],
+)
+def test_a_password_that_breaks_the_url_is_not_shown(given: str):
+    with pytest.raises(nw.errors.InvalidInputError) as told:
+        nw.Ledger.open(given)
+    assert "hush" not in str(told.value)
+
+
+def test_a_ledger_that_cannot_be_made_leaves_no_file(path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(self: Any, head: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite.SQLiteStore, "_write_head", full)
+        with pytest.raises(nw.errors.LedgerError, match="was not made"):
+            nw.Ledger.create(path, budget=nw.PureDP(1))
+    assert not path.exists()
+    nw.Ledger.create(path, budget=nw.PureDP(1))
+
+
 def test_what_is_no_ledger_is_refused(tmp_path: Path, server: Server):
     (tmp_path / "text").write_text("hello " * 1000)
     (tmp_path / "empty").write_bytes(b"")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from typing import Any
 
@@ -162,20 +161,6 @@ class NaiveBayes(Spending, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         parts = split_budget(epsilon, weights, optimised=self.budget == "optimised")
         with self._charged(parts, sizes, len(sought), most):
             self._release_parts(rows, place, iter(parts), most, given)
-
-    def _charged(
-        self, parts: list[Fraction], sizes: Mapping[int, int], sought: int, most: int
-    ) -> AbstractContextManager[Any]:
-        """The whole fit as one charge of the ledger, if there is one; made before anything is released."""
-        if self.ledger is None:
-            return nullcontext()
-        classes, shares = len(self.classes_), iter(parts)
-        asked = [(classes, Fraction(1)), *((classes * k, Fraction(1)) for k in sizes.values())]
-        asked += [(MAGNITUDES, Fraction(1))] * sought
-        numeric = (len(parts) - len(asked)) // 2
-        asked += [(classes, Fraction(1)), (classes, Fraction(1, 2))] * numeric
-        planned = [self._noise(cells, most, each, next(shares)) for cells, each in asked]
-        return self.ledger.charge(planned, reason="naive Bayes, one fit")
 
     def _release_parts(
         self,

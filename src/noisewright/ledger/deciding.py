@@ -185,7 +185,10 @@ def budget_at(rows: Reading, place: int) -> Budget:
     data = rows.at(place).read()
     if "budget" not in data:
         raise damaged(place, "it sets no budget")
-    found = Budget.from_dict(place, data["budget"])
+    try:
+        found = Budget.from_dict(place, data["budget"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise damaged(place, f"it sets no budget that can be read ({type(error).__name__})") from None
     require_sound(found.requirement, found.rules)
     return found
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from noisewright.ledger import marks
-from noisewright.ledger.chain import Head, Row
+from noisewright.ledger.chain import Head, Row, damaged
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.checking import Verified, verified
 from noisewright.ledger.costed import accepted, certificate_of, neighbours_of, question_of, require_readable
@@ -73,7 +73,9 @@ class Ledger:
         version = found._store.version()
         if version > VERSION:
             raise newer(version)
-        if 0 < version < VERSION:
+        if not version:
+            raise LedgerError(f"there is no ledger in {found.url}; make it with Ledger.create.")
+        if version < VERSION:
             found._store.migrate()
         with found._store.look() as rows:
             found._accounts(rows)
@@ -268,7 +270,10 @@ class Ledger:
         return found
 
     def _account_of(self, name: str, data: Mapping[str, Any], rows: Reading) -> Account:
-        state = State.from_dict(data["accounts"][name])
+        try:
+            state = State.from_dict(data["accounts"][name])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise damaged(data["place"], f"it does not say how the account stands ({type(error).__name__})") from None
         if state.budget_at not in self._budgets:
             self._budgets[state.budget_at] = budget_at(rows, state.budget_at)
         return Account(name, self._budgets[state.budget_at], state)

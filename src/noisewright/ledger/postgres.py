@@ -12,11 +12,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlunsplit
 
 from noisewright.ledger import marks
 from noisewright.ledger.chain import Head, Row, column
-from noisewright.ledger.stores import VERSION, Transaction, as_query, hidden, newer, passwords_in, without_password
+from noisewright.ledger.stores import (
+    VERSION,
+    Transaction,
+    as_query,
+    hidden,
+    newer,
+    parts_of,
+    passwords_in,
+    without_password,
+)
 from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
 
 try:
@@ -49,7 +58,7 @@ class PostgresStore:
     """Rows of one ledger of a database; `?ledger=name` in the URL says which, "noisewright" if it does not."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
+        parts = parts_of(url)
         given = parse_qsl(parts.query, keep_blank_values=True)
         names = [value for key, value in given if key == "ledger"] or [_DEFAULT]
         self.name = names[-1]

@@ -56,14 +56,19 @@ class SQLiteStore:
             raise LedgerError(f"there is a file {self.path} already; open it, or choose another name.") from None
         except OSError as error:
             raise LedgerError(f"{self.path} cannot be made ({error.strerror or error}).") from None
-        with self._reporting("the ledger was not made"), closing(self._connect()) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            for step in (step for steps in MIGRATIONS for step in steps):
-                connection.execute(step)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            _Rows(connection).append(first)
-            connection.execute("COMMIT")
-            self._write_head(first.head)
+        try:
+            with self._reporting("the ledger was not made"), closing(self._connect()) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                for step in (step for steps in MIGRATIONS for step in steps):
+                    connection.execute(step)
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+                _Rows(connection).append(first)
+                connection.execute("COMMIT")
+                self._write_head(first.head)
+        except BaseException:
+            # The file is ours, and nobody could charge a ledger without a head.
+            self.path.unlink(missing_ok=True)
+            raise
 
     @contextmanager
     def change(self) -> Iterator[Transaction]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from noisewright.ledger.chain import Head, Row
 from noisewright.problem.errors import InvalidInputError, LedgerError
@@ -16,6 +17,11 @@ VERSION = 2
 
 _SECRET = ("password", "sslpassword")
 _HIDDEN = "***"
+_WHERE = re.compile(r"((\[[0-9a-fA-F:.]+\]|[^:,\[\]]*)(:[0-9]+)?(,|$))*")
+_AMBIGUOUS = (
+    "the url cannot be read; give postgresql://user@host:port/database?ledger=name, with / ? # @ and : in names and"
+    " passwords written as %2F %3F %23 %40 and %3A."
+)
 
 
 class Reading(Protocol):
@@ -76,6 +82,8 @@ def store_for(url: str | Path) -> Store:
     if not isinstance(url, str) or not url:
         raise InvalidInputError("url is no text; give the path of a file, or postgresql://user@host/database.")
     scheme, mark, rest = url.partition("://")
+    if not mark and "password=" in url:
+        raise InvalidInputError("url is a list of settings with a password; give postgresql://user@host/database.")
     if not mark:
         return _sqlite(Path(url))
     if scheme == "sqlite":
@@ -108,9 +116,21 @@ def newer(found: int) -> LedgerError:
     )
 
 
+def parts_of(url: str) -> SplitResult:
+    """The parts of a URL; refuses one in which a password could be taken for something else, without showing it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise InvalidInputError(_AMBIGUOUS) from None
+    where = parts.netloc.rpartition("@")[2]
+    if "@" in parts.path + parts.query + parts.fragment or parts.fragment or not _WHERE.fullmatch(where):
+        raise InvalidInputError(_AMBIGUOUS)
+    return parts
+
+
 def without_password(url: str) -> str:
     """The URL without any password in it; what is shown, written and copied."""
-    parts = urlsplit(url)
+    parts = parts_of(url)
     user, mark, place = parts.netloc.rpartition("@")
     kept = [(key, value) for key, value in parse_qsl(parts.query) if key.lower() not in _SECRET]
     return urlunsplit(parts._replace(netloc=user.partition(":")[0] + mark + place, query=as_query(kept)))
@@ -123,7 +143,7 @@ def as_query(pairs: list[tuple[str, str]]) -> str:
 
 def passwords_in(url: str) -> list[str]:
     """The passwords that a URL holds, so that messages of others can be freed of them."""
-    parts = urlsplit(url)
+    parts = parts_of(url)
     found = [parts.netloc.rpartition("@")[0].partition(":")[2]]
     found += [value for key, value in parse_qsl(parts.query) if key.lower() in _SECRET]
     # As it was typed and as it is meant, the longer first, which may hold the shorter.
