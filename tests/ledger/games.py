@@ -38,13 +38,13 @@ class Release:
     def pure(self) -> Fraction | None:
         return None if self.delta else self.epsilon
 
-    def pair(self) -> Pair:
+    def pair(self, spare: Fraction = Fraction(0)) -> Pair:
         return self.epsilon, self.delta
 
-    def gaussian(self) -> Pair:
+    def gaussian(self, spare: Fraction = Fraction(0)) -> Pair:
         return squared_of_pure(self.epsilon), self.delta
 
-    def concentrated(self) -> Pair:
+    def concentrated(self, spare: Fraction = Fraction(0)) -> Pair:
         return self.epsilon**2 / 2, self.delta
 
     def divergence(self, order: Fraction) -> Fraction | None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.records import digest
-from noisewright.proof.costs import Costs, Pair
+from noisewright.proof.costs import NO_DELTA, Costs, Pair
 from noisewright.sample.certified import Certified
 from noisewright.sample.uniform import WordStream
 
@@ -64,17 +64,17 @@ class TogetherCosts:
         """The sum of the epsilons."""
         return _sum([part.pure() for part in self._parts])
 
-    def pair(self) -> Pair | None:
+    def pair(self, spare: Fraction = NO_DELTA) -> Pair | None:
         """The sums of epsilons and of deltas."""
-        return _sums([part.pair() for part in self._parts])
+        return _sums([part.pair(spare / len(self._parts)) for part in self._parts])
 
-    def gaussian(self) -> Pair | None:
+    def gaussian(self, spare: Fraction = NO_DELTA) -> Pair | None:
         """The sums of squared lengths and of deltas."""
-        return _sums([part.gaussian() for part in self._parts])
+        return _sums([part.gaussian(spare / len(self._parts)) for part in self._parts])
 
-    def concentrated(self) -> Pair | None:
+    def concentrated(self, spare: Fraction = NO_DELTA) -> Pair | None:
         """The sums of concentrations and of deltas."""
-        return _sums([part.concentrated() for part in self._parts])
+        return _sums([part.concentrated(spare / len(self._parts)) for part in self._parts])
 
     def divergence(self, order: Fraction) -> Fraction | None:
         """The sum of the divergences of one order."""

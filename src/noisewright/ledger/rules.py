@@ -30,9 +30,11 @@ from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP
 from noisewright.proof.costs import Costs, Pair
 
 Amounts = Mapping[str, Fraction]
-Brings = Callable[[Any, Costs], Amounts | None]
+Brings = Callable[[Any, Costs, Fraction], Amounts | None]
 SHARES = {"basic": Fraction(1, 2), "gaussian": Fraction(1, 4), "concentrated": Fraction(1, 4)}
 """How delta is divided between the rules of (epsilon, delta), unless the owner of the ledger says otherwise."""
+_PLANS_PER_DELTA = 64
+"""How many plans, each with an epsilon for every delta, shall find room in a rule's delta."""
 _EXACT_BITS = 160
 _TOTAL_BITS = 256
 
@@ -62,22 +64,22 @@ class Notion:
     means: str
 
 
-def _pure(budget: Any, costs: Costs) -> Amounts | None:
+def _pure(budget: Any, costs: Costs, spare: Fraction) -> Amounts | None:
     epsilon = costs.pure()
     return None if epsilon is None else {"epsilon": epsilon}
 
 
-def _concentrated_alone(budget: Any, costs: Costs) -> Amounts | None:
+def _concentrated_alone(budget: Any, costs: Costs, spare: Fraction) -> Amounts | None:
     found = costs.concentrated()
     return None if found is None or found[1] else {"rho": found[0]}
 
 
-def _divergence(budget: Any, costs: Costs) -> Amounts | None:
+def _divergence(budget: Any, costs: Costs, spare: Fraction) -> Amounts | None:
     found = costs.divergence(budget.alpha)
     return None if found is None else {"divergence": found}
 
 
-def _share(budget: Any, costs: Costs) -> Amounts | None:
+def _share(budget: Any, costs: Costs, spare: Fraction) -> Amounts | None:
     metric = costs.metric()
     share = None if metric is None else largest_share(metric, budget.metric)
     return None if share is None else {"share": share}
@@ -93,15 +95,15 @@ NOTIONS: dict[str, Notion] = {
     "renyi": Notion(_divergence, "the divergences of the budget's order add up to at most its epsilon"),
     "metric": Notion(_share, "the releases' shares of the budget's distances add up to at most 1"),
     "basic": Notion(
-        lambda budget, costs: _with_delta("epsilon", costs.pair()),
+        lambda budget, costs, spare: _with_delta("epsilon", costs.pair(spare)),
         "the epsilons add up to at most the budget's, and the deltas to at most the rule's share",
     ),
     "gaussian": Notion(
-        lambda budget, costs: _with_delta("mu_squared", costs.gaussian()),
+        lambda budget, costs, spare: _with_delta("mu_squared", costs.gaussian(spare)),
         "the squared lengths of normal curves add up to at most the one whose curve passes the budget's epsilon",
     ),
     "concentrated": Notion(
-        lambda budget, costs: _with_delta("rho", costs.concentrated()),
+        lambda budget, costs, spare: _with_delta("rho", costs.concentrated(spare)),
         "the rhos add up to at most the one that converts to the budget's epsilon",
     ),
 }
@@ -179,7 +181,8 @@ def _sound(rule: Rule, budget: ApproxDP) -> bool:
 
 def brings(rule: Rule, budget: Any, costs: Costs) -> Amounts | None:
     """What a charge brings to a rule: proven upper bounds, shortened upward; None if there are none."""
-    found = NOTIONS[rule.name].brings(budget, costs)
+    spare = rule.limits.get("delta", Fraction(0)) / _PLANS_PER_DELTA
+    found = NOTIONS[rule.name].brings(budget, costs, spare)
     return None if found is None else {name: shortened(value, _EXACT_BITS) for name, value in found.items()}
 
 

@@ -38,24 +38,29 @@ from noisewright.proof.strategy import squared_reach as strategy_reach
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
 
 Pair = tuple[Fraction, Fraction]
+NO_DELTA = Fraction(0)
 _BITS = 192
 _GRID = 1 << 80
 _WORTH_A_DELTA = Fraction(9, 10)
 
 
 class Costs(Protocol):
-    """What one release, or a whole plan of them, costs; every number is a proven upper bound, None if there is none."""
+    """What one release, or a whole plan of them, costs; every number is a proven upper bound, None if there is none.
+
+    `spare` is a delta that a rule can well spare: a plan, which knows an epsilon for every delta, takes the one there. A
+    single release has its delta already.
+    """
 
     def pure(self) -> Fraction | None:
         """Epsilon of pure privacy."""
 
-    def pair(self) -> Pair | None:
+    def pair(self, spare: Fraction = NO_DELTA) -> Pair | None:
         """One (epsilon, delta), chosen once."""
 
-    def gaussian(self) -> Pair | None:
+    def gaussian(self, spare: Fraction = NO_DELTA) -> Pair | None:
         """(mu^2, delta): but for delta, no easier to tell apart than normal laws at distance mu."""
 
-    def concentrated(self) -> Pair | None:
+    def concentrated(self, spare: Fraction = NO_DELTA) -> Pair | None:
         """(rho, delta): but for delta, the Renyi divergence of every order a > 1 is at most rho a."""
 
     def divergence(self, order: Fraction) -> Fraction | None:
@@ -92,14 +97,14 @@ class MechanismCosts:
         said = self._held.epsilon if self._said_pair() and not self._certificate.bound else None
         return _smaller(said, self._proven(PureDP(LARGEST_EPSILON)))
 
-    def pair(self) -> Pair | None:
+    def pair(self, spare: Fraction = NO_DELTA) -> Pair | None:
         """What the certificate says; (epsilon, 0) where pure privacy is proven at no larger an epsilon."""
         pure = self.pure()
         if self._said_pair() and (pure is None or pure > self._held.epsilon):
             return self._held.epsilon, self._certificate.bound
         return None if pure is None else (pure, Fraction(0))
 
-    def gaussian(self) -> Pair | None:
+    def gaussian(self, spare: Fraction = NO_DELTA) -> Pair | None:
         """The squared length of the longest difference in units of continuous Gaussian noise, or what a pair implies.
 
         Rule: the worst (epsilon, delta)-private pair of laws is revealed with probability delta and else randomised
@@ -115,7 +120,7 @@ class MechanismCosts:
         pair = self.pair()
         return _chosen(_smaller(square, implied), None if pair is None else (squared_of_pure(pair[0]), pair[1]))
 
-    def concentrated(self) -> Pair | None:
+    def concentrated(self, spare: Fraction = NO_DELTA) -> Pair | None:
         """The proven rho; epsilon^2 / 2 of pure privacy, or of a pair with its delta.
 
         Rule: pure epsilon implies rho = epsilon^2 / 2; what a pair leaves open is a pure release but for delta.
