@@ -47,8 +47,8 @@ _WORTH_A_DELTA = Fraction(9, 10)
 class Costs(Protocol):
     """What one release, or a whole plan of them, costs; every number is a proven upper bound, None if there is none.
 
-    `spare` is a delta that a rule can well spare: a plan, which knows an epsilon for every delta, takes the one there. A
-    single release has its delta already.
+    `spare` is a delta that a rule can well spare: a plan, which knows an epsilon for every delta, takes the one there.
+    A single release has its delta already.
     """
 
     def pure(self) -> Fraction | None:
