@@ -222,13 +222,13 @@ def gaussian_square(mechanism: Any) -> Fraction | None:
 
 @gaussian_square.register
 def _(mechanism: Additive) -> Fraction | None:
-    return _one_law(mechanism.law, mechanism.query.sensitivity)
+    return law_square(mechanism.law, mechanism.query.sensitivity)
 
 
 @gaussian_square.register
 def _(mechanism: Alike) -> Fraction | None:
     """Squared lengths of the bins that change add up."""
-    one = _one_law(mechanism.part.law, Fraction(1))
+    one = law_square(mechanism.part.law, Fraction(1))
     return None if one is None else mechanism.query.together * one
 
 
@@ -254,6 +254,7 @@ def _(mechanism: ColumnGaussian) -> Fraction | None:
     return column_reach(mechanism) / mechanism.std**2
 
 
-def _one_law(law: Any, reach: Fraction) -> Fraction | None:
+def law_square(law: Any, reach: Fraction) -> Fraction | None:
+    """mu^2 of continuous Gaussian noise on a number that moves by so much at most; None for other laws."""
     normal = isinstance(law, Gaussian) or (isinstance(law, GeneralizedGaussian) and law.power == 2)
     return 2 * concentrated_rho(law, reach)[0] if normal else None
