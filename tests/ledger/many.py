@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 
-def forked(task: Callable[[], Any]) -> tuple[int, int]:
-    """Start a process that does the task: its id, and where its result can be read."""
+def forked(task: Callable[[], Any], patience: int = 250) -> tuple[int, int]:
+    """Start a process that does the task within so many seconds: its id, and where its result can be read."""
     read, write = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries are idle here
@@ -23,7 +23,7 @@ def forked(task: Callable[[], Any]) -> tuple[int, int]:
     os.close(read)
     code = 1
     try:
-        signal.alarm(250)
+        signal.alarm(patience)
         with os.fdopen(write, "w") as out:
             json.dump(task(), out)
         code = 0
@@ -41,9 +41,9 @@ def outcome(child: int, read: int) -> tuple[int, Any]:
     return os.waitstatus_to_exitcode(status), json.loads(text) if text else None
 
 
-def together(tasks: list[Callable[[], Any]]) -> list[Any]:
+def together(tasks: list[Callable[[], Any]], patience: int = 250) -> list[Any]:
     """Do all tasks at once; every one must succeed."""
-    started = [forked(task) for task in tasks]
+    started = [forked(task, patience) for task in tasks]
     ended = [outcome(*one) for one in started]
     assert [code for code, _ in ended] == [0] * len(tasks)
     return [result for _, result in ended]
