@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from json import loads
@@ -22,6 +23,8 @@ from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, Le
 
 _WAIT = 120.0
 """Seconds to wait for other writers."""
+_LOOK_EVERY = 10
+"""Milliseconds after which a waiting writer looks anew."""
 
 MIGRATIONS = (
     (
@@ -75,7 +78,7 @@ class SQLiteStore:
         """Holds the write lock of the file from here to the commit; then the head is brought up under it again."""
         with closing(self._open()) as connection:
             with self._reporting("nothing was charged"):
-                connection.execute("BEGIN IMMEDIATE")
+                _begin(connection)
                 self._agree(connection)
             rows = _Rows(connection)
             try:
@@ -182,7 +185,7 @@ class SQLiteStore:
         """Bring the head up to what was written, unless the next writer did."""
         if self.head().count >= written.count:
             return
-        connection.execute("BEGIN IMMEDIATE")
+        _begin(connection)
         try:
             self._agree(connection)
         finally:
@@ -230,6 +233,25 @@ class SQLiteStore:
             raise LedgerDamagedError(f"{self.path} is damaged, or no ledger ({error}); {what}.") from None
         except OSError as error:
             raise LedgerError(f"{self.path}: {error.strerror or error}; {what}.") from None
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Take the write lock of the file, or wait for it.
+
+    SQLite's own wait looks less and less often, up to ten times a second; among many writers that leaves the file idle.
+    """
+    end = time.monotonic() + _WAIT
+    connection.execute(f"PRAGMA busy_timeout = {_LOOK_EVERY}")
+    try:
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {1000 * _WAIT:.0f}")
 
 
 def _advice(error: sqlite3.OperationalError) -> str:
