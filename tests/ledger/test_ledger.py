@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 import pytest
 
 import noisewright as nw
+from noisewright.ledger import stores
+from noisewright.ledger.stores import every_row
 from noisewright.sample.certified import make_certified
 from tests.ledger import menu
 
@@ -130,9 +132,22 @@ def test_no_row_holds_a_float(url: str):
     def refuse(text: str) -> NoReturn:
         raise AssertionError(f"{text} is a float")
 
-    with ledger._store.look() as rows:
-        for row in rows.rows():
-            json.loads(row.body, parse_float=refuse)
+    for row in every_row(ledger._store):
+        json.loads(row.body, parse_float=refuse)
+
+
+def test_whoever_reads_rows_slowly_stops_nobody(url: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stores, "_AT_A_TIME", 2)
+    ledger = nw.Ledger.create(url, budget=nw.PureDP(1))
+    for i in range(3):
+        ledger.charge(menu.laplace("0.1"), reason=f"before {i}")
+    seen = []
+    for row in ledger.rows():
+        seen.append(row["place"])
+        if len(seen) <= 5:
+            ledger.charge(menu.laplace("0.1"), reason=f"while reading row {row['place']}")
+    assert ledger.verify().charges == 8
+    assert seen == list(range(9))
 
 
 def test_several_releases_can_be_one_charge(path: Path):

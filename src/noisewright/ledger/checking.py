@@ -11,7 +11,7 @@ from noisewright.ledger.deciding import raised_state
 from noisewright.ledger.reading import Account
 from noisewright.ledger.rules import require_sound
 from noisewright.ledger.state import Budget, State, read
-from noisewright.ledger.stores import Store
+from noisewright.ledger.stores import Store, every_row
 from noisewright.problem.errors import LedgerDamagedError, NoisewrightError
 
 
@@ -33,9 +33,8 @@ def verified(store: Store, exported: Head | None = None) -> Verified:
     """
     store.integrity()
     replay = _Replay(exported)
-    with store.look() as rows:
-        for row in rows.rows():
-            replay.follow(row)
+    for row in every_row(store):
+        replay.follow(row)
     last = replay.finished()
     # The head beside the rows was compared when the rows were opened; others may have written since.
     return Verified(last.count, replay.charges, last, tuple(replay.remarks))

@@ -27,7 +27,7 @@ from noisewright.ledger.deciding import (
 )
 from noisewright.ledger.reading import Account, exceeded
 from noisewright.ledger.state import Budget, State
-from noisewright.ledger.stores import VERSION, Reading, Store, newer, store_for
+from noisewright.ledger.stores import VERSION, Reading, Store, every_row, newer, store_for
 from noisewright.ledger.words import html_table, in_words, table
 from noisewright.problem.errors import InvalidInputError, LedgerError
 from noisewright.problem.numbers import Number
@@ -205,9 +205,8 @@ class Ledger:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Every row as plain data, in order, each checked against its digest."""
-        with self._store.look() as rows:
-            for row in rows.rows():
-                yield {**row.read(), "digest": row.digest}
+        for row in every_row(self._store):
+            yield {**row.read(), "digest": row.digest}
 
     def verify(self, head: Head | Mapping[str, Any] | None = None) -> Verified:
         """Check the whole chain, every sum and every grant; with `head`, that an exported head is part of it.

@@ -265,10 +265,9 @@ class _Rows:
     def at(self, place: int) -> Row:
         return self._one(f"{_COLUMNS} AND place = %s", place)
 
-    def rows(self, start: int = 0) -> Iterator[Row]:
-        with self._connection.cursor() as cursor:
-            for found in cursor.stream(f"{_COLUMNS} AND place >= %s ORDER BY place", (self._name, start)):
-                yield Row(*found)
+    def rows(self, start: int, most: int) -> list[Row]:
+        question = f"{_COLUMNS} AND place >= %s ORDER BY place LIMIT %s"
+        return [Row(*found) for found in self._connection.execute(question, (self._name, start, most))]
 
     def append(self, row: Row) -> None:
         self._connection.execute(

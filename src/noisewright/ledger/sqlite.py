@@ -280,9 +280,9 @@ class _Rows:
     def at(self, place: int) -> Row:
         return self._one(f"{_COLUMNS} WHERE place = ?", place)
 
-    def rows(self, start: int = 0) -> Iterator[Row]:
-        for found in self._connection.execute(f"{_COLUMNS} WHERE place >= ? ORDER BY place", (start,)):
-            yield Row(*found)
+    def rows(self, start: int, most: int) -> list[Row]:
+        question = f"{_COLUMNS} WHERE place >= ? ORDER BY place LIMIT ?"
+        return [Row(*found) for found in self._connection.execute(question, (start, most))]
 
     def append(self, row: Row) -> None:
         self._connection.execute("INSERT INTO rows VALUES (?, ?, ?, ?)", (row.place, row.account, row.body, row.digest))

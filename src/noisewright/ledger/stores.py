@@ -17,6 +17,7 @@ VERSION = 2
 
 _SECRET = ("password", "sslpassword")
 _HIDDEN = "***"
+_AT_A_TIME = 1000
 _WHERE = re.compile(r"((\[[0-9a-fA-F:.]+\]|[^:,\[\]]*)(:[0-9]+)?(,|$))*")
 _AMBIGUOUS = (
     "the url cannot be read; give postgresql://user@host:port/database?ledger=name, with / ? # @ and : in names and"
@@ -36,8 +37,8 @@ class Reading(Protocol):
     def at(self, place: int) -> Row:
         """The row at a place."""
 
-    def rows(self, start: int = 0) -> Iterator[Row]:
-        """Rows from a place on, in order."""
+    def rows(self, start: int, most: int) -> list[Row]:
+        """So many rows from a place on at most, in order."""
 
 
 class Transaction(Reading, Protocol):
@@ -73,6 +74,18 @@ class Store(Protocol):
 
     def integrity(self) -> None:
         """Let the store look for damage of its own kind; LedgerDamagedError if there is any."""
+
+
+def every_row(store: Store) -> Iterator[Row]:
+    """All rows in order, some at a time: between them others may write, and what they add comes too."""
+    place = 0
+    while True:
+        with store.look() as rows:
+            found = rows.rows(place, _AT_A_TIME)
+        yield from found
+        if len(found) < _AT_A_TIME:
+            return
+        place += len(found)
 
 
 def store_for(url: str | Path) -> Store:
