@@ -21,6 +21,7 @@ def test_verify_says_what_was_proven(cli: Cli, mechanism: Path):
         "Bound:  1",
         "Rule:   pure/levels-within-reach",
         "Query:  one number, sensitivity 1",
+        "People: declared, one person changes the answer by what was declared",
         f"Digest: {digest}",
     ]
 

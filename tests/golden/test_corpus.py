@@ -73,9 +73,12 @@ def _is_renewed(path: Path) -> bool:
 
 @each_file
 def test_a_saved_mechanism_is_read_and_written_again_without_any_change(path: Path):
-    written = _load(path).to_dict()
+    written, read = _load(path).to_dict(), _read(path)
     if not _is_renewed(path):
-        assert written == _read(path)
+        if "neighbours" not in read["certificate"]:
+            # What files of older versions leave unsaid, and nothing else, is said when they are written again.
+            read = _resealed(read, "certificate", neighbours=written["certificate"]["neighbours"])
+        assert written == read
         return
     assert written["mechanism"] == renewed(_read(path)["mechanism"])
     assert nw.Certified.from_dict(written).to_dict() == written
@@ -87,7 +90,7 @@ def test_a_saved_mechanism_is_proven_again_for_exactly_what_was_claimed(path: Pa
     assert certified.mechanism.digest == certified.certificate.mechanism
     proven = nw.certify(certified.mechanism, certified.certificate.requirement).to_dict()
     if not _is_renewed(path):
-        assert proven == claimed
+        assert proven == {"neighbours": proven["neighbours"], **claimed}
         return
     assert proven["requirement"] == claimed["requirement"]
     # The same number, written with 80 binary places.

@@ -9,7 +9,10 @@ import pytest
 from tests.mutation.mutants import ROOT, DoesNotApplyError, Mutant, planted, read, rooms
 from tests.mutation.run import CAUGHT, MISFIT, SURVIVED, Bench, Result, benches, good_enough, main, results, table
 
-ROOMS = ("app", "lab", "laws", "learn", "ledger", "mechanisms", "numerics", "problem", "proof", "sample", "search")
+ROOMS = (
+    *("accounting", "app", "lab", "laws", "learn", "ledger", "mechanisms", "numerics", "problem", "proof", "sample"),
+    "search",
+)
 """Rooms that must have mutants: exactly those with a file here, at least LEAST of them in each."""
 LEAST = 8
 SELECTION = {
@@ -17,6 +20,7 @@ SELECTION = {
     "numerics": ("hull-is-its-low-end",),
     "mechanisms": ("computed-answers-are-not-contracted",),
     "proof": ("composed-laplace-smallest-shifts", "losses-rounded-down"),
+    "accounting": ("dots-rounded-down",),
     "sample": ("a-changed-mechanism-is-drawn",),
 }
 """Fast ones that are planted in every test run."""

@@ -10,16 +10,19 @@ from typing import Annotated, Any
 from noisewright.app.answers import read_truth, shown, truth_of
 from noisewright.app.options import MechanismFile, SavedFile, option
 from noisewright.app.output import check_places, page, remark, say, writing
+from noisewright.problem.fields import exact_text
+from noisewright.problem.neighbours import WORDS
 from noisewright.problem.numbers import show
 
 
 def verify(file: SavedFile) -> None:
-    """Prove again what a saved mechanism or report claims; a file that was edited or claims too much is refused."""
+    """Prove again what a saved mechanism, report or plan claims; one that was edited or claims too much is refused."""
+    from noisewright.accounting.saved import FORMAT as PLAN
     from noisewright.sample.certified import read_file
-    from noisewright.search.report.report import FORMAT
+    from noisewright.search.report.report import FORMAT as REPORT
 
     data = read_file(file)
-    lines = _verified_report(data) if data.get("format") == FORMAT else _verified_mechanism(data)
+    lines = {REPORT: _verified_report, PLAN: _verified_plan}.get(str(data.get("format")), _verified_mechanism)(data)
     width = max(len(name) for name, _ in lines) + 2
     say("\n".join(f"{name + ':':<{width}}{text}" for name, text in lines))
 
@@ -34,6 +37,7 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Bound", _exact(certificate.bound)),
         ("Rule", certificate.rule),
         ("Query", str(certified.mechanism.query)),
+        ("People", f"{certificate.neighbours}, {WORDS[certificate.neighbours]}"),
         ("Digest", certified.to_dict()["digest"]),
     ]
 
@@ -50,6 +54,23 @@ def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Utility", report.title),
         ("Best", "no bound proven" if report.bound is None else f"no better than {number(report.bound)} is possible"),
         *((f"{i}", f"{c.name}, {number(c.value)}, gap {gap_text(c.gap)}") for i, c in enumerate(report.candidates, 1)),
+        ("Digest", data["digest"]),
+    ]
+
+
+def _verified_plan(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from noisewright.accounting.saved import plan_from_dict
+
+    plan = plan_from_dict(data)
+    certificate = plan.certificate
+    return [
+        ("Proven", f"for {plan.neighbours} neighbours, rule {certificate.rule}"),
+        *((f"{part.times} x", f"{part.label} (rule {part.rule})") for part in certificate.parts),
+        *([] if plan.groups is None else [("Groups", f"a person is in at most {plan.groups} of them")]),
+        *(
+            (f"delta {show(exact_text(delta))}", f"epsilon {show(exact_text(epsilon))}")
+            for delta, epsilon in data["claims"]
+        ),
         ("Digest", data["digest"]),
     ]
 

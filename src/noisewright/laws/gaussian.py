@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 from noisewright.laws.base import LAWS, MOST_MIXED, Crossing, SmoothLaw, bracket_crossing, mixed
@@ -62,7 +63,12 @@ class GaussianMixture(SmoothLaw):
         return self._mean(lambda part: part.moment(power, field), field)
 
     def _mean(self, function: Callable[[Gaussian], Value], field: Field) -> Value:
-        return mixed(self.stds, self.weights, lambda std: function(Gaussian(std)), field)
+        return mixed(self.stds, self.weights, lambda std: function(_of_std(std)), field)
+
+
+@lru_cache(maxsize=256)
+def _of_std(std: Fraction) -> Gaussian:
+    return Gaussian(std)
 
 
 LARGEST_POWER = Fraction(100)
@@ -127,6 +133,8 @@ def _float_crossing(power: float, level: float) -> float:
     while rise(high) < level:
         low, high = high, 2 * high
     at_low, at_high = rise(low) - level, rise(high) - level
+    if at_high == 0:
+        return high
     for turn in range(200):
         # False position, with a halving every third turn so that neither end stays behind.
         middle = low - at_low * (high - low) / (at_high - at_low) if turn % 3 else (low + high) / 2

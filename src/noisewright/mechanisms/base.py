@@ -80,6 +80,11 @@ class Mechanism(Record, Errors):
     query: Any
 
     @property
+    def relation(self) -> str:
+        """Which datasets are neighbours (`problem.neighbours`): what the question says."""
+        return str(self.query.neighbours)
+
+    @property
     def errors(self) -> Errors:
         """What is known of released minus true answers."""
         return self

@@ -13,6 +13,7 @@ from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import Matrix as RationalMatrix, Rational, rational, rationals, tuple_of
+from noisewright.problem.neighbours import DECLARED
 from noisewright.problem.numbers import Number, data_value, parameter
 from noisewright.problem.records import record
 
@@ -69,6 +70,11 @@ class MinkowskiExponential(Mechanism):
     def query(self) -> str:
         """What it answers, in words."""
         return f"one of {len(self.answers)} answers, released as one of {len(self.candidates)} candidates"
+
+    @property
+    def relation(self) -> str:
+        """The answers within the reach were declared to be neighbours."""
+        return DECLARED
 
     def distance(self, a: Point, b: Point, field: Field) -> Value:
         """||a - b||_p^p."""

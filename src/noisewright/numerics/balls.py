@@ -132,12 +132,21 @@ def _exact(end: Ball) -> Fraction:
 
 def mass_product(factors: list[list[int]], bits: int) -> list[int]:
     """Product of polynomials whose coefficients are masses in units of 2^-bits, each rounded up to that unit."""
-    rest = [fmpz_poly(factor) for factor in factors]
+    rest = list(factors)
     while len(rest) > 1:
         rest.sort(key=len)
-        product = (rest[0] * rest[1]).coeffs()
-        rest = [*rest[2:], fmpz_poly([-(-int(c) >> bits) for c in product])]
-    return [int(c) for c in rest[0].coeffs()]
+        rest = [*rest[2:], convolved(rest[0], rest[1], bits)]
+    return rest[0]
+
+
+def convolved(left: list[int], right: list[int], bits: int, *, up: bool = True) -> list[int]:
+    """The masses of a sum of two independent whole numbers, in units of 2^-bits; each rounded up, or each down.
+
+    Zeros at the end may be missing.
+    """
+    one = fmpz_poly(left)
+    product = (one * (one if right is left else fmpz_poly(right))).coeffs()
+    return [-(-int(c) >> bits) for c in product] if up else [int(c) >> bits for c in product]
 
 
 def angle(sine: Ball, cosine: Ball) -> Ball:

@@ -3,7 +3,7 @@
 - queries, histogram, linear, workload: one number, several, counts by bin, linear questions about a universe or a
   table, choices
 - sensitivity: every difference that one person can make, as a set
-- privacy: requirements
+- privacy, neighbours: requirements, and between which datasets they hold
 - metrics, geometry: budgets for pairs of elements
 - utility, utilities, divergences: what a utility is, and all of them
 - errors, remarks: the tree of errors, and warnings

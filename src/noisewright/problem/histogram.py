@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.neighbours import ADD_REMOVE, REPLACE
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import Record, record
 
@@ -35,6 +36,11 @@ class Histogram(Record):
     replace: fields.Flag = fields.flag(default=False)
     integer: ClassVar[bool] = True
     exact: ClassVar[bool] = True
+
+    @property
+    def neighbours(self) -> str:
+        """Which datasets are neighbours."""
+        return REPLACE if self.replace else ADD_REMOVE
 
     def __init__(self, bins: int | Iterable[Label], *, bins_per_person: int = 1, replace: bool = False) -> None:
         labels = None

@@ -8,10 +8,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
+from noisewright.problem.neighbours import REPLACE
 from noisewright.problem.numbers import Number, data_value, parameter, precision_bits
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import Record, record
@@ -75,6 +76,7 @@ class Linear(Record):
     denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True, like="numerators")
     names: fields.Texts = fields.tuple_of(fields.text(), like="numerators")
     people: fields.MaybeWhole = fields.optional(fields.whole(at_least=1, hint=": how many people there are, or None"))
+    neighbours: ClassVar[str] = REPLACE
 
     def __init__(
         self,

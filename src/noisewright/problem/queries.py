@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Flag, Flags, flag, one_of, one_or_many
+from noisewright.problem.neighbours import DECLARED
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Family, Record, keep, record
 from noisewright.problem.sensitivity import SETS, SensitivitySet
@@ -43,6 +44,7 @@ class Choice(Record):
         raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT, default=1
     )
     exact: fields.Flag = fields.flag(default=False, absent=True)
+    neighbours: ClassVar[str] = DECLARED
 
     def __str__(self) -> str:
         return f"one of {len(self.candidates)} candidates, score sensitivity {show(self.sensitivity)}"
@@ -62,6 +64,7 @@ class Bounded(Record):
     bias: fields.MaybeRational = fields.optional(fields.rational())
     exact: fields.Flag = fields.flag(default=False, absent=True)
     integer: ClassVar[bool] = False
+    neighbours: ClassVar[str] = DECLARED
 
     def __post_init__(self) -> None:
         low, high = self.inputs
@@ -129,6 +132,7 @@ class Scalar(Record):
     integer: fields.Flag = fields.flag()
     exact: fields.Flag = fields.flag(absent=True)
     bounded: Bounded | None = fields.derived(compare=True)
+    neighbours: ClassVar[str] = DECLARED
 
     def __init__(
         self,
@@ -222,6 +226,11 @@ class Vector(Record):
         count, kind = self.dimension, "whole number" if self.integer is True else "number"
         mixed = f" ({sum(self.whole)} of them whole)" if self.mixed else ""
         return f"{count} {kind}{'s' if count > 1 else ''}{mixed}, {self.sensitivity}"
+
+    @property
+    def neighbours(self) -> str:
+        """Which datasets are neighbours: what the set says."""
+        return self.sensitivity.neighbours
 
     @property
     def dimension(self) -> int:

@@ -28,6 +28,7 @@ from noisewright.problem.fields import (
     tuple_of,
     whole,
 )
+from noisewright.problem.neighbours import DECLARED, REPLACE
 from noisewright.problem.numbers import Number, sensitivity_value, show
 from noisewright.problem.records import Family, Record, keep, record
 
@@ -56,6 +57,7 @@ class _Set(Record):
     """What every set has."""
 
     __slots__ = ()
+    neighbours: ClassVar[str] = DECLARED
 
     @property
     def kind(self) -> str:
@@ -172,6 +174,7 @@ class Replace(_Each):
     each: Rationals = _extents()
     moves: ClassVar[str] = "one falls and another rises"
     most: ClassVar[int] = 2
+    neighbours: ClassVar[str] = REPLACE
 
     def repeats(self, moving: int) -> int:
         # What rises must fall again.

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import over_denominators, rational_rows
+from noisewright.problem.neighbours import ADD_REMOVE, REPLACE
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import Family, Record, record
@@ -122,6 +123,11 @@ class Workload(Record):
         at_least=1, at_most=10**6, default=1, absent=1, hint=": in how many cells one person is counted"
     )
     replace: fields.Flag = fields.flag(default=False, absent=False)
+
+    @property
+    def neighbours(self) -> str:
+        """Which datasets are neighbours."""
+        return REPLACE if self.replace else ADD_REMOVE
 
     def __init__(self, matrix: Iterable[Iterable[Number]], *, cells_per_person: int = 1, replace: bool = False) -> None:
         listed = Listed(*over_denominators(rational_rows(matrix)))

@@ -5,7 +5,9 @@
 - pure, approximate, probabilistic, renyi: one number, by kind of requirement
 - twofold, mixtures: what those rules need of two-fold laws and of Gaussian mixtures
 - vectors, vector_gaussian, several, alike: several numbers, and histograms
-- composed, losses, whole_losses: privacy losses of independent noises, composed
+- composed, moves, losses, whole_losses: privacy losses of independent noises, composed
+- profiles, profiles_of, profiles_laws: what a profile is, and those of mechanisms and of laws
+- profiles_*: profiles by kind of law, of several noises, and pairs of neighbours from below
 - bounded: answers in bounds
 - strategy: workloads
 - metric, linear, choice: metric privacy; linear questions under ordinary privacy; choices

@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 from noisewright.mechanisms.base import Mechanism
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.matrices import Unchanging
+from noisewright.problem.neighbours import METRIC
 from noisewright.problem.numbers import above, show
-from noisewright.problem.privacy import PureDP, Requirement
+from noisewright.problem.privacy import MetricPrivacy, PureDP, Requirement
 from noisewright.problem.records import load_room
 from noisewright.proof.provers import PROVERS
 
@@ -25,18 +26,24 @@ class Certificate(Unchanging):
     """What was proven: the bound, by which rule, for the mechanism with this digest.
 
     The bound is the proven value of the requirement's last parameter (epsilon for pure
-    differential privacy), at most what was required. Guarantees: instances come from `certify` alone.
+    differential privacy), at most what was required. `neighbours` says which datasets it is about: those that differ
+    by one person who comes or goes (`add-remove`) or is replaced (`replace`), whose element changes (`metric`), or
+    those for whom a sensitivity was `declared`. Guarantees: instances come from `certify` alone.
     """
 
     requirement: Requirement
     bound: Fraction
     rule: str
     mechanism: str
+    neighbours: str
 
-    def __init__(self, requirement: Requirement, bound: Fraction, rule: str, mechanism: str, maker: object) -> None:
+    def __init__(
+        self, requirement: Requirement, bound: Fraction, rule: str, mechanism: str, neighbours: str, maker: object
+    ) -> None:
         if maker is not _MAKER or hasattr(self, "mechanism"):
             raise UncertifiedError("a certificate is made by certify(mechanism, requirement) and by nothing else.")
-        for name, value in (("requirement", requirement), ("bound", bound), ("rule", rule), ("mechanism", mechanism)):
+        given = (requirement, bound, rule, mechanism, neighbours)
+        for name, value in zip(("requirement", "bound", "rule", "mechanism", "neighbours"), given, strict=True):
             object.__setattr__(self, name, value)
 
     def __setstate__(self, state: Any) -> NoReturn:
@@ -55,6 +62,7 @@ class Certificate(Unchanging):
             "bound": str(self.bound),
             "rule": self.rule,
             "mechanism": self.mechanism,
+            "neighbours": self.neighbours,
         }
 
 
@@ -89,9 +97,14 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
             bound=bound,
             requirement=requirement,
         )
-    return Certificate(requirement, bound, name, mechanism.digest, _MAKER)
+    # A metric is a statement about pairs of elements, whatever the question says of people.
+    neighbours = METRIC if type(requirement) is MetricPrivacy else mechanism.relation
+    return Certificate(requirement, bound, name, mechanism.digest, neighbours, _MAKER)
 
 
 def certificate_matches(certificate: Certificate, claimed: Mapping[str, Any]) -> bool:
-    """Whether a claim read from a file says exactly what was proven just now."""
-    return certificate.to_dict() == dict(claimed)
+    """Whether a claim read from a file says exactly what was proven just now.
+
+    Claims of older versions do not name their neighbours; one that does must name the right ones.
+    """
+    return certificate.to_dict() == {"neighbours": certificate.neighbours, **claimed}

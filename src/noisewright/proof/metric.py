@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.numerics.distances import float_view
 from noisewright.numerics.pairs import Cost, violation
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.metrics import Scaled
+from noisewright.problem.metrics import Hamming, Scaled
 from noisewright.problem.privacy import MetricPrivacy
 from noisewright.proof.provers import proves
 
 Proven = tuple[Fraction, str]
+_BLOCK_ENTRIES = 1 << 21
 
 
 @proves(MetricPrivacy, LinearLaplace)
@@ -76,6 +79,22 @@ def metric_mwem(mechanism: MetricMWEM, requirement: MetricPrivacy) -> Proven:
     """
     _check(mechanism, requirement.metric, Cost.largest(mechanism.columns, mechanism.rate))
     return Fraction(1), "metric/mwem-every-pair"
+
+
+def farthest(metric: Any) -> Fraction:
+    """A rational at or above the largest distance of two elements: what pure privacy under replacement costs.
+
+    Found in floats, each of which is within a known margin of its distance; the same budget for every pair is exact.
+    """
+    if isinstance(metric, Hamming):
+        return metric.epsilon
+    view, largest, start = float_view(metric), 0.0, 0
+    while start < view.size:
+        stop = min(view.size, start + max(1, _BLOCK_ENTRIES // (view.size - start)))
+        largest, start = max(largest, float(view.rows(start, stop).max())), stop
+    if not math.isfinite(largest):
+        raise UncertifiedError("refused: some distances of the metric are larger than floats can hold.")
+    return (Fraction(largest) + Fraction(view.slack)) * (1 + 2 * Fraction(view.margin))
 
 
 def _check(mechanism: Any, metric: Any, costs: Iterable[Cost]) -> None:

@@ -22,21 +22,12 @@ from noisewright.numerics.balls import Ball, ball, ceil_scaled, mass_product, pr
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
-from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points, SensitivitySet
+from noisewright.problem.sensitivity import L1Ball, L2Ball, Points
 from noisewright.proof.approximate import additive_delta
-from noisewright.proof.composed import (
-    Move,
-    hockey_stick,
-    joint_delta,
-    move_of,
-    squared_length,
-    undominated,
-    worst_choices,
-    worst_of_groups,
-)
+from noisewright.proof.composed import Move, hockey_stick, joint_delta, move_of, squared_length
+from noisewright.proof.moves import worst_moves
 from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
-    as_counted,
     counted,
     most_moving,
     moved,
@@ -148,22 +139,11 @@ def _losses_composed(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fract
     chosen = mechanism.query.sensitivity
     plain = counted(mechanism.query)
     kind = chosen.kind if plain is None else plain.kind
-    choices = _choices(mechanism, chosen, 0)
+    choices = worst_moves(mechanism, chosen, move_of)
     name = "enclosing-box" if isinstance(chosen, L1Ball | L2Ball) and plain is None else kind
     # Whole numbers that could move by less than one do not move at all.
     delta = max((_of_choice(choice, epsilon) for choice in choices if choice), default=Fraction(0))
     return delta, f"approximate/composed-{name}"
-
-
-def _choices(mechanism: PerCoordinate, chosen: SensitivitySet, start: int) -> list[tuple[Move, ...]]:
-    """The moves of the worst differences of a set whose numbers begin at a place."""
-    if isinstance(chosen, Groups):
-        return worst_of_groups([_choices(mechanism, part, start + at) for at, part in chosen.placed()], chosen.at_most)
-    if isinstance(chosen, Points):
-        return undominated(_moves(mechanism, row, start) for row in chosen.rows)
-    if (plain := as_counted(chosen)) is not None:
-        return list(worst_choices(_moves(mechanism, plain.each, start), plain.together))
-    return [tuple(_moves(mechanism, chosen.extents, start))]
 
 
 def _of_choice(moves: Sequence[Move], epsilon: Fraction) -> Fraction:
@@ -173,13 +153,6 @@ def _of_choice(moves: Sequence[Move], epsilon: Fraction) -> Fraction:
     return (
         joint_delta(moves, epsilon) if len(known) < len(squares) else gaussian_delta(epsilon, sum(known, Fraction(0)))
     )
-
-
-def _moves(mechanism: PerCoordinate, differences: Sequence[Fraction], start: int) -> list[Move]:
-    """How far the noise of each number moves on its lattice, for those that do."""
-    parts = mechanism.parts[start : start + len(differences)]
-    reaches = [(part, moved(part, abs(d))) for part, d in zip(parts, differences, strict=True) if part and d]
-    return [move_of(part.law, reach) for part, reach in reaches if reach]
 
 
 def _one_at_a_time(mechanism: PerCoordinate, requirement: ApproxDP) -> Fraction:

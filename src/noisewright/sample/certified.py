@@ -25,6 +25,7 @@ from noisewright.problem.errors import (
 )
 from noisewright.problem.fields import exact_text
 from noisewright.problem.matrices import Unchanging
+from noisewright.problem.neighbours import WORDS
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.privacy import REQUIREMENTS, Requirement
 from noisewright.problem.records import digest, load_room
@@ -123,6 +124,7 @@ class Certified(Unchanging):
             f"Answers {self.mechanism.query} under {requirement}.",
             f"Promise: whatever one person's data are, {requirement.promise()}; proven with bound"
             f" {show(self.certificate.bound)} (rule {self.certificate.rule}), for exactly the noise that is drawn.",
+            f"Neighbours: {self.certificate.neighbours}, {WORDS[self.certificate.neighbours]}.",
             *describe_error(self.mechanism),
         ]
         return "\n".join(lines)
@@ -242,6 +244,7 @@ def _renewed_claim(certificate: Certificate, data: Mapping[str, Any]) -> Mapping
         met = certificate.bound <= exact_text(claim["bound"]) + _LAST_PLACE
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         return claim
-    if not met or claim.get("mechanism") != digest(data["mechanism"]):
+    named = claim.get("neighbours", certificate.neighbours)
+    if not met or claim.get("mechanism") != digest(data["mechanism"]) or named != certificate.neighbours:
         return claim
     return {**claim, **certificate.to_dict(), "requirement": claim["requirement"]}

@@ -82,9 +82,9 @@ def test_the_shown_bound_is_not_below_and_close(bound):
 def test_certificates_are_made_by_nothing_else():
     certificate = certify(HONEST["laplace"], PureDP(1))
     with pytest.raises(UncertifiedError, match="nothing else"):
-        Certificate(PureDP(1), ONE, "pure/laplace", HONEST["laplace"].digest, object())
+        Certificate(PureDP(1), ONE, "pure/laplace", HONEST["laplace"].digest, "declared", object())
     with pytest.raises(TypeError):
-        Certificate(PureDP(1), ONE, "pure/laplace", HONEST["laplace"].digest)  # type: ignore[call-arg]
+        Certificate(PureDP(1), ONE, "pure/laplace", HONEST["laplace"].digest, "declared")  # type: ignore[call-arg]
     with pytest.raises((UncertifiedError, ValueError, TypeError)):
         replace(certificate, bound=Fraction(0))  # type: ignore[call-arg]  # that it fails is the point
     with pytest.raises(AttributeError):
@@ -104,3 +104,7 @@ def test_a_claim_matches_only_if_every_word_of_it_does():
     for field in said:
         assert not certificate_matches(certificate, {**said, field: "other"})
     assert not certificate_matches(certificate, {**said, "more": 1})
+    # Claims of older versions do not name their neighbours; nothing else may be missing.
+    for field in said:
+        left = {name: value for name, value in said.items() if name != field}
+        assert certificate_matches(certificate, left) is (field == "neighbours")

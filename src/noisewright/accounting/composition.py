@@ -1,0 +1,276 @@
+"""`compose`: a plan of many releases, added up and proven like a mechanism.
+
+The plan fixes the profile of every release before the first answer; questions, order and early stopping may depend
+on answers, and nothing that is left unused comes back. What may be chosen later belongs to a filter, not here.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+from noisewright.accounting.certificate import MAKER, RULE, Bracket, Part, PlanCertificate
+from noisewright.accounting.curve import Curve
+from noisewright.accounting.evaluation import losses_above, losses_below, slack, with_one_more
+from noisewright.accounting.grids import DEPTHS, Leaf, chosen
+from noisewright.accounting.lattice import Grid
+from noisewright.accounting.releases import Pairs
+from noisewright.accounting.structure import Composed, end_of, leaves_of, pairs_of, total_of
+from noisewright.numerics.remembered import Remembered
+from noisewright.numerics.special import shortened
+from noisewright.problem.errors import InvalidInputError, UncertifiedError
+from noisewright.problem.matrices import Unchanging
+from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.records import digest
+from noisewright.proof.profiles import Profile
+
+_DIGITS = 64
+_KEPT: Remembered[Any] = Remembered()
+_SHARED = "every answer moved by its whole sensitivity, to the same side"
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, init=False)
+class Composition(Unchanging):
+    """A plan: what all its releases together give away about one person, proven.
+
+    Guarantees: `delta` and `epsilon` are at or above the truth for every pair of neighbours, in whole numbers and
+    balls; instances come from `compose` alone. The plan is fixed before the first answer.
+    """
+
+    parts: tuple[tuple[Any, int], ...]
+    groups: int | None
+    certificate: PlanCertificate
+
+    def __init__(
+        self,
+        maker: object,
+        parts: tuple[tuple[Any, int], ...],
+        groups: int | None,
+        neighbours: str,
+        grids: tuple[Grid, ...] | None = None,
+    ) -> None:
+        if maker is not MAKER or hasattr(self, "parts"):
+            raise UncertifiedError("a composition is made by compose(releases) and by nothing else.")
+        if groups is not None and any(times != 1 for _, times in parts):
+            raise UncertifiedError("each group of a plan is one release, or one plan of its own; refused.")
+        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "groups", groups)
+        told = tuple(Part(thing.label, times, thing.profile().rule, name_of(thing)) for thing, times in parts)
+        found = grids or tuple(chosen(self.leaves(), depth) for depth in DEPTHS)
+        named = [[part.digest, part.times] for part in told]
+        name = digest({"parts": named, "groups": groups, "neighbours": neighbours})
+        certificate = PlanCertificate(
+            MAKER, parts=told, groups=groups, neighbours=neighbours, grids=found, rule=RULE, plan=name
+        )
+        object.__setattr__(self, "certificate", certificate)
+
+    def __setstate__(self, state: Any) -> NoReturn:
+        raise UncertifiedError("a composition is proven when it is read; use load, from_dict or pickle.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from noisewright.accounting.saved import plan_from_dict
+
+        return plan_from_dict, (self.to_dict(),)
+
+    def delta(self, epsilon: Number) -> Fraction:
+        """At this epsilon, a delta at or above the least that holds for all releases together."""
+        wanted = _not_negative(epsilon, "epsilon")
+        value = Fraction(1)
+        for place, depth in enumerate(DEPTHS):
+            value = self.curve(place).delta(wanted)
+            if value >= depth.least:
+                break
+        end, lost = self.end
+        if end is not None and wanted >= end:
+            value = min(value, lost)
+        return shortened(value, _DIGITS)
+
+    def epsilon(self, delta: Number) -> Fraction:
+        """At this delta, an epsilon at or above the least that holds: the end of a bracket that was checked.
+
+        Raises UncertifiedError where no finite epsilon is proven: more than this delta is lost altogether.
+        """
+        wanted = _delta(delta)
+        found = self.curve(_place(wanted)).epsilon(wanted)
+        end, lost = self.end
+        if end is not None and lost <= wanted:
+            found = end if found is None else min(found, end)
+        if found is None:
+            least = shortened(self.curve(len(DEPTHS) - 1).delta(Fraction(10**6)), 20)
+            raise UncertifiedError(
+                f"no finite epsilon is proven at delta = {show(wanted)}: with a chance of up to {show(least)} this plan"
+                " gives everything away; ask for a larger delta.",
+                delta=wanted,
+                least=least,
+            )
+        return found
+
+    def bracket(self, *, epsilon: Number | None = None, delta: Number | None = None) -> Bracket:
+        """Between what and what the delta at an epsilon lies, or the epsilon at a delta.
+
+        The lower end belongs to one pair of neighbours that all releases share: every answer is moved by its whole
+        sensitivity, to the same side. Where a release has no such pair, it is None.
+        """
+        if (epsilon is None) == (delta is None):
+            raise InvalidInputError("give either epsilon=... or delta=..., the other one is what is bracketed.")
+        if epsilon is not None:
+            upper = self.delta(epsilon)
+            place = next((i for i, depth in enumerate(DEPTHS) if upper >= depth.least), len(DEPTHS) - 1)
+            wanted = parameter(epsilon, "epsilon")
+            lows = [curve.delta(wanted + moved) for curve, moved in self._curves_below(place)]
+        else:
+            wanted = _delta(parameter(delta, "delta"))  # type: ignore[arg-type]  # one of the two is given
+            upper = self.epsilon(wanted)
+            found = [(curve.epsilon(wanted), moved) for curve, moved in self._curves_below(_place(wanted))]
+            lows = [max(Fraction(0), low - moved) for low, moved in found if low is not None]
+        if not lows:
+            return Bracket(None, upper, "none is known for every release")
+        return Bracket(min(upper, max(lows)), upper, _SHARED)
+
+    def renyi(self, alpha: Number) -> Fraction:
+        """An upper bound of the Renyi divergence of an order: the proven bounds of the releases, added up."""
+        order = parameter(alpha, "alpha")
+        if order <= 1:
+            raise InvalidInputError(f"alpha is {show(order)}; give an order above 1.", alpha=order)
+        return total_of([(thing.renyi(order), times) for thing, times in self.parts], self.groups)
+
+    def zcdp(self) -> Fraction:
+        """The rho of zero-concentrated privacy: the proven bounds of the releases, added up."""
+        return self.rho()
+
+    def rho(self) -> Fraction:
+        """The same as `zcdp`, as a release of a larger plan is asked."""
+        return total_of([(thing.rho(), times) for thing, times in self.parts], self.groups)
+
+    def plus(self, release: Any, times: int = 1) -> Composition:
+        """The plan with more releases, by one product instead of all of them; for plans without groups.
+
+        They have to be fixed as the others are: in advance. Numbers may differ from those of the same plan composed
+        at once by less than both are away from the truth.
+        """
+        from noisewright.accounting.compose import longer
+
+        plan, more = longer(self, release, times)
+        leaves = leaves_of(more, None, 0)
+        for place, kept in list(_KEPT.of(self).items()):
+            if isinstance(place, int):
+                grid = plan.certificate.grids[place]
+                losses = with_one_more(kept[0], leaves, grid)
+                _KEPT.of(plan)[place] = losses, Curve(losses, grid, up=True)
+        return plan
+
+    @property
+    def neighbours(self) -> str:
+        """Which change of the data the plan's privacy is about."""
+        return self.certificate.neighbours
+
+    @property
+    def label(self) -> str:
+        """What it is, for people."""
+        return f"a plan of {sum(times for _, times in self.parts)} releases"
+
+    @property
+    def end(self) -> tuple[Fraction | None, Fraction]:
+        """The sum of the largest losses, None where there is none, and what may be lost beyond it."""
+        return end_of(self.leaves())
+
+    def profile(self) -> Profile:
+        """The profile of the whole plan, as one release of a larger one."""
+        return Composed(self, 0)
+
+    def leaves(self, place: int = 0) -> list[Leaf]:
+        """The profiles that are composed, and how often each; those of groups as fine as the depth needs."""
+        return leaves_of(self.parts, self.groups, place)
+
+    def pairs(self) -> Pairs | None:
+        """One pair of neighbours that all releases share; None where a release has none."""
+        return pairs_of(self.parts, self.groups)
+
+    def curve(self, place: int) -> Curve:
+        """The proven curve on the grid of a depth."""
+        kept = _KEPT.of(self)
+        if place not in kept:
+            grid = self.certificate.grids[place]
+            losses = losses_above(self.leaves(place), grid)
+            kept[place] = losses, Curve(losses, grid, up=True)
+        found: Curve = kept[place][1]
+        return found
+
+    def _curves_below(self, place: int) -> list[tuple[Curve, Fraction]]:
+        kept = _KEPT.of(self)
+        if ("below", place) not in kept:
+            kept["below", place] = self._below(place)
+        found: list[tuple[Curve, Fraction]] = kept["below", place]
+        return found
+
+    def _below(self, place: int) -> list[tuple[Curve, Fraction]]:
+        pairs = self.pairs()
+        if pairs is None:
+            return []
+        # From below fewer cells are as tight.
+        grid = replace(self.certificate.grids[place], fineness=DEPTHS[place].fineness)
+        moved = slack(sum(times for _, _, times in pairs))
+        turned = tuple((pair.turned(), profile, times) for pair, profile, times in pairs)
+        both = [pairs] if all(a[0] is b[0] for a, b in zip(pairs, turned, strict=True)) else [pairs, turned]
+        found = [losses_below(each, grid) for each in both]
+        return [(Curve(losses, grid, up=False), moved) for losses in found if losses is not None]
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """The curve delta(epsilon) as a picture, written to a file if one is named."""
+        from noisewright.accounting.shown import picture
+
+        return picture(self, path)
+
+    def __str__(self) -> str:
+        return str(self.certificate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with epsilons that are proven at some deltas, and a digest of the whole content."""
+        from noisewright.accounting.saved import plan_to_dict
+
+        return plan_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Composition:
+        """Read back what `to_dict` wrote, and prove it again."""
+        from noisewright.accounting.saved import plan_from_dict
+
+        return plan_from_dict(data)
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan to a JSON file."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Composition:
+        """Read a JSON file written by `save`, and prove it again."""
+        from noisewright.accounting.saved import load_plan
+
+        return load_plan(path)
+
+
+def name_of(thing: Any) -> str:
+    """The digest of a release or of a plan."""
+    return str(thing.certificate.plan) if isinstance(thing, Composition) else digest(thing.to_dict())
+
+
+def _place(delta: Fraction) -> int:
+    """The depth at which a delta is read."""
+    return next((place for place, depth in enumerate(DEPTHS) if delta >= depth.least), len(DEPTHS) - 1)
+
+
+def _not_negative(value: Number, name: str) -> Fraction:
+    exact = parameter(value, name)
+    if exact < 0:
+        raise InvalidInputError(f"{name} is {show(exact)}; it must be at least 0.", given=exact)
+    return exact
+
+
+def _delta(value: Number) -> Fraction:
+    exact = _not_negative(value, "delta")
+    if exact >= 1:
+        raise InvalidInputError(f"delta is {show(exact)}; it must be below 1.", given=exact)
+    return exact

@@ -1,0 +1,89 @@
+"""The curve delta(epsilon) that losses on a lattice stand for, read from above or from below.
+
+delta(epsilon) = infinite + sum over losses x > epsilon of mass (1 - e^(epsilon - x)). With the sum A of the masses from
+the first such place on, and the sum B of mass e^(x0 - x), x0 being that place, it is infinite + A - e^(epsilon - x0) B.
+B is rounded down for an upper bound and up for a lower one, the exponential is a ball, and the end of it is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from noisewright.accounting.lattice import Grid, Losses
+from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, lower, precision, upper
+from noisewright.numerics.bisection import first_true
+
+_GUARD = 40
+_EPSILON_BITS = 64
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Curve:
+    """A composed profile: at or above the truth if `up`, else at or below it."""
+
+    step: Fraction
+    first: int
+    up: bool
+    bits: int
+    infinite: int
+    tails: tuple[int, ...]
+    faded: tuple[int, ...]
+
+    def __init__(self, losses: Losses, grid: Grid, *, up: bool) -> None:
+        step, bits = grid.step(losses.level), grid.mass_bits + _GUARD
+        with precision(bits + _GUARD):
+            fade = (floor_scaled if up else ceil_scaled)(ball(-step).exp(), bits)
+        tails, faded = [0], [0]
+        for mass in reversed(losses.masses):
+            tails.append(tails[-1] + (mass << _GUARD))
+            kept = faded[-1] * fade
+            faded.append((mass << _GUARD) + (kept >> bits if up else -(-kept >> bits)))
+        given = {"step": step, "first": losses.first, "up": up, "bits": bits, "infinite": losses.infinite << _GUARD}
+        for name, value in (*given.items(), ("tails", tuple(tails[::-1])), ("faded", tuple(faded[::-1]))):
+            object.__setattr__(self, name, value)
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """The value at an epsilon of any sign: at most 1 from above, at least 0 from below."""
+        place = min(max(0, math.floor(epsilon / self.step) + 1 - self.first), len(self.tails) - 1)
+        one = 1 << self.bits
+        with precision(self.bits + _GUARD):
+            weight = ball(epsilon - (self.first + place) * self.step).exp()
+            if self.up:
+                taken = floor_scaled(weight * ball(self.faded[place]), 0)
+            else:
+                taken = ceil_scaled(weight * ball(self.faded[place]), 0)
+        value = self.infinite + self.tails[place] - taken
+        return Fraction(min(one, value) if self.up else max(0, value), one)
+
+    def epsilon(self, delta: Fraction) -> Fraction | None:
+        """From above, an epsilon >= 0 at which the curve was checked to be at most delta; None if it nowhere is.
+
+        From below, an epsilon >= 0 at which it was checked to exceed delta, or 0; None if it does everywhere.
+        """
+        if self.delta(Fraction(0)) <= delta:
+            return Fraction(0)
+        start, last = max(0, -self.first), len(self.tails) - 1
+        if not self._holds(last, delta):
+            return None
+        place = start if self._holds(start, delta) else first_true(lambda i: self._holds(i, delta), start, last)
+        return self._inside(place, delta)
+
+    def _at(self, place: int) -> Fraction:
+        return (self.first + place) * self.step
+
+    def _holds(self, place: int, delta: Fraction) -> bool:
+        return self.delta(self._at(place)) <= delta
+
+    def _inside(self, place: int, delta: Fraction) -> Fraction:
+        """Where the curve passes delta in the cell that ends at a place."""
+        with precision(self.bits + _GUARD):
+            wanted = ball(self.infinite + self.tails[place] - delta * (1 << self.bits)) / ball(self.faded[place])
+            ratio = wanted.log()
+            scale = Fraction(2) ** (math.frexp(float(self._at(place)) or 1.0)[1] - _EPSILON_BITS)
+            if self.up:
+                found = math.ceil((upper(ratio) + self._at(place)) / scale) * scale
+            else:
+                found = math.floor((lower(ratio) + self._at(place)) / scale) * scale
+        return max(found, Fraction(0))

@@ -1,0 +1,132 @@
+"""Plans in files: every release, every grid and every number in the file is proven again, and nothing is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from noisewright.accounting.compose import made
+from noisewright.accounting.composition import Composition
+from noisewright.accounting.grids import DEPTHS, chosen
+from noisewright.accounting.lattice import Grid
+from noisewright.accounting.releases import release_from_dict
+from noisewright.problem.errors import MechanismFileError, UncertifiedError
+from noisewright.problem.fields import exact_text
+from noisewright.problem.numbers import show
+from noisewright.problem.records import digest
+from noisewright.sample.certified import check_seal, read_file, reading
+
+FORMAT = "noisewright plan, version 1"
+CLAIMED = tuple(Fraction(1, 10**n) for n in (3, 6, 9, 12, 15))
+_FIELDS = {"parts", "groups", "neighbours", "grids", "claims"}
+_FACTOR = 16
+_MOST_PARTS = 100_000
+_DEEPEST = 8
+
+
+def plan_to_dict(plan: Composition) -> dict[str, Any]:
+    """Plain data with a digest of the whole content."""
+    content = {
+        "format": FORMAT,
+        "parts": [{"times": times, **_plain(thing)} for thing, times in plan.parts],
+        "groups": plan.groups,
+        "neighbours": plan.neighbours,
+        "grids": [_plain_grid(grid) for grid in plan.certificate.grids],
+        "claims": [[str(delta), str(epsilon)] for delta, epsilon in _claims(plan)],
+    }
+    return {**content, "digest": digest(content)}
+
+
+def _plain(thing: Any) -> dict[str, Any]:
+    return {"plan" if isinstance(thing, Composition) else "release": thing.to_dict()}
+
+
+def _plain_grid(grid: Grid) -> dict[str, Any]:
+    return {
+        "unit": str(grid.unit),
+        "fineness": str(grid.fineness),
+        "tail_bits": grid.tail_bits,
+        "mass_bits": grid.mass_bits,
+    }
+
+
+def _claims(plan: Composition) -> list[tuple[Fraction, Fraction]]:
+    """Epsilons that are proven when the plan is composed at once, as whoever reads the file will."""
+    afresh = made(plan.parts, plan.groups, plan.neighbours, plan.certificate.grids)
+    found = []
+    for delta in CLAIMED:
+        try:
+            found.append((delta, afresh.epsilon(delta)))
+        except UncertifiedError:
+            continue
+    return found
+
+
+def plan_from_dict(data: Mapping[str, Any], depth: int = 0) -> Composition:
+    """Read back what `to_dict` wrote, and prove it again.
+
+    Guarantees: returns only if the digest fits, every release is certified anew, and every claimed epsilon is proven.
+    """
+    check_seal(data, "plan", FORMAT, _FIELDS)
+    if depth > _DEEPEST:
+        raise MechanismFileError(f"the plan holds plans in plans more than {_DEEPEST} deep; refused.")
+    with reading("plan"):
+        if len(data["parts"]) > _MOST_PARTS:
+            raise MechanismFileError(f"the plan has more than {_MOST_PARTS} parts; refused.")
+        parts = tuple((_thing(one, depth), _count(one["times"])) for one in data["parts"])
+        groups = None if data["groups"] is None else _count(data["groups"])
+        grids = tuple(_grid(one) for one in data["grids"])
+        plan = made(parts, groups, data["neighbours"], grids)
+        _check_grids(plan)
+        claims = [(exact_text(delta), exact_text(epsilon)) for delta, epsilon in data["claims"]]
+        for delta, epsilon in claims:
+            if (proven := plan.epsilon(delta)) > epsilon:
+                raise MechanismFileError(
+                    f"epsilon is {show(epsilon)} at delta = {show(delta)} in the file, but {show(proven)} is what can"
+                    " be proven; refused."
+                )
+    return plan
+
+
+def _thing(data: Mapping[str, Any], depth: int) -> Any:
+    if set(data) == {"times", "plan"}:
+        return plan_from_dict(data["plan"], depth + 1)
+    if set(data) != {"times", "release"}:
+        raise MechanismFileError("a part of the plan is neither a release nor a plan; refused.")
+    return release_from_dict(data["release"])
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= 10**6:
+        raise MechanismFileError(f"the plan says {value!r:.20} where a number of times from 1 to a million belongs.")
+    return value
+
+
+def _grid(data: Mapping[str, Any]) -> Grid:
+    bits = [data["tail_bits"], data["mass_bits"]]
+    if any(type(value) is not int for value in bits):
+        raise MechanismFileError("a grid of the plan has no whole number of bits; refused.")
+    return Grid(exact_text(data["unit"]), exact_text(data["fineness"]), *bits)
+
+
+def _check_grids(plan: Composition) -> None:
+    """Keep a forged file from costing hours: its grids are about those that are chosen here."""
+    grids, leaves = plan.certificate.grids, plan.leaves()
+    own = [chosen(leaves, depth) for depth in DEPTHS]
+    near = len(grids) == len(own) and all(
+        a.unit > 0
+        and b.unit <= _FACTOR * a.unit
+        and a.unit <= _FACTOR * b.unit
+        and (b.fineness <= _FACTOR * a.fineness and a.fineness <= _FACTOR * b.fineness)
+        and (abs(a.tail_bits - b.tail_bits) <= 64 and abs(a.mass_bits - b.mass_bits) <= 64)
+        for a, b in zip(grids, own, strict=True)
+    )
+    if not near:
+        raise MechanismFileError("the grids of the plan are far from those that it needs; compose it again.")
+
+
+def load_plan(path: str | Path) -> Composition:
+    """The plan in a file that `save` wrote, proven again."""
+    return plan_from_dict(read_file(path))

@@ -1,0 +1,126 @@
+"""Releases in words, and events of another library."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+import noisewright as nw
+from noisewright.accounting.events import parts_of_event
+from noisewright.accounting.releases import Noise, Pair
+from noisewright.accounting.words import parts_of_words
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.lattice import Lattice
+from noisewright.problem.errors import InvalidInputError, MechanismFileError
+from noisewright.sample.certified import make_certified
+
+
+@pytest.mark.parametrize(
+    ("text", "release", "times"),
+    [
+        ("gaussian(sigma=40) x 1000", Noise(Gaussian(40), 1), 1000),
+        ("Gaussian( sigma = 1/3 , sensitivity=2 )", Noise(Gaussian("1/3"), 2), 1),
+        ("laplace(epsilon=0.1) x 20", Noise(Laplace(10), 1), 20),
+        ("laplace(epsilon=0.1, sensitivity=3)*2", Noise(Laplace(30), 3), 2),
+        ("laplace(scale=7) × 2", Noise(Laplace(7), 1), 2),
+        ("discrete_laplace(epsilon=0.5, sensitivity=2)", Noise(DiscreteLaplace(4), 2), 1),
+        ("discrete-laplace(scale=5)", Noise(DiscreteLaplace(5), 1), 1),
+        ("discrete_gaussian(sigma=3) x 4", Noise(DiscreteGaussian(3), 1), 4),
+        ("randomized_response(epsilon=1)", Pair(1, 0, True), 1),
+        ("randomised_response(epsilon=1)", Pair(1, 0, True), 1),
+        ("pair(epsilon=1, delta=1e-6) x 1_000", Pair(1, "1e-6"), 1000),
+        ("pair(epsilon=0, delta=0.1)", Pair(0, "0.1"), 1),
+    ],
+)
+def test_words_name_a_release_and_how_often(text, release, times):
+    assert parts_of_words(text) == [(release, times)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("gauss(sigma=1)", "no release that is known by name"),
+        ("gaussian", "is no release"),
+        ("gaussian(sigma=1", "is no release"),
+        ("gaussian(sigma=1) y 3", "is no release"),
+        ("gaussian(sigma=1) x", "is no release"),
+        ("gaussian(sigma=1) x -3", "is no release"),
+        ("gaussian(sigma=1) x 0", "from 1 to"),
+        ("gaussian()", "not complete"),
+        ("gaussian(scale=1)", "each once as name=number"),
+        ("gaussian(sigma=1, sigma=2)", "each once"),
+        ("gaussian(1)", "each once"),
+        ("gaussian(sigma=)", "finite number"),
+        ("gaussian(sigma=nan)", "finite number"),
+        ("gaussian(sigma=0)", "must be positive"),
+        ("laplace(epsilon=1, scale=2)", "not complete"),
+        ("laplace(epsilon=-1)", "must be positive"),
+        ("pair(epsilon=1)", "not complete"),
+        ("pair(epsilon=1, delta=1)", "below 1"),
+        ("pair(epsilon=1, delta=-0.1)", "at least 0"),
+        ("pair(epsilon=65, delta=0)", "at most 64"),
+        ("discrete_laplace(epsilon=1, sensitivity=1/2)", "whole"),
+        ("discrete_gaussian(sigma=1, sensitivity=1.5)", "whole"),
+        ("x" * 2000, "is no release"),
+    ],
+)
+def test_words_that_name_none_are_refused(text, words):
+    with pytest.raises(InvalidInputError, match=words):
+        nw.compose([text])
+
+
+def test_a_file_is_named_by_its_ending(tmp_path):
+    query = nw.Scalar(sensitivity=1, exact=True)
+    mechanism = nw.mechanisms.Additive(query, Laplace(2), Lattice("1/100", 0))
+    make_certified(mechanism, nw.PureDP("1/2")).save(tmp_path / "one x 2.json")
+    plan = nw.compose([f"{tmp_path}/one x 2.json x 3"])
+    assert plan.epsilon(0) == Fraction(3, 2)
+    with pytest.raises(MechanismFileError):
+        nw.compose([f"{tmp_path}/none.json"])
+
+
+def event(name, **fields):
+    return type(f"{name}DpEvent", (SimpleNamespace,), {})(**fields)
+
+
+def test_events_of_dp_accounting_are_read_with_their_counts():
+    inner = event("Composed", events=[event("Gaussian", noise_multiplier=2.5), event("NoOp")])
+    plan = event(
+        "Composed",
+        events=[
+            event("SelfComposed", event=event("SelfComposed", event=inner, count=3), count=5),
+            event("Laplace", noise_multiplier=4),
+            event("SelfComposed", event=event("DiscreteLaplace", noise_parameter=0.25, sensitivity=2), count=7),
+        ],
+    )
+    assert parts_of_event(plan) == [
+        (Noise(Gaussian("2.5"), 1), 15),
+        (Noise(Laplace(4), 1), 1),
+        (Noise(DiscreteLaplace(4), 2), 7),
+    ]
+
+
+def test_events_without_a_proof_are_refused():
+    for wrong in (
+        event("PoissonSampled", event=event("Gaussian", noise_multiplier=1), sampling_probability=0.1),
+        event("NonPrivate"),
+        event("Gaussian", noise_multiplier=0),
+        event("Gaussian", noise_multiplier=float("nan")),
+        event("SelfComposed", event=event("Gaussian", noise_multiplier=1), count=1.5),
+        event("DiscreteLaplace", noise_parameter=1, sensitivity=0.5),
+    ):
+        with pytest.raises(InvalidInputError):
+            nw.compose(wrong)
+
+
+def test_events_are_those_of_the_library_itself():
+    dp = pytest.importorskip("dp_accounting")
+    given = dp.SelfComposedDpEvent(dp.ComposedDpEvent([dp.GaussianDpEvent(40.0), dp.LaplaceDpEvent(10.0)]), 20)
+    plan = nw.compose(given)
+    assert plan.delta(1) == nw.compose(["gaussian(sigma=40) x 20", "laplace(epsilon=0.1) x 20"]).delta(1)
+    discrete = nw.compose(dp.dp_event.DiscreteLaplaceDpEvent(noise_parameter=0.5, sensitivity=1))
+    assert discrete.epsilon(0) == Fraction(1, 2)
