@@ -7,6 +7,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
+from noisewright.accounting.composition import Composition
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.records import digest
 from noisewright.proof.costs import NO_DELTA, Costs, Pair
@@ -30,7 +31,7 @@ class Costed(Protocol):
 
 
 Kind = TypeVar("Kind", bound=type)
-_ACCEPTED: set[type] = {Certified}
+_ACCEPTED: set[type] = {Certified, Composition}
 
 
 def chargeable(kind: Kind) -> Kind:
@@ -146,7 +147,7 @@ def _relation(part: Any) -> str:
     """The relation of one certificate; those of metric privacy speak of metrics whether or not they say so."""
     if part.costs().metric() is not None:
         return "metric"
-    return str(getattr(part.certificate, "neighbours", DECLARED))
+    return str(part.certificate.neighbours)
 
 
 class _BeforeTheDrawError(Exception):
