@@ -9,6 +9,8 @@ from noisewright import (
 )
 from noisewright.accounting.compose import compose as compose
 from noisewright.accounting.composition import Composition as Composition
+from noisewright.ledger.charge import Charge as Charge
+from noisewright.ledger.ledger import Ledger as Ledger
 from noisewright.problem.divergences import (
     ErrorEntropy as ErrorEntropy,
     HistogramEntropy as HistogramEntropy,

@@ -1,4 +1,5 @@
 from noisewright.problem.errors import (
+    BudgetExceeded as BudgetExceeded,
     InfeasibleError as InfeasibleError,
     InvalidAnswerError as InvalidAnswerError,
     InvalidInputError as InvalidInputError,
@@ -9,6 +10,8 @@ from noisewright.problem.errors import (
     InvalidPrivacyError as InvalidPrivacyError,
     InvalidQueryError as InvalidQueryError,
     InvalidUtilityError as InvalidUtilityError,
+    LedgerDamagedError as LedgerDamagedError,
+    LedgerError as LedgerError,
     MechanismFileError as MechanismFileError,
     MovedNameError as MovedNameError,
     SolverError as SolverError,

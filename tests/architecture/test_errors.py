@@ -11,7 +11,7 @@ import pytest
 
 from noisewright.problem import errors
 
-_LINE = re.compile(r"^(?P<indent>[│├└─ ]*)(?P<name>\w+Error)\b(?: \((?P<builtin>\w+)\))?")
+_LINE = re.compile(r"^(?P<indent>[│├└─ ]*)(?P<name>\w+Error|BudgetExceeded)\b(?: \((?P<builtin>\w+)\))?")
 _BUILTIN_ERRORS = {kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)}
 
 

@@ -15,7 +15,10 @@ from typing import Any, NoReturn
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 DESIGN = ("design", "--epsilon", "1", "--sensitivity", "1", "--utility", "squared-error")
-COMMANDS = ("design", "linear", "compose", "verify", "describe", "explain", "answer", "budget", "reproduce", "sweep")
+COMMANDS = (
+    *("design", "linear", "compose", "verify", "describe", "explain", "answer", "budget", "reproduce", "sweep"),
+    "ledger",
+)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,10 @@ import pytest
 from tests.mutation.mutants import ROOT, DoesNotApplyError, Mutant, planted, read, rooms
 from tests.mutation.run import CAUGHT, MISFIT, SURVIVED, Bench, Result, benches, good_enough, main, results, table
 
-ROOMS = ("accounting", "app", "lab", "laws", "learn", "mechanisms", "numerics", "problem", "proof", "sample", "search")
+ROOMS = (
+    *("accounting", "app", "lab", "laws", "learn", "ledger", "mechanisms", "numerics", "problem", "proof", "sample"),
+    "search",
+)
 """Rooms that must have mutants: exactly those with a file here, at least LEAST of them in each."""
 LEAST = 8
 SELECTION = {

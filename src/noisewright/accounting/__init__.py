@@ -9,6 +9,7 @@
 - curve: delta(epsilon) read from losses
 - grids: which lattice, by floats
 - saved, shown: files, proven again; tables and pictures
+- costs: what a plan brings to each sum that a ledger may keep
 
 Floats choose lattices and where tails are cut; they are never evidence. What is chosen after seeing answers is not
 composed here: that needs a filter.

@@ -52,6 +52,12 @@ class PlanCertificate(Unchanging):
     def __reduce__(self) -> NoReturn:
         raise UncertifiedError("a plan's certificate is proven, not copied; save the plan and load it.")
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what was added up, as a ledger keeps it."""
+        parts = [{"label": p.label, "times": p.times, "rule": p.rule, "digest": p.digest} for p in self.parts]
+        told = {"parts": parts, "groups": self.groups, "neighbours": self.neighbours}
+        return {**told, "rule": self.rule, "plan": self.plan}
+
     def __str__(self) -> str:
         several = f"a person in at most {self.groups} of these groups" if self.groups else "all of them together"
         lines = [f"{part.times} x {part.label} (rule {part.rule}, digest {part.digest[:12]})" for part in self.parts]

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from noisewright.accounting.certificate import MAKER, RULE, Bracket, Part, PlanCertificate
 from noisewright.accounting.curve import Curve
@@ -26,6 +26,9 @@ from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import digest
 from noisewright.proof.profiles import Profile
+
+if TYPE_CHECKING:
+    from noisewright.accounting.costs import PlanCosts
 
 _DIGITS = 64
 _KEPT: Remembered[Any] = Remembered()
@@ -144,6 +147,12 @@ class Composition(Unchanging):
     def rho(self) -> Fraction:
         """The same as `zcdp`, as a release of a larger plan is asked."""
         return total_of([(thing.rho(), times) for thing, times in self.parts], self.groups)
+
+    def costs(self) -> PlanCosts:
+        """What the whole plan brings to each sum that a ledger may keep, proven."""
+        from noisewright.accounting.costs import PlanCosts
+
+        return PlanCosts(self)
 
     def plus(self, release: Any, times: int = 1) -> Composition:
         """The plan with more releases, by one product instead of all of them; for plans without groups.

@@ -9,6 +9,7 @@ import typer
 
 import noisewright
 from noisewright.app import composing, designing, linear, reproducing, saved, sweep
+from noisewright.app.ledgers import ledgers
 from noisewright.app.output import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
 
 app = typer.Typer(
@@ -52,6 +53,7 @@ for command, function, example in (
     ("sweep", sweep.sweep, "noisewright sweep --sensitivity 1 --utility squared-error --epsilons 0.1,1"),
 ):
     app.command(command, epilog=f"Example:\n\n{example}")(function)
+app.add_typer(ledgers, name="ledger")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +25,7 @@ from noisewright.learn.columns import (
 )
 from noisewright.learn.counting import noise_for_cells, split_budget
 from noisewright.learn.spending import Spending
+from noisewright.ledger.ledger import Ledger
 from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
@@ -53,7 +54,8 @@ class NaiveBayes(Spending, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     shape than Laplace's pays for every cell that the rows may fall into, and is up to m times as wide.
     `utility` is what the noise is designed for (squared error if None). `budget` "optimised" gives queries that
     matter more a larger share, "even" the same. `entropy` is where randomness comes from, the operating system if
-    None.
+    None. A `ledger` is charged for the whole fit, durably and before anything is drawn; a fit that it refuses reads
+    nothing.
     Guarantees: each table of counts or sums is certified as one vector, over every change that one person's rows
     can make to it; the certificates of the mechanisms used, in `certificates_` and `mechanisms_`, sum to at most
     epsilon for adding or removing one person, and are proven again when a pickled model is loaded. Class labels,
@@ -75,6 +77,7 @@ class NaiveBayes(Spending, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         rows_per_person: int = 1,
         classes: Any = None,
         entropy: Entropy | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
@@ -86,6 +89,7 @@ class NaiveBayes(Spending, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.rows_per_person = rows_per_person
         self.classes = classes
         self.entropy = entropy
+        self.ledger = ledger
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -148,14 +152,26 @@ class NaiveBayes(Spending, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return int(most)
 
     def _release_everything(self, rows: Floats, place: Whole, epsilon: Fraction, most: int) -> None:
-        features = self.n_features_in_
         sizes = self._categories_of_columns()
-        numeric = [j for j in range(features) if j not in sizes]
+        numeric = [j for j in range(self.n_features_in_) if j not in sizes]
         given = {j: self._bounds_of(j) for j in numeric}
         sought = [j for j in numeric if given[j] is None]
         weights = [1.0, *(float(k) for k in sizes.values()), *[_BOUNDS_WEIGHT] * len(sought)]
         weights += [_MEAN_WEIGHT, _SQUARE_WEIGHT] * len(numeric)
-        shares = iter(split_budget(epsilon, weights, optimised=self.budget == "optimised"))
+        parts = split_budget(epsilon, weights, optimised=self.budget == "optimised")
+        with self._charged(parts, sizes, len(sought), most):
+            self._release_parts(rows, place, iter(parts), most, given)
+
+    def _release_parts(
+        self,
+        rows: Floats,
+        place: Whole,
+        shares: Iterator[Fraction],
+        most: int,
+        given: Mapping[int, tuple[float, float] | None],
+    ) -> None:
+        features, sizes, numeric = self.n_features_in_, self._categories_of_columns(), list(given)
+        sought = [j for j in numeric if given[j] is None]
         self.mechanisms_ = []
         totals = np.bincount(place, minlength=len(self.classes_)).astype(np.int64)
         self.class_count_ = np.maximum(self._counts(totals, next(shares), most), 1.0)
@@ -176,11 +192,14 @@ class NaiveBayes(Spending, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _released(self, answers: Whole, unit: Fraction, each: Fraction, share: Fraction, most: int) -> Floats:
         """Private values of answers given in whole `unit`s; a row is in one of them and moves it by at most `each`."""
-        utility = SquaredError() if self.utility is None else self.utility
-        certified = noise_for_cells(len(answers), most, each, share, self.noise, utility)
+        certified = self._noise(len(answers), most, each, share)
         self.mechanisms_.append(certified)
         exact = [int(answer) * unit for answer in answers]
         return np.asarray(certified.release(exact, entropy=self.entropy))
+
+    def _noise(self, cells: int, most: int, each: Fraction, share: Fraction) -> Certified:
+        utility = SquaredError() if self.utility is None else self.utility
+        return noise_for_cells(cells, most, each, share, self.noise, utility)
 
     def _categories(self, column: Floats, place: Whole, size: int, share: Fraction, most: int) -> Floats:
         value = np.clip(np.nan_to_num(column), 0, size - 1).astype(np.int64)

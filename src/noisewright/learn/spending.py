@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
+from noisewright.learn.columns import MAGNITUDES
+from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter, show
 from noisewright.proof.certify import Certificate
@@ -26,6 +31,8 @@ class Spending:
     rows_per_person: int
     mechanisms_: list[Certified]
     estimated_: list[str]
+    classes_: Any
+    ledger: Ledger | None
 
     @property
     def certificates_(self) -> list[Certificate]:
@@ -37,6 +44,24 @@ class Spending:
         """What the last fit spent: the sum of what its releases are certified for."""
         requirements: list[Any] = [certificate.requirement for certificate in self.certificates_]
         return sum((requirement.epsilon for requirement in requirements), Fraction(0))
+
+    def _charged(
+        self, parts: list[Fraction], sizes: Mapping[int, int], sought: int, most: int
+    ) -> AbstractContextManager[Any]:
+        """The whole fit as one charge of the ledger, if there is one; made before anything is released."""
+        if self.ledger is None:
+            return nullcontext()
+        classes, shares = len(self.classes_), iter(parts)
+        asked = [(classes, Fraction(1)), *((classes * k, Fraction(1)) for k in sizes.values())]
+        asked += [(MAGNITUDES, Fraction(1))] * sought
+        numeric = (len(parts) - len(asked)) // 2
+        asked += [(classes, Fraction(1)), (classes, Fraction(1, 2))] * numeric
+        planned = [self._noise(cells, most, each, next(shares)) for cells, each in asked]
+        return self.ledger.charge(planned, reason="naive Bayes, one fit")
+
+    @abstractmethod
+    def _noise(self, cells: int, most: int, each: Fraction, share: Fraction) -> Certified:
+        """Noise for sums over cells."""
 
     def spent_by_search(self, points: int, folds: int, *, refit: bool = True, grouped: bool = False) -> Fraction:
         """The epsilon that the fits of a grid search of so many points and folds spend on one person.

@@ -14,6 +14,9 @@ NoisewrightError
 ├── MechanismFileError (ValueError)     a saved mechanism that cannot be read or was edited
 ├── InfeasibleError (ValueError)        no mechanism whatever can do what was asked
 ├── UnreachableTargetError (ValueError) no epsilon in the allowed range reaches the target
+├── BudgetExceeded (ValueError)         a charge that would pass the budget; it was not made
+├── LedgerError (RuntimeError)          a ledger that cannot be read or written now
+│   └── LedgerDamagedError              a ledger whose rows, chain or head are not what was written
 ├── MovedNameError (AttributeError)     a name of an earlier version, and where it is now
 └── SolverError (RuntimeError)          a numerical solver gave no usable answer
 
@@ -94,6 +97,18 @@ class InfeasibleError(NoisewrightError, ValueError):
 
 class UnreachableTargetError(NoisewrightError, ValueError):
     """No epsilon in the allowed range reaches the target accuracy."""
+
+
+class BudgetExceeded(NoisewrightError, ValueError):  # noqa: N818 -- the word people use for it
+    """A charge would pass the budget; it was not made. Its fields: `requested`, `remaining`, `largest_epsilon`."""
+
+
+class LedgerError(NoisewrightError, RuntimeError):
+    """A ledger cannot be read or written; the message says whether anything was charged."""
+
+
+class LedgerDamagedError(LedgerError):
+    """The rows, the chain or the head of a ledger are not what was written; nothing in it is believed."""
 
 
 class MovedNameError(NoisewrightError, AttributeError):

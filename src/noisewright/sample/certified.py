@@ -30,6 +30,7 @@ from noisewright.problem.numbers import Number, show
 from noisewright.problem.privacy import REQUIREMENTS, Requirement
 from noisewright.problem.records import digest, load_room
 from noisewright.proof.certify import Certificate, certificate_matches, certify
+from noisewright.proof.costs import MechanismCosts
 from noisewright.sample.containers import release_in_kind, release_many_in_kind
 from noisewright.sample.drawers import Drawer, describe_error, drawer_for
 from noisewright.sample.explained import explained
@@ -127,6 +128,10 @@ class Certified(Unchanging):
             *describe_error(self.mechanism),
         ]
         return "\n".join(lines)
+
+    def costs(self) -> MechanismCosts:
+        """What one release brings to each sum that a ledger may keep, proven."""
+        return MechanismCosts(self.mechanism, self.certificate)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with a digest of the whole content."""

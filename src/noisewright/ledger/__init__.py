@@ -1,0 +1,13 @@
+"""The ledger: what was spent on whom, exact, durable, serialised, and valid for questions that depend on answers.
+
+- ledger, reading: the ledger as people use it: charge, release, sub-budgets; what it says of itself
+- charge: a charge that was made, and the answer or failure beside it
+- rules, thresholds, universes: which sums are valid under adaptivity, and how large they may become, proven
+- costed, deciding: what can be charged, and which neighbours it speaks of; what is granted and written
+- state: what the last row says: totals, budgets, what is closed
+- chain: rows, their digests, the head
+- stores, sqlite, postgres: the store interface and the two stores
+- checking: the whole chain verified
+- words, pictures: what the remainder buys, tables, the burn-down
+- marks: the points between validation and answer that a crash is tried at
+"""

@@ -1,0 +1,75 @@
+"""A charge that was made: spent and durable, whatever comes of it; its answer or failure is written beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from fractions import Fraction
+from types import TracebackType
+from typing import Any
+
+from noisewright.ledger.chain import canonical, digest_of
+from noisewright.problem.errors import LedgerError
+
+Note = Callable[[int, str, Mapping[str, Any]], None]
+_LONGEST_ANSWER = 1 << 20
+
+
+class Charge:
+    """What was charged: `place` is its row in the ledger, `digest` the row's digest, `label` what it was for.
+
+    Guarantees: the charge was durable before this object existed; it stays if the body of a `with` raises or the
+    process ends. There are no refunds.
+    """
+
+    __slots__ = ("_note", "_noted", "digest", "label", "place", "rules")
+
+    def __init__(self, place: int, digest: str, label: str, rules: tuple[str, ...], note: Note) -> None:
+        self.place, self.digest, self.label, self.rules = place, digest, label, rules
+        self._note, self._noted = note, False
+
+    def __repr__(self) -> str:
+        return f"Charge(place={self.place}, label={self.label!r}, rules={self.rules!r})"
+
+    def __enter__(self) -> Charge:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None and not self._noted:
+            # What the body raised is what the caller must see; only its kind is written, its words may be private.
+            with suppress(LedgerError):
+                self._write("failure", {"failure": kind.__name__})
+
+    def answered(self, answer: Any) -> None:
+        """Write the released answer beside the charge; it is public once released. Once only."""
+        if self._noted:
+            raise LedgerError(f"charge {self.place} has its answer or failure already; rows are never changed.")
+        self._write("answer", {"answer": plain_answer(answer)})
+
+    def _write(self, event: str, content: Mapping[str, Any]) -> None:
+        self._note(self.place, event, content)
+        self._noted = True
+
+
+def plain_answer(answer: Any) -> Any:
+    """A released answer as plain data, numbers as text; of a very long one only its digest."""
+    plain = _plain(answer)
+    text = canonical({"answer": plain})
+    return plain if len(text) <= _LONGEST_ANSWER else {"digest": digest_of(text), "characters": len(text)}
+
+
+def _plain(answer: Any) -> Any:
+    if answer is None or isinstance(answer, str):
+        return answer
+    if isinstance(answer, bool | int | float | Fraction):
+        return str(answer)
+    if isinstance(answer, Mapping):
+        return [[_plain(key), _plain(value)] for key, value in answer.items()]
+    if isinstance(answer, list | tuple):
+        return [_plain(value) for value in answer]
+    for way in ("tolist", "to_numpy"):
+        if hasattr(answer, way):
+            return _plain(getattr(answer, way)())
+    return repr(answer)

@@ -1,0 +1,209 @@
+"""What is written: the content of rows, and whether a charge is granted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from noisewright.ledger.chain import damaged
+from noisewright.ledger.costed import DECLARED, NEIGHBOURS
+from noisewright.ledger.reading import Account
+from noisewright.ledger.rules import Amounts, brings, require_sound, rules_for, shortened
+from noisewright.ledger.state import Budget, State, written
+from noisewright.ledger.stores import VERSION, Reading
+from noisewright.ledger.universes import largest_share
+from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, LedgerError, UncertifiedError
+from noisewright.problem.numbers import Number
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy
+from noisewright.proof.costs import Costs
+
+_LONGEST_LABEL = 10_000
+_LONGEST_NAME = 100
+_TOTAL_BITS = 256
+
+
+class Brought:
+    """What one charge brings to every rule: computed once, before the lock, and written as it is."""
+
+    def __init__(self, costs: Costs, neighbours: str) -> None:
+        self._costs, self.neighbours = costs, neighbours
+        self._known: dict[tuple[str, Any], Amounts | None] = {}
+
+    def to(self, budget: Budget) -> dict[str, Amounts | None]:
+        """By rule of a budget, what is brought; None where there is nothing that it can add."""
+        wanted = budget.requirement
+        found = {}
+        for rule in budget.rules:
+            if (rule.name, wanted) not in self._known:
+                self._known[rule.name, wanted] = brings(rule, wanted, self._costs)
+            found[rule.name] = self._known[rule.name, wanted]
+        return found
+
+    def require(self, account: Account) -> None:
+        """Refuse what no rule can ever add, a closed account, and neighbours of another kind."""
+        if account.state.closed:
+            raise LedgerError(f"{_whose(account)} is closed; nothing was charged.")
+        relation, wanted = self.neighbours, account.state.neighbours
+        on_a_metric = isinstance(account.budget.requirement, MetricPrivacy)
+        if on_a_metric != (relation == "metric"):
+            kept = "metric privacy" if on_a_metric else "pairs of neighbours, not a metric"
+            raise InvalidInputError(
+                f"{_whose(account)} is about {kept}, and the certificate is not; nothing was charged."
+            )
+        if wanted is not None and relation not in (wanted, DECLARED):
+            raise InvalidInputError(
+                f"{_whose(account)} is about {wanted} neighbours, and the certificate about {relation}; a"
+                " ledger keeps one"
+                " kind. Nothing was charged.",
+                given=relation,
+            )
+        if all(amounts is None for amounts in self.to(account.budget).values()):
+            names = ", ".join(rule.name for rule in account.budget.rules)
+            raise UncertifiedError(
+                f"nothing is proven of this mechanism that {_whose(account)} can add ({names}); certify it for"
+                f" {type(account.budget.requirement).__name__}. Nothing was charged."
+            )
+
+
+def _whose(account: Account) -> str:
+    return f"the sub-budget {account.name!r}" if account.name else "the ledger"
+
+
+def decide(
+    accounts: Sequence[Account], brought: Brought, facts: Mapping[str, Any], time: str
+) -> tuple[Account | None, dict[str, Any]]:
+    """The account that refuses a charge, or None, and the row to write.
+
+    Guarantees: None only if in every account at least one rule holds with the charge.
+    """
+    states, rules, given = {}, {}, {}
+    refusing: Account | None = None
+    for account in accounts:
+        brought.require(account)
+        amounts = brought.to(account.budget)
+        relation = None if brought.neighbours == DECLARED else brought.neighbours
+        after = account.state.charged(amounts, relation)
+        rules[account.name] = account.budget.holding(after.totals)
+        if not rules[account.name] and refusing is None:
+            refusing = account
+        states[account.name] = after
+        given[account.name] = {name: written(value) for name, value in amounts.items()}
+    if refusing is not None:
+        before = {account.name: account.state for account in accounts}
+        return refusing, event("refused", before, {**facts, "brings": given, "by": refusing.name}, time)
+    return None, event("charge", states, {**facts, "brings": given, "rules": rules}, time)
+
+
+def event(kind: str, states: Mapping[str, State], content: Mapping[str, Any], time: str) -> dict[str, Any]:
+    """A row's content: what happened, when, and the state of the accounts it touches."""
+    accounts = {name: state.to_dict() for name, state in states.items()}
+    return {"event": kind, "time": time, "accounts": accounts, **content}
+
+
+def created(budget: Any, neighbours: str | None, rules: Mapping[str, Number] | None, time: str) -> dict[str, Any]:
+    """The first row."""
+    on_a_metric = isinstance(budget, MetricPrivacy)
+    allowed = ("metric",) if on_a_metric else NEIGHBOURS[:2]
+    if neighbours is not None and neighbours not in allowed:
+        raise InvalidInputError(f"neighbours is {neighbours!r}; give {' or '.join(allowed)}.", neighbours=neighbours)
+    made = Budget(0, budget, rules_for(budget, rules), "metric" if on_a_metric else neighbours)
+    return event("create", {"": made.nothing_spent()}, {"version": VERSION, "budget": made.to_dict()}, time)
+
+
+def sub_budget(whole: Account, name: str, budget: Any, place: int, time: str) -> dict[str, Any]:
+    """The row that makes a sub-budget, with the rules of the whole."""
+    if whole.state.closed:
+        raise LedgerError("the ledger is closed; no sub-budget was made.")
+    _require_alike(whole.budget.requirement, budget)
+    made = Budget(place, budget, rules_for(budget, _shares(whole.budget)), whole.state.neighbours)
+    states = {"": whole.state, name: made.nothing_spent()}
+    return event("sub", states, {"budget": made.to_dict()}, time)
+
+
+def raised(accounts: Sequence[Account], budget: Any, place: int, label: str, time: str) -> dict[str, Any]:
+    """The row that raises the budget of the last account; its rules and the way delta is divided stay."""
+    mine = accounts[-1]
+    if mine.state.closed:
+        raise LedgerError(f"{_whose(mine)} is closed; it was not raised.")
+    old = mine.budget.requirement
+    _require_alike(old, budget)
+    if not _at_least(budget, old):
+        raise InvalidInputError(
+            f"{budget} is less than {old} somewhere; a budget can be raised or closed, not lowered."
+        )
+    made = Budget(place, budget, rules_for(budget, _shares(mine.budget)), mine.budget.neighbours)
+    states = {account.name: account.state for account in accounts}
+    states[mine.name] = raised_state(mine, made)
+    return event("raise", states, {"label": label, "budget": made.to_dict()}, time)
+
+
+def raised_state(account: Account, made: Budget) -> State:
+    """The state under the raised budget: the same sums; shares of a metric in terms of the new one, from above."""
+    state = replace(account.state, budget_at=made.place)
+    sums = state.totals.get("metric")
+    if sums is None:
+        return state
+    share = largest_share(account.budget.requirement.metric, made.requirement.metric)
+    if share is None:
+        raise InvalidInputError("the new metric keeps apart what the old one did not; nothing was raised.")
+    return replace(state, totals={"metric": {"share": shortened(sums["share"] * share, _TOTAL_BITS)}})
+
+
+def closed(accounts: Sequence[Account], label: str, time: str) -> dict[str, Any]:
+    """The row that closes the last account."""
+    states = {account.name: account.state for account in accounts}
+    states[accounts[-1].name] = replace(accounts[-1].state, closed=True)
+    return event("close", states, {"label": label}, time)
+
+
+def _require_alike(old: Any, new: Any) -> None:
+    """A sub-budget or a raised budget is of the same kind, order and universe."""
+    alike = type(old) is type(new) and getattr(old, "alpha", None) == getattr(new, "alpha", None)
+    if not alike or (isinstance(old, MetricPrivacy) and old.metric.size != new.metric.size):
+        raise InvalidPrivacyError(f"budget is {new!r}; give one of the same kind as the ledger's, {old}.", budget=new)
+
+
+def _at_least(new: Any, old: Any) -> bool:
+    if isinstance(old, MetricPrivacy):
+        share = largest_share(old.metric, new.metric)
+        return share is not None and share <= 1
+    return all(getattr(new, name) >= getattr(old, name) for name in old.CARD.given)
+
+
+def _shares(budget: Budget) -> dict[str, Fraction] | None:
+    """How the delta is divided between the rules."""
+    if not isinstance(budget.requirement, ApproxDP):
+        return None
+    whole = budget.requirement.delta
+    return {rule.name: rule.limits["delta"] * (1 if rule.name == "basic" else 2) / whole for rule in budget.rules}
+
+
+def budget_at(rows: Reading, place: int) -> Budget:
+    """The budget that a row set, its limits proven again."""
+    data = rows.at(place).read()
+    if "budget" not in data:
+        raise damaged(place, "it sets no budget")
+    try:
+        found = Budget.from_dict(place, data["budget"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise damaged(place, f"it sets no budget that can be read ({type(error).__name__})") from None
+    require_sound(found.requirement, found.rules)
+    return found
+
+
+def checked_label(reason: Any) -> str:
+    """What a charge is for, exactly as it was written."""
+    if not isinstance(reason, str) or not reason.strip() or len(reason) > _LONGEST_LABEL:
+        raise InvalidInputError(
+            "reason is missing, no text or longer than 10,000 characters; say what the charge is for."
+        )
+    return reason
+
+
+def checked_name(name: Any) -> str:
+    """The name of a sub-budget."""
+    if not isinstance(name, str) or not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable() or not name.strip():
+        raise InvalidInputError("the name of a sub-budget has 1 to 100 printable characters.", given=name)
+    return name

@@ -1,0 +1,295 @@
+"""The ledger as people use it: create or open, charge, release, sub-budgets; everything else is read off its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from noisewright.ledger import marks
+from noisewright.ledger.chain import Head, Row, damaged
+from noisewright.ledger.charge import Charge
+from noisewright.ledger.checking import Verified, verified
+from noisewright.ledger.costed import accepted, certificate_of, neighbours_of, question_of, require_readable
+from noisewright.ledger.deciding import (
+    Brought,
+    budget_at,
+    checked_label,
+    checked_name,
+    closed,
+    created,
+    decide,
+    event,
+    raised,
+    sub_budget,
+)
+from noisewright.ledger.reading import Account, exceeded
+from noisewright.ledger.state import Budget, State
+from noisewright.ledger.stores import VERSION, Reading, Store, every_row, newer, store_for
+from noisewright.ledger.words import html_table, in_words, table
+from noisewright.problem.errors import InvalidInputError, LedgerError
+from noisewright.problem.numbers import Number
+from noisewright.sample.uniform import Entropy
+
+
+class Ledger:
+    """A budget that is kept: exact, append-only, each row chained to the one before, safe among processes.
+
+    Made by `Ledger.create` and found again by `Ledger.open`; `url` is the path of a SQLite file, sqlite:///path or
+    postgresql://user@host/database?ledger=name. Guarantees: a charge is granted only while the rule that was fixed at
+    creation holds with it, however the next question depends on the answers before; a granted charge is durable when
+    `charge` returns, and nothing gives it back.
+    """
+
+    def __init__(self, store: Store, account: str = "") -> None:
+        self._store, self._account = store, account
+        self._budgets: dict[int, Budget] = {}
+
+    @classmethod
+    def create(
+        cls,
+        url: str | Path,
+        *,
+        budget: Any,
+        neighbours: str | None = None,
+        rules: Mapping[str, Number] | None = None,
+    ) -> Ledger:
+        """A new ledger with a budget: PureDP, ApproxDP, ZeroConcentratedDP, RenyiDP or MetricPrivacy.
+
+        `neighbours` ("add-remove" or "replace") is whom all its releases must compare; unless given, the first charge
+        whose certificate names them decides. `rules` divides the delta of an `ApproxDP` between "basic", "gaussian" and
+        "concentrated"; 1/2, 1/4 and 1/4 unless given. Refuses where there is a ledger already.
+        """
+        store = store_for(url)
+        store.create(Row.after(None, "", created(budget, neighbours, rules, _now())))
+        return cls(store)
+
+    @classmethod
+    def open(cls, url: str | Path) -> Ledger:
+        """A ledger that is there. Refuses one of a newer version, and limits that promise more than the budget."""
+        found = cls(store_for(url))
+        version = found._store.version()
+        if version > VERSION:
+            raise newer(version)
+        if not version:
+            raise LedgerError(f"there is no ledger in {found.url}; make it with Ledger.create.")
+        if version < VERSION:
+            found._store.migrate()
+        with found._store.look() as rows:
+            found._accounts(rows)
+        return found
+
+    @property
+    def url(self) -> str:
+        """Where it is, without any password."""
+        return self._store.shown
+
+    @property
+    def name(self) -> str:
+        """The name of the sub-budget; "" for the whole ledger."""
+        return self._account
+
+    @property
+    def budget(self) -> Any:
+        """The requirement that all releases together meet."""
+        return self.now().budget.requirement
+
+    @property
+    def spent(self) -> Any:
+        """What was spent: a Fraction; for `ApproxDP` a mapping rule -> (used, limit), without rules that are off."""
+        return self.now().spent()
+
+    @property
+    def remaining(self) -> Any:
+        """What is left: a Fraction; for `ApproxDP` a mapping rule -> (used, limit). It is no guarantee by itself."""
+        return self.now().remaining()
+
+    @property
+    def largest_epsilon(self) -> Fraction:
+        """The largest epsilon of a purely private release that would be granted now."""
+        return min(account.largest_epsilon() for account in self._all_now())
+
+    @property
+    def head(self) -> Head:
+        """Count and digest of the rows; kept elsewhere, it shows when both files were rolled back."""
+        with self._store.look() as rows:
+            return rows.last().head
+
+    def charge(self, costed: Any, *, reason: str) -> Charge:
+        """Charge a certified mechanism, a list of them or a plan, durably, and return the charge, or refuse.
+
+        Raises BudgetExceeded if no rule would hold with it; then only a row that says so is written. Raises
+        UncertifiedError for what brings nothing that the ledger's rules can add, InvalidInputError for neighbours
+        of another kind. Use it as `with ledger.charge(...) as charge:`; the charge stays if the body raises.
+        """
+        given, label = accepted(costed), checked_label(reason)
+        brought = Brought(given.costs(), neighbours_of(given))
+        facts = {"label": label, "question": question_of(given), "certificate": certificate_of(given)}
+        # Proofs are done before the lock is taken; what they are asked for depends on the budget alone.
+        for budget in list(self._budgets.values()) or [account.budget for account in self._all_now()]:
+            brought.to(budget)
+        marks.reach("validated")
+        with self._store.change() as transaction:
+            marks.reach("locked")
+            accounts = self._accounts(transaction)
+            refused, content = decide(accounts, brought, facts, _now())
+            marks.reach("decided")
+            row = Row.after(transaction.last().head, self._account, content)
+            transaction.append(row)
+            marks.reach("appended")
+        if refused is not None:
+            largest = min(account.largest_epsilon() for account in accounts)
+            raise exceeded(refused, brought.to(refused.budget), largest)
+        return Charge(row.place, row.digest, label, tuple(content["rules"][self._account]), self._note)
+
+    def release(self, certified: Any, answer: Any, *, reason: str, entropy: Entropy | None = None) -> Any:
+        """One private answer of a certified mechanism: charged durably, then drawn, then written beside the charge.
+
+        An answer that cannot be released is refused before anything is charged.
+        """
+        require_readable(certified, answer)
+        with self.charge(certified, reason=reason) as charge:
+            released = certified.release(answer, entropy=entropy)
+            marks.reach("drawn")
+            charge.answered(released)
+            marks.reach("answered")
+        return released
+
+    def sub(self, name: str, *, budget: Any = None) -> Ledger:
+        """A sub-budget under this total, such as one for each analyst; with `budget=` it is made if it is not there.
+
+        Everything charged to it is charged to the whole as well, and both must grant it.
+        """
+        if self._account:
+            raise InvalidInputError("a sub-budget has no sub-budgets of its own; ask the whole ledger for one.")
+        named = checked_name(name)
+        found = Ledger(self._store, named)
+        with self._store.look() as rows:
+            there = rows.last_of(named) is not None
+        if not there and budget is None:
+            raise InvalidInputError(f"there is no sub-budget {named!r}; give budget= to make it.", name=named)
+        if budget is not None:
+            with self._store.change() as transaction:
+                last, whole = transaction.last(), self._accounts(transaction)[0]
+                if transaction.last_of(named) is None:
+                    content = sub_budget(whole, named, budget, last.place + 1, _now())
+                    transaction.append(Row.after(last.head, named, content))
+            if found.budget != budget:
+                raise InvalidInputError(
+                    f"there is a sub-budget {named!r} with {found.budget}; open it without budget=, or raise it.",
+                    name=named,
+                )
+        return found
+
+    @property
+    def subs(self) -> tuple[str, ...]:
+        """The names of the sub-budgets, in the order they were made."""
+        return tuple(row["account"] for row in self.rows() if row["event"] == "sub")
+
+    def raise_budget(self, budget: Any, *, reason: str) -> None:
+        """Allow more from now on: a chained event. What was released before is protected by the new promise only."""
+        label = checked_label(reason)
+        with self._store.change() as transaction:
+            last, accounts = transaction.last(), self._accounts(transaction)
+            content = raised(accounts, budget, last.place + 1, label, _now())
+            transaction.append(Row.after(last.head, self._account, content))
+
+    def close_budget(self, *, reason: str) -> None:
+        """Grant nothing any more: a chained event that is not undone."""
+        label = checked_label(reason)
+        with self._store.change() as transaction:
+            content = closed(self._accounts(transaction), label, _now())
+            transaction.append(Row.after(transaction.last().head, self._account, content))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every row as plain data, in order, each checked against its digest."""
+        for row in every_row(self._store):
+            yield {**row.read(), "digest": row.digest}
+
+    def verify(self, head: Head | Mapping[str, Any] | None = None) -> Verified:
+        """Check the whole chain, every sum and every grant; with `head`, that an exported head is part of it.
+
+        Raises LedgerDamagedError that names the first row at fault.
+        """
+        return verified(self._store, head if head is None or isinstance(head, Head) else Head.from_dict(head))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data: head, budget and rows."""
+        rows = list(self.rows())
+        head = {"count": len(rows), "digest": rows[-1]["digest"]}
+        return {"format": "noisewright ledger, version 1", "url": self.url, "head": head, "rows": rows}
+
+    def buys(self, counts: int = 40) -> str:
+        """What the remainder buys, in words: so many more counts, and how far off each would be."""
+        return in_words(self._all_now(), counts)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """The burn-down: what is left of each rule's limit after each charge."""
+        from noisewright.ledger.pictures import plot_ledger
+
+        return plot_ledger(self, path)
+
+    def __str__(self) -> str:
+        return table(self)
+
+    def _repr_html_(self) -> str:
+        return html_table(self)
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self.url}{f', sub-budget {self._account!r}' if self._account else ''}>"
+
+    def __copy__(self) -> Ledger:
+        return self
+
+    def __deepcopy__(self, memory: Any) -> Ledger:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _found_again, (self._store.shown, self._account)
+
+    def now(self) -> Account:
+        """The account as it is now: its budget with the rules, and its sums."""
+        return self._all_now()[-1]
+
+    def _all_now(self) -> list[Account]:
+        """The whole ledger and, for a sub-budget, that."""
+        with self._store.look() as rows:
+            return self._accounts(rows)
+
+    def _accounts(self, rows: Reading) -> list[Account]:
+        last = rows.last().read()
+        found = [self._account_of("", last, rows)]
+        if self._account:
+            row = rows.last_of(self._account)
+            if row is None:
+                raise LedgerError(f"there is no sub-budget {self._account!r} in this ledger.")
+            found.append(self._account_of(self._account, row.read(), rows))
+        return found
+
+    def _account_of(self, name: str, data: Mapping[str, Any], rows: Reading) -> Account:
+        try:
+            state = State.from_dict(data["accounts"][name])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise damaged(data["place"], f"it does not say how the account stands ({type(error).__name__})") from None
+        if state.budget_at not in self._budgets:
+            self._budgets[state.budget_at] = budget_at(rows, state.budget_at)
+        return Account(name, self._budgets[state.budget_at], state)
+
+    def _note(self, place: int, kind: str, content: Mapping[str, Any]) -> None:
+        """Append what became of a charge."""
+        with self._store.change() as transaction:
+            states = {account.name: account.state for account in self._accounts(transaction)}
+            row = event(kind, states, {"charge": place, **content}, _now())
+            transaction.append(Row.after(transaction.last().head, self._account, row))
+
+
+def _found_again(url: str, account: str) -> Ledger:
+    """An unpickled ledger: looked for when it is first used, and without any password."""
+    return Ledger(store_for(url), account)
+
+
+def _now() -> str:
+    """The time of the machine's clock, which rows do not rely on."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")

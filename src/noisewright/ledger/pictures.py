@@ -1,0 +1,56 @@
+"""The burn-down: what is left of each rule's limit after each charge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noisewright.ledger.state import Budget, State
+from noisewright.search.report.plots import new_figure, save
+
+if TYPE_CHECKING:
+    from noisewright.ledger.ledger import Ledger
+
+_COLOURS = {"basic": "#1b6ca8", "gaussian": "#d1495b", "concentrated": "#3c9d6b"}
+_MOST_POINTS = 2000
+
+
+def burned(ledger: Ledger) -> dict[str, list[tuple[int, float]]]:
+    """By rule, (charges so far, share of the limit that is left), from 1 down to 0 or below where a rule is passed."""
+    budget: Budget | None = None
+    lines: dict[str, list[tuple[int, float]]] = {}
+    charges = 0
+    for row in ledger.rows():
+        if ledger.name not in row["accounts"]:
+            continue
+        if "budget" in row and row["account"] == ledger.name:
+            budget = Budget.from_dict(row["place"], row["budget"])
+        if budget is None or row["event"] not in ("create", "sub", "charge", "raise"):
+            continue
+        charges += row["event"] == "charge"
+        state = State.from_dict(row["accounts"][ledger.name])
+        for rule in budget.rules:
+            sums = state.totals[rule.name]
+            if sums is not None:
+                shares = [float(sums[name] / limit) for name, limit in rule.limits.items() if limit]
+                lines.setdefault(rule.name, []).append((charges, 1 - max(shares, default=0.0)))
+    return lines
+
+
+def plot_ledger(ledger: Ledger, path: str | Path | None) -> Any:
+    """Draw it, and save it if a path is given."""
+    figure = new_figure(7, 4)
+    axes = figure.subplots()
+    for name, points in burned(ledger).items():
+        # The last points say where it stands; of a long history every so many are drawn.
+        step = -(-len(points) // _MOST_POINTS)
+        shown = [*points[:-1:step], points[-1]]
+        axes.step(*zip(*shown, strict=True), where="post", color=_COLOURS.get(name, "#1b6ca8"), label=name)
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set(xlabel="charges", ylabel="left of the limit", title="Burn-down")
+    low = min(0.0, axes.get_ylim()[0])
+    axes.set_ylim(max(low, -0.5), 1.05)
+    axes.legend(frameon=False)
+    axes.grid(visible=True, alpha=0.3)
+    save(figure, path)
+    return figure

@@ -1,0 +1,287 @@
+"""Ledgers in a PostgreSQL database, for teams: rows in one table, heads in another.
+
+A charge is one transaction. It locks the head of its ledger (`SELECT … FOR UPDATE`), which serialises all writers, adds
+the row and moves the head, and is durable when the commit returns (`synchronous_commit = on`). Head and rows move
+together or not at all, so that any difference between them is damage.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import parse_qsl, urlunsplit
+
+from noisewright.ledger import marks
+from noisewright.ledger.chain import Head, Row, column
+from noisewright.ledger.stores import (
+    VERSION,
+    Transaction,
+    as_query,
+    hidden,
+    newer,
+    parts_of,
+    passwords_in,
+    without_password,
+)
+from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
+
+try:
+    import psycopg
+except ImportError:  # the extra is not installed
+    raise LedgerError("ledgers in PostgreSQL need the package psycopg: pip install 'noisewright[postgres]'.") from None
+
+_WAIT = 120
+_DEFAULT = "noisewright"
+_LONGEST_NAME = 100
+
+MIGRATIONS = (
+    (
+        "CREATE TABLE IF NOT EXISTS noisewright_heads (ledger text PRIMARY KEY, count bigint NOT NULL,"
+        " digest text NOT NULL)",
+        "CREATE TABLE IF NOT EXISTS noisewright_rows (ledger text NOT NULL, place bigint NOT NULL,"
+        " account text NOT NULL,"
+        " body text NOT NULL, digest text NOT NULL, PRIMARY KEY (ledger, place))",
+        "CREATE TABLE IF NOT EXISTS noisewright_layout (version integer NOT NULL)",
+    ),
+    ("CREATE INDEX IF NOT EXISTS noisewright_by_account ON noisewright_rows (ledger, account, place)",),
+)
+"""What leads from each version of the layout to the next, beginning with an empty database."""
+_COLUMNS = "SELECT place, account, body, digest FROM noisewright_rows WHERE ledger = %s"
+_ONE_AT_A_TIME = 5_206_417_111
+"""The advisory lock under which tables are made."""
+
+
+class PostgresStore:
+    """Rows of one ledger of a database; `?ledger=name` in the URL says which, "noisewright" if it does not."""
+
+    def __init__(self, url: str) -> None:
+        parts = parts_of(url)
+        given = parse_qsl(parts.query, keep_blank_values=True)
+        names = [value for key, value in given if key == "ledger"] or [_DEFAULT]
+        self.name = names[-1]
+        if not 1 <= len(self.name) <= _LONGEST_NAME or not self.name.isprintable():
+            raise InvalidInputError("the name of a ledger has 1 to 100 printable characters.", given=self.name)
+        rest = as_query([(key, value) for key, value in given if key != "ledger"])
+        self._address = urlunsplit(parts._replace(query=rest))
+        self._secrets = passwords_in(url)
+        self.shown = without_password(url)
+        self._idle: list[Any] = []
+        self._owner = os.getpid()
+        self._foreign: list[list[Any]] = []
+        self._guard = threading.Lock()
+
+    def create(self, first: Row) -> None:
+        """Make the tables where they are not there, and the ledger; refuses where one of this name is there."""
+        with self._connected("the ledger was not made") as connection, connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
+            self._require_durable(connection)
+            self._bring_up(connection)
+            known = connection.execute("SELECT 1 FROM noisewright_heads WHERE ledger = %s", (self.name,)).fetchone()
+            rows = connection.execute("SELECT 1 FROM noisewright_rows WHERE ledger = %s", (self.name,)).fetchone()
+            if known or rows:
+                raise LedgerError(
+                    f"there is a ledger {self.name!r} in this database already; open it, or choose another name."
+                )
+            connection.execute("INSERT INTO noisewright_heads VALUES (%s, 0, '')", (self.name,))
+            _Rows(connection, self.name).append(first)
+
+    @contextmanager
+    def change(self) -> Iterator[Transaction]:
+        """Locks the head of this ledger from here to the commit."""
+        with self._connected("nothing was charged") as connection:
+            connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            try:
+                connection.execute(f"SET LOCAL lock_timeout = '{_WAIT}s'")
+                connection.execute("SET LOCAL synchronous_commit = on")
+                head = self._head(connection, "FOR UPDATE")
+                rows = _Rows(connection, self.name)
+                self._require_same(rows.last(), head)
+                yield rows
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            self._commit(connection)
+            if rows.added:
+                marks.reach("committed")
+                marks.reach("settled")
+
+    @contextmanager
+    def look(self) -> Iterator[_Rows]:
+        """Rows at one moment."""
+        with self._connected("it was only read") as connection:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                head = self._head(connection)
+                rows = _Rows(connection, self.name)
+                self._require_same(rows.last(), head)
+                yield rows
+            finally:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+
+    def head(self) -> Head:
+        """The head as it is kept beside the rows."""
+        with self._connected("it was only read") as connection:
+            return self._head(connection)
+
+    def version(self) -> int:
+        """The version of the layout of this database."""
+        with self._connected("it was only read") as connection:
+            return self._layout(connection)
+
+    def migrate(self) -> None:
+        """Bring an older layout up to date, in one transaction."""
+        with self._connected("nothing was changed") as connection, connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
+            self._bring_up(connection)
+
+    def integrity(self) -> None:
+        """Head and last row belong together; pages are the server's own business."""
+        with self.look():
+            pass
+
+    def _layout(self, connection: Any) -> int:
+        there = connection.execute("SELECT to_regclass('noisewright_layout') IS NOT NULL").fetchone()[0]
+        found = connection.execute("SELECT max(version) FROM noisewright_layout").fetchone() if there else None
+        return int(found[0]) if found and found[0] is not None else 0
+
+    def _bring_up(self, connection: Any) -> None:
+        found = self._layout(connection)
+        if found > VERSION:
+            raise newer(found)
+        for step in (step for steps in MIGRATIONS[found:] for step in steps):
+            connection.execute(step)
+        if found < VERSION:
+            connection.execute("INSERT INTO noisewright_layout VALUES (%s)", (VERSION,))
+
+    def _require_durable(self, connection: Any) -> None:
+        if connection.execute("SHOW fsync").fetchone()[0] != "on":
+            raise LedgerError(
+                "the server runs with fsync = off, and would forget charges when the power goes; switch it on."
+            )
+
+    def _head(self, connection: Any, locked: str = "") -> Head:
+        if not self._layout(connection):
+            raise self._missing()
+        question = f"SELECT count, digest FROM noisewright_heads WHERE ledger = %s {locked}"
+        found = connection.execute(question, (self.name,)).fetchone()
+        if found is None:
+            raise self._missing()
+        return Head(*found)
+
+    def _missing(self) -> LedgerError:
+        return LedgerError(f"there is no ledger {self.name!r} in this database; make it with Ledger.create.")
+
+    def _require_same(self, last: Row, head: Head) -> None:
+        if last.head != head:
+            raise LedgerDamagedError(
+                f"the ledger has {last.place + 1} rows, and its head knows {head.count}, which do not"
+                " belong together: rows"
+                " were taken away or changed. It is not believed.",
+                rows=last.place + 1,
+                head=head.count,
+            )
+
+    def _commit(self, connection: Any) -> None:
+        try:
+            connection.execute("COMMIT")
+        except psycopg.Error as error:
+            raise LedgerError(
+                f"the connection was lost while the charge was written ({self._said(error)}); whether it"
+                " was is not known."
+                " Take it for spent: if it is in the ledger it counts, and nothing was drawn."
+            ) from None
+
+    @contextmanager
+    def _connected(self, what: str) -> Iterator[Any]:
+        """A connection that nobody else in this process uses; kept for later unless something went wrong."""
+        try:
+            connection = self._taken()
+            try:
+                yield connection
+            except BaseException:
+                connection.close()
+                raise
+            with self._guard:
+                self._idle.append(connection)
+        except psycopg.Error as error:
+            raise LedgerError(f"{self.shown}: {self._said(error)}; {what}.") from None
+
+    def _taken(self) -> Any:
+        with self._guard:
+            if self._owner != os.getpid():
+                # A forked child must neither use nor end its parent's connections.
+                self._foreign.append(self._idle)
+                self._idle, self._owner = [], os.getpid()
+            while self._idle:
+                connection = self._idle.pop()
+                if _alive(connection):
+                    return connection
+                connection.close()
+        return psycopg.connect(self._address, autocommit=True, connect_timeout=10, client_encoding="utf8")
+
+    def disconnect(self) -> None:
+        """Close the connections that are kept for later."""
+        with self._guard:
+            while self._idle and self._owner == os.getpid():
+                self._idle.pop().close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.disconnect()
+
+    def _said(self, error: Exception) -> str:
+        return hidden(" ".join(str(error).split()), self._secrets) or type(error).__name__
+
+
+def _alive(connection: Any) -> bool:
+    """Whether the server still answers; asked before anything is begun, so that nothing is ever sent twice."""
+    try:
+        connection.execute("SELECT 1")
+    except psycopg.Error:
+        return False
+    return not connection.closed
+
+
+class _Rows:
+    """Rows of one ledger through one connection."""
+
+    def __init__(self, connection: Any, name: str) -> None:
+        self._connection, self._name = connection, name
+        self.added: list[Row] = []
+
+    def last(self) -> Row:
+        return self._one(f"{_COLUMNS} ORDER BY place DESC LIMIT 1")
+
+    def last_of(self, account: str) -> Row | None:
+        question = f"{_COLUMNS} AND account = %s ORDER BY place DESC LIMIT 1"
+        found = self._connection.execute(question, (self._name, column(account))).fetchone()
+        return None if found is None else Row(*found)
+
+    def at(self, place: int) -> Row:
+        return self._one(f"{_COLUMNS} AND place = %s", place)
+
+    def rows(self, start: int, most: int) -> list[Row]:
+        question = f"{_COLUMNS} AND place >= %s ORDER BY place LIMIT %s"
+        return [Row(*found) for found in self._connection.execute(question, (self._name, start, most))]
+
+    def append(self, row: Row) -> None:
+        self._connection.execute(
+            "INSERT INTO noisewright_rows VALUES (%s, %s, %s, %s, %s)",
+            (self._name, row.place, row.account, row.body, row.digest),
+        )
+        self._connection.execute(
+            "UPDATE noisewright_heads SET count = %s, digest = %s WHERE ledger = %s",
+            (row.head.count, row.head.digest, self._name),
+        )
+        self.added.append(row)
+
+    def _one(self, question: str, *given: int) -> Row:
+        found = self._connection.execute(question, (self._name, *given)).fetchone()
+        if found is None:
+            raise LedgerDamagedError(f"row {given[0] if given else 0} of the ledger is missing; it is not believed.")
+        return Row(*found)

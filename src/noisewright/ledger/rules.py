@@ -1,0 +1,204 @@
+"""Rules for a stream of charges: conditions that stay valid although each question depends on the answers before.
+
+A rule is a privacy filter: sums of what the charges bring, and limits that are fixed when the ledger is created. What
+a charge brings is written once, before the draw. A budget of (epsilon, delta) has several rules with the delta divided
+between them, and grants a charge while at least one of them holds with it.
+
+Why that is valid: let A_i be the analyst who does the same but leaves the moment a charge is granted that rule i alone
+would not grant. A_i obeys rule i throughout. In every run at least one A_i stays to the end. Split an event about the
+whole transcript by the first A_i that stayed: grants depend on public numbers only, so each part is an event about
+A_i's transcript, and rule i gives P <= e^epsilon Q + delta_i for it. Add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.ledger.thresholds import (
+    concentration_fits,
+    largest_concentration,
+    largest_squared_length,
+    squared_length_fits,
+)
+from noisewright.ledger.universes import largest_share
+from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, LedgerDamagedError
+from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.proof.costs import Costs, Pair
+
+Amounts = Mapping[str, Fraction]
+Brings = Callable[[Any, Costs, Fraction], Amounts | None]
+SHARES = {"basic": Fraction(1, 2), "gaussian": Fraction(1, 4), "concentrated": Fraction(1, 4)}
+"""How delta is divided between the rules of (epsilon, delta), unless the owner of the ledger says otherwise."""
+_PLANS_PER_DELTA = 64
+"""How many plans, each with an epsilon for every delta, shall find room in a rule's delta."""
+_EXACT_BITS = 160
+_TOTAL_BITS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Sums that must stay within their limits; the first of them is what people look at."""
+
+    name: str
+    limits: Amounts
+
+    @property
+    def main(self) -> str:
+        """The name of the first sum."""
+        return next(iter(self.limits))
+
+    def holds(self, totals: Amounts | None) -> bool:
+        """Whether every sum is within its limit; never again once a charge brought nothing that the rule can add."""
+        return totals is not None and all(totals[name] <= limit for name, limit in self.limits.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Notion:
+    """What is known of a rule: what a charge brings to it, and what it means, in words."""
+
+    brings: Brings
+    means: str
+
+
+def _pure(budget: Any, costs: Costs, spare: Fraction) -> Amounts | None:
+    epsilon = costs.pure()
+    return None if epsilon is None else {"epsilon": epsilon}
+
+
+def _concentrated_alone(budget: Any, costs: Costs, spare: Fraction) -> Amounts | None:
+    found = costs.concentrated()
+    return None if found is None or found[1] else {"rho": found[0]}
+
+
+def _divergence(budget: Any, costs: Costs, spare: Fraction) -> Amounts | None:
+    found = costs.divergence(budget.alpha)
+    return None if found is None else {"divergence": found}
+
+
+def _share(budget: Any, costs: Costs, spare: Fraction) -> Amounts | None:
+    metric = costs.metric()
+    share = None if metric is None else largest_share(metric, budget.metric)
+    return None if share is None else {"share": share}
+
+
+def _with_delta(name: str, found: Pair | None) -> Amounts | None:
+    return None if found is None else {name: found[0], "delta": found[1]}
+
+
+NOTIONS: dict[str, Notion] = {
+    "pure": Notion(_pure, "the epsilons of all releases add up to at most the budget's"),
+    "zero-concentrated": Notion(_concentrated_alone, "the rhos of all releases add up to at most the budget's"),
+    "renyi": Notion(_divergence, "the divergences of the budget's order add up to at most its epsilon"),
+    "metric": Notion(_share, "the releases' shares of the budget's distances add up to at most 1"),
+    "basic": Notion(
+        lambda budget, costs, spare: _with_delta("epsilon", costs.pair(spare)),
+        "the epsilons add up to at most the budget's, and the deltas to at most the rule's share",
+    ),
+    "gaussian": Notion(
+        lambda budget, costs, spare: _with_delta("mu_squared", costs.gaussian(spare)),
+        "the squared lengths of normal curves add up to at most the one whose curve passes the budget's epsilon",
+    ),
+    "concentrated": Notion(
+        lambda budget, costs, spare: _with_delta("rho", costs.concentrated(spare)),
+        "the rhos add up to at most the one that converts to the budget's epsilon",
+    ),
+}
+"""Every rule by the name it has in rows."""
+
+
+def rules_for(budget: Any, shares: Mapping[str, Number] | None = None) -> tuple[Rule, ...]:
+    """The rules of a budget, with limits that were proven.
+
+    Guarantees: whoever charges while one of them holds stays within the budget, whatever the next question
+    depends on. `shares` divides the delta of an `ApproxDP`; its parts add up to at most 1.
+    """
+    if isinstance(budget, ApproxDP):
+        return tuple(_approximate(name, share, budget) for name, share in _divided(shares).items())
+    if shares is not None:
+        raise InvalidInputError("rules divides the delta of an ApproxDP budget; other budgets have one rule each.")
+    if isinstance(budget, PureDP):
+        return (Rule("pure", {"epsilon": budget.epsilon}),)
+    if isinstance(budget, ZeroConcentratedDP):
+        return (Rule("zero-concentrated", {"rho": budget.rho}),)
+    if isinstance(budget, RenyiDP):
+        return (Rule("renyi", {"divergence": budget.epsilon}),)
+    if isinstance(budget, MetricPrivacy):
+        return (Rule("metric", {"share": Fraction(1)}),)
+    raise InvalidPrivacyError(
+        f"budget is {budget!r}; a ledger keeps PureDP, ApproxDP, ZeroConcentratedDP, RenyiDP or MetricPrivacy."
+        " (Probabilistic privacy does not add up; ask for ApproxDP, which it implies.)",
+        budget=budget,
+    )
+
+
+def _divided(shares: Mapping[str, Number] | None) -> dict[str, Fraction]:
+    if shares is None:
+        return SHARES
+    read = {str(name): parameter(share, f"the share of {name}") for name, share in shares.items()}
+    if not read or set(read) - set(SHARES) or any(share <= 0 for share in read.values()) or sum(read.values()) > 1:
+        raise InvalidInputError(
+            f"rules divides delta between {', '.join(SHARES)}: a positive share for each that is wanted,"
+            " at most 1 in all.",
+            rules=dict(shares),
+        )
+    return {name: read[name] for name in SHARES if name in read}
+
+
+def _approximate(name: str, share: Fraction, budget: ApproxDP) -> Rule:
+    """One rule with its share of delta; those with a curve give half of it to the deltas that releases bring."""
+    part = share * budget.delta
+    if name == "basic":
+        return Rule(name, {"epsilon": budget.epsilon, "delta": part})
+    if name == "gaussian":
+        return Rule(name, {"mu_squared": largest_squared_length(budget.epsilon, part / 2), "delta": part / 2})
+    return Rule(name, {"rho": largest_concentration(budget.epsilon, part / 2), "delta": part / 2})
+
+
+def require_sound(budget: Any, rules: tuple[Rule, ...]) -> None:
+    """Prove the limits of a ledger that was read again; LedgerDamagedError if they promise more than the budget."""
+    if isinstance(budget, ApproxDP):
+        sound = all(_sound(rule, budget) for rule in rules) and bool(rules)
+        total = sum((rule.limits["delta"] * (1 if rule.name == "basic" else 2) for rule in rules), Fraction(0))
+        sound = sound and total <= budget.delta and len({rule.name for rule in rules}) == len(rules)
+    else:
+        sound = rules == rules_for(budget)
+    if not sound:
+        raise LedgerDamagedError("the limits in the ledger promise more than its budget; it is not believed.")
+
+
+def _sound(rule: Rule, budget: ApproxDP) -> bool:
+    limits = rule.limits
+    if rule.name == "basic":
+        return set(limits) == {"epsilon", "delta"} and limits["epsilon"] <= budget.epsilon
+    if rule.name == "gaussian":
+        return squared_length_fits(limits["mu_squared"], budget.epsilon, limits["delta"])
+    return rule.name == "concentrated" and concentration_fits(limits["rho"], budget.epsilon, limits["delta"])
+
+
+def brings(rule: Rule, budget: Any, costs: Costs) -> Amounts | None:
+    """What a charge brings to a rule: proven upper bounds, shortened upward; None if there are none."""
+    spare = rule.limits.get("delta", Fraction(0)) / _PLANS_PER_DELTA
+    found = NOTIONS[rule.name].brings(budget, costs, spare)
+    return None if found is None else {name: shortened(value, _EXACT_BITS) for name, value in found.items()}
+
+
+def added(totals: Amounts | None, more: Amounts | None) -> Amounts | None:
+    """The sums with one more charge; from then on none if the charge brought nothing that can be added."""
+    if totals is None or more is None:
+        return None
+    return {name: shortened(total + more[name], _TOTAL_BITS) for name, total in totals.items()}
+
+
+def shortened(value: Fraction, bits: int) -> Fraction:
+    """The value itself if its denominator has few digits, else rounded up by less than 2^(1 - bits).
+
+    A sum of ever new denominators would grow with the history; a sum that is a hair too large is safe.
+    """
+    if value.denominator.bit_length() <= bits:
+        return value
+    unit = 1 << (bits - 1)
+    return Fraction(-(-value.numerator * unit // value.denominator), unit)

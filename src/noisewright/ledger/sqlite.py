@@ -1,0 +1,295 @@
+"""A ledger in one SQLite file, with its head in a second file beside it.
+
+The order of a charge, all under SQLite's own write lock: the head is compared with the rows; the row is committed
+(rollback journal, extra synchronisation); the head is written and synced. A crash leaves the head where it was or one
+row behind, and the next writer brings it up before it adds a row. So a head may be one row behind, never more, and
+never ahead: rows that are missing below the head were taken away.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from json import loads
+from pathlib import Path
+
+from noisewright.ledger import marks
+from noisewright.ledger.chain import Head, Row, canonical, column
+from noisewright.ledger.stores import VERSION, Transaction
+from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
+
+_WAIT = 120.0
+"""Seconds to wait for other writers."""
+_LOOK_EVERY = 10
+"""Milliseconds after which a waiting writer looks anew."""
+
+MIGRATIONS = (
+    (
+        "CREATE TABLE rows (place INTEGER PRIMARY KEY, account TEXT NOT NULL, body TEXT NOT NULL, digest TEXT NOT NULL)"
+        " STRICT",
+    ),
+    ("CREATE INDEX rows_by_account ON rows (account, place)",),
+)
+"""What leads from each version of the layout to the next, beginning with an empty file."""
+_COLUMNS = "SELECT place, account, body, digest FROM rows"
+
+
+class SQLiteStore:
+    """Rows in a SQLite file; one connection for each transaction, so that forks and threads share none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.head_path = path.with_name(path.name + ".head")
+        self.shown = str(path)
+
+    def create(self, first: Row) -> None:
+        """Make the file; refuses where the file, or the head of one that was removed, is there."""
+        if self.head_path.exists() and not self.path.exists():
+            raise LedgerError(
+                f"{self.head_path} is the head of a ledger that is not there any more; a new file would be"
+                " a new budget."
+                " Restore the ledger, or choose another name."
+            )
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            raise LedgerError(f"there is a file {self.path} already; open it, or choose another name.") from None
+        except OSError as error:
+            raise LedgerError(f"{self.path} cannot be made ({error.strerror or error}).") from None
+        try:
+            with self._reporting("the ledger was not made"), closing(self._connect()) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                for step in (step for steps in MIGRATIONS for step in steps):
+                    connection.execute(step)
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+                _Rows(connection).append(first)
+                connection.execute("COMMIT")
+                self._write_head(first.head)
+        except BaseException:
+            # The file is ours, and nobody could charge a ledger without a head.
+            self.path.unlink(missing_ok=True)
+            raise
+
+    @contextmanager
+    def change(self) -> Iterator[Transaction]:
+        """Holds the write lock of the file from here to the commit; then the head is brought up under it again."""
+        with closing(self._open()) as connection:
+            with self._reporting("nothing was charged"):
+                _begin(connection)
+                self._agree(connection)
+            rows = _Rows(connection)
+            try:
+                with self._reporting("nothing was charged"):
+                    yield rows
+                    if rows.added:
+                        connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            if rows.added:
+                marks.reach("committed")
+                with self._reporting("what was charged is written and stays spent, but its head is not"):
+                    self._settle(connection, rows.added[-1].head)
+                marks.reach("settled")
+
+    @contextmanager
+    def look(self) -> Iterator[_Rows]:
+        """Rows at one moment; the head is read first, so that honest rows are never behind it."""
+        head = self.head()
+        with self._reporting("it was only read"), closing(self._open(writing=False)) as connection:
+            connection.execute("BEGIN")
+            self._whole(connection)
+            rows = _Rows(connection)
+            if rows.last().place < head.count - 1 or rows.at(head.count - 1).digest != head.digest:
+                raise self._behind(rows.last().head, head)
+            yield rows
+
+    def head(self) -> Head:
+        """What the file beside the ledger says."""
+        if not self.path.exists():
+            raise LedgerError(f"there is no ledger {self.path}; make it with Ledger.create.")
+        try:
+            return Head.from_dict(loads(self.head_path.read_text(encoding="ascii")))
+        except FileNotFoundError:
+            raise LedgerDamagedError(
+                f"{self.path} has no head file {self.head_path}: it was removed, or making the ledger was"
+                " interrupted. It is"
+                " not believed; if nothing was ever charged, remove the file and create it again."
+            ) from None
+        except (OSError, ValueError, InvalidInputError) as error:
+            raise LedgerDamagedError(
+                f"the head file {self.head_path} cannot be read ({type(error).__name__})."
+            ) from None
+
+    def version(self) -> int:
+        """The version of the layout."""
+        with self._reporting("it was only read"), closing(self._open(writing=False)) as connection:
+            return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def migrate(self) -> None:
+        """Bring an older layout up to date, in one transaction."""
+        with self._reporting("nothing was changed"), closing(self._open()) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            for steps in MIGRATIONS[found:]:
+                for step in steps:
+                    connection.execute(step)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute("COMMIT")
+
+    def integrity(self) -> None:
+        """SQLite's own check of pages, tables and indexes."""
+        with self._reporting("it was only read"), closing(self._open(writing=False)) as connection:
+            found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise LedgerDamagedError(f"SQLite finds {self.path} damaged: {found}.")
+
+    def _open(self, *, writing: bool = True) -> sqlite3.Connection:
+        if not self.path.is_file():
+            raise LedgerError(f"there is no ledger {self.path}; make it with Ledger.create.")
+        with self._reporting("nothing was charged"):
+            return self._connect(writing=writing)
+
+    def _connect(self, *, writing: bool = True) -> sqlite3.Connection:
+        # A reader may have to roll back what a crash left, so it asks for no more than reading only where it must.
+        mode = "rw" if writing or os.access(self.path, os.W_OK) else "ro"
+        url = f"{self.path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(url, uri=True, timeout=_WAIT, isolation_level=None)
+        connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        try:
+            if writing:
+                mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
+                if mode != "delete":
+                    raise LedgerError(f"{self.path} cannot be kept with a rollback journal; nothing was charged.")
+                connection.execute("PRAGMA synchronous = EXTRA")
+            return connection
+        except BaseException:
+            connection.close()
+            raise
+
+    def _agree(self, connection: sqlite3.Connection) -> None:
+        """Under the lock: the head fits the rows, or is one behind, which is mended; anything else is damage."""
+        self._whole(connection)
+        last, head = _Rows(connection).last(), self.head()
+        if head == last.head:
+            return
+        if head != Head(last.place, last.read()["previous"]):
+            raise self._behind(last.head, head)
+        self._write_head(last.head)
+
+    def _settle(self, connection: sqlite3.Connection, written: Head) -> None:
+        """Bring the head up to what was written, unless the next writer did."""
+        if self.head().count >= written.count:
+            return
+        _begin(connection)
+        try:
+            self._agree(connection)
+        finally:
+            connection.execute("ROLLBACK")
+
+    def _whole(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file that is shorter than it says."""
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+        if self.path.stat().st_size < pages * size:
+            raise LedgerDamagedError(f"{self.path} was cut off: it is shorter than it says. It is not believed.")
+
+    def _behind(self, rows: Head, head: Head) -> LedgerDamagedError:
+        return LedgerDamagedError(
+            f"{self.path} has {rows.count} rows, and its head knows {head.count}, which do not belong"
+            " together: rows were"
+            " taken away, or one of the two files was replaced. It is not believed.",
+            rows=rows.count,
+            head=head.count,
+        )
+
+    def _write_head(self, head: Head) -> None:
+        """Replace the head file as a whole; durable when this returns."""
+        fresh = self.head_path.with_name(self.head_path.name + ".new")
+        with fresh.open("w", encoding="ascii") as file:
+            file.write(canonical(head.to_dict()) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self.head_path)
+        if os.name != "nt":
+            folder = os.open(self.head_path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    @contextmanager
+    def _reporting(self, what: str) -> Iterator[None]:
+        """Errors of SQLite and of the file system in words that say what became of a charge."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise LedgerError(f"{self.path}: {error}; {what}. {_advice(error)}") from None
+        except sqlite3.Error as error:
+            raise LedgerDamagedError(f"{self.path} is damaged, or no ledger ({error}); {what}.") from None
+        except OSError as error:
+            raise LedgerError(f"{self.path}: {error.strerror or error}; {what}.") from None
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Take the write lock of the file, or wait for it.
+
+    SQLite's own wait looks less and less often, up to ten times a second; among many writers that leaves the file idle.
+    """
+    end = time.monotonic() + _WAIT
+    connection.execute(f"PRAGMA busy_timeout = {_LOOK_EVERY}")
+    try:
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {1000 * _WAIT:.0f}")
+
+
+def _advice(error: sqlite3.OperationalError) -> str:
+    if "locked" in str(error):
+        return f"Others wrote for more than {_WAIT:.0f} seconds; try again."
+    if "readonly" in str(error) or "unable to open" in str(error):
+        return "Let the process write the file and its folder."
+    return "Look at the disk, and run `noisewright ledger verify`."
+
+
+class _Rows:
+    """Rows through one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.added: list[Row] = []
+
+    def last(self) -> Row:
+        return self._one(f"{_COLUMNS} ORDER BY place DESC LIMIT 1")
+
+    def last_of(self, account: str) -> Row | None:
+        question = f"{_COLUMNS} WHERE account = ? ORDER BY place DESC LIMIT 1"
+        found = self._connection.execute(question, (column(account),)).fetchone()
+        return None if found is None else Row(*found)
+
+    def at(self, place: int) -> Row:
+        return self._one(f"{_COLUMNS} WHERE place = ?", place)
+
+    def rows(self, start: int, most: int) -> list[Row]:
+        question = f"{_COLUMNS} WHERE place >= ? ORDER BY place LIMIT ?"
+        return [Row(*found) for found in self._connection.execute(question, (start, most))]
+
+    def append(self, row: Row) -> None:
+        self._connection.execute("INSERT INTO rows VALUES (?, ?, ?, ?)", (row.place, row.account, row.body, row.digest))
+        self.added.append(row)
+
+    def _one(self, question: str, *given: int) -> Row:
+        found = self._connection.execute(question, given).fetchone()
+        if found is None:
+            raise LedgerDamagedError(f"row {given[0] if given else 0} of the ledger is missing; it is not believed.")
+        return Row(*found)

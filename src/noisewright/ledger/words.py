@@ -1,0 +1,148 @@
+"""A ledger in words: what the remainder buys, and its table. Labels were written by people: shown, never believed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from noisewright.ledger.reading import Account
+from noisewright.ledger.rules import NOTIONS
+from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.numbers import show, whole_number
+
+if TYPE_CHECKING:
+    from noisewright.ledger.ledger import Ledger
+
+_NORMAL_95 = 1.959963984540054
+_SHOWN_ROWS = 20
+_SHOWN_LABEL = 40
+
+
+def in_words(accounts: Sequence[Account], counts: int) -> str:
+    """About how far off each of so many more counts would be, with the best noise that some rule allows.
+
+    An estimate in floats, for people: discrete Laplace noise under the rules that add epsilons, Gaussian noise under
+    those that add squares. The account with the least left decides.
+    """
+    number = whole_number(counts, "counts")
+    if number < 1:
+        raise InvalidInputError(f"counts is {number}; give a whole number, at least 1.", counts=number)
+    if any(account.state.closed for account in accounts):
+        return "nothing more: the budget is closed"
+    if accounts[0].budget.rules[0].name == "metric":
+        left = min(account.remaining() for account in accounts)
+        each = show(left / number)
+        return f"{show(left)} of the budget's distances are left: about {number} more releases of {each} each"
+    width = max(_half_width(account, number) for account in accounts)
+    if math.isinf(width):
+        return "nothing more: no rule leaves anything"
+    return f"about {number} more counts with a 95 % half-width of {_rounded(width)}"
+
+
+def _rounded(width: float) -> str:
+    return f"{math.ceil(width)}" if width < 1e15 else f"{width:.3g}"
+
+
+def _half_width(account: Account, counts: int) -> float:
+    """The smallest half-width over the rules that still hold."""
+    found = [math.inf]
+    for rule in account.budget.rules:
+        sums = account.state.totals[rule.name]
+        if sums is None or not rule.holds(sums):
+            continue
+        each = float((rule.limits[rule.main] - sums[rule.main]) / counts)
+        if each <= 0:
+            continue
+        if rule.main == "epsilon":
+            found.append(_laplace(each))
+        elif rule.main == "divergence":
+            found.append(_NORMAL_95 * math.sqrt(float(account.budget.requirement.alpha) / (2 * each)))
+        else:
+            found.append(_NORMAL_95 / math.sqrt(each if rule.main == "mu_squared" else 2 * each))
+    return min(found)
+
+
+def _laplace(epsilon: float) -> float:
+    """The smallest w with P(|noise| > w) = 2 e^(-epsilon (w + 1)) / (1 + e^-epsilon) at most 5 %."""
+    return max(0.0, math.log(40 / (1 + math.exp(-epsilon))) / epsilon - 1)
+
+
+def cleaned(text: str, longest: int = _SHOWN_LABEL) -> str:
+    """A label on one line, without anything that could steer a terminal."""
+    line = "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def summary(ledger: Ledger) -> list[str]:
+    """What it keeps, under which rules, and what is left, in sentences."""
+    account = ledger.now()
+    lines = [
+        f"Ledger {cleaned(ledger.url, 200)}" + (f", sub-budget {cleaned(account.name)!r}" if account.name else ""),
+        f"Budget: {account.budget.requirement}" + (" (closed)" if account.state.closed else ""),
+        f"Neighbours: {account.state.neighbours or 'as the first certificate that names them says'}",
+    ]
+    used, deltas = account.used(), account.deltas()
+    for rule in account.budget.rules:
+        if rule.name not in used:
+            lines.append(f"Rule {rule.name}: off, since a charge brought nothing that it can add")
+            continue
+        sums = f"{rule.main.replace('_', ' ')} {show(used[rule.name][0])} of {show(used[rule.name][1])}"
+        more = f", delta {show(deltas[rule.name][0])} of {show(deltas[rule.name][1])}" if rule.name in deltas else ""
+        held = "" if rule.holds(account.state.totals[rule.name]) else " (passed)"
+        lines.append(f"Rule {rule.name}: {sums}{more}{held}; {NOTIONS[rule.name].means}")
+    if len(account.budget.rules) > 1:
+        lines.append("A charge is granted while at least one rule holds with it.")
+    lines.append(f"Left: {ledger.buys()}.")
+    return lines
+
+
+HEADER = ("row", "time", "what", "account", "for", "brings")
+
+
+def listed(rows: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Rows as cells of a table, answers beside their charges left out."""
+    shown = [row for row in rows if row["event"] not in ("answer", "failure")]
+    return [
+        (
+            str(row["place"]),
+            row["time"][:19].replace("T", " "),
+            row["event"],
+            cleaned(row["account"]),
+            cleaned(row.get("label", "")),
+            _brought(row),
+        )
+        for row in shown
+    ]
+
+
+def _brought(row: dict[str, Any]) -> str:
+    brought = row.get("brings", {}).get(row["account"], {})
+    parts = []
+    for name, amounts in brought.items():
+        if amounts is not None:
+            main = next(key for key in sorted(amounts, key=lambda key: key == "delta"))
+            parts.append(f"{name} {show(Fraction(amounts[main]))}")
+    return ", ".join(sorted(parts))
+
+
+def table(ledger: Ledger) -> str:
+    """The summary and the latest rows, as text."""
+    from noisewright.search.report.shown import text_table
+
+    rows = listed(list(ledger.rows()))
+    lines = [*summary(ledger), "", text_table(list(HEADER), [list(row) for row in rows[-_SHOWN_ROWS:]])]
+    if len(rows) > _SHOWN_ROWS:
+        lines.append(f"({len(rows) - _SHOWN_ROWS} earlier rows are not shown)")
+    return "\n".join(lines)
+
+
+def html_table(ledger: Ledger) -> str:
+    """The same for notebooks; everything that people wrote is escaped."""
+    rows = listed(list(ledger.rows()))[-_SHOWN_ROWS:]
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in HEADER)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    told = "".join(f"<p>{escape(line)}</p>" for line in summary(ledger))
+    return f"{told}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,43 @@
+"""Both stores: every test that takes `url` runs on a SQLite file and on a real PostgreSQL server."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.postgres_server import Server, programs
+
+_NAMES = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A server of this test process."""
+    folder = programs()
+    if folder is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(
+                "PostgreSQL is not installed; script/services installs it where it may (as root, with apt-get)."
+            )
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    made = Server(folder)
+    yield made
+    made.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a ledger can be made, on each store."""
+    if request.param == "sqlite":
+        return str(tmp_path / "kept.ledger")
+    return f"{request.getfixturevalue('server').url}?ledger=test-{os.getpid()}-{next(_NAMES)}"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a ledger in a file can be made."""
+    return tmp_path / "kept.ledger"
