@@ -16,6 +16,7 @@ from functools import singledispatch
 from typing import Any
 
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
+from noisewright.mechanisms.strategy_filters import FilterRows
 from noisewright.mechanisms.strategy_rows import (
     BlockRows,
     ContrastRows,
@@ -137,6 +138,12 @@ def _(rows: ResidualRows, variances: Sequence[Fraction]) -> Fraction:
 def _(rows: EndlessRows, levels: Sequence[Fraction]) -> Fraction:
     """Each count is in one block of each level; 1 / ((l + 1)(l + 2)) sums to 1 over all levels."""
     return 1 / levels[0]
+
+
+@squared_column.register
+def _(rows: FilterRows, variances: Sequence[Fraction]) -> Fraction:
+    """The longest column, in whole numbers: every column is looked at."""
+    return Fraction(max(rows.squared_lengths())) / variances[0]
 
 
 @taxi_column.register

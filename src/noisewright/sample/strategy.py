@@ -17,7 +17,7 @@ from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision
 from noisewright.numerics.whole_matrices import Wholes
 from noisewright.numerics.workloads import answers as answers_to
-from noisewright.problem.errors import InvalidNumberError
+from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError
 from noisewright.problem.fields import flag
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.utilities import SquaredError
@@ -70,6 +70,11 @@ class WorkloadAnswer(Unchanging):
     @property
     def answers(self) -> Floats:
         """The answers to all questions, in order: least squares on what was measured, unbiased."""
+        if len(self) > _MOST_DRAWN:
+            raise InvalidAnswerError(
+                f"there are {len(self)} answers, too many to list; `estimate` is the table that they are the answers"
+                " of, so that the answer to a question is the sum of its cells there."
+            )
         return self._once("answers", lambda m, noise: answers_of(m.rows, m.query, noise, self.measured, m.fineness))
 
     @property
