@@ -12,6 +12,7 @@ import numpy as np
 
 from noisewright.laws.rounded_normal import RoundedNormal
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
+from noisewright.mechanisms.strategy_filters import FilterRows
 from noisewright.mechanisms.strategy_rows import (
     STRATEGIES,
     ContrastRows,
@@ -217,6 +218,8 @@ class LaplaceStrategy(Strategy):
     def __post_init__(self) -> None:
         Strategy.__post_init__(self)
         _check_levels(self, "scales")
+        if isinstance(self.rows, FilterRows):
+            raise InvalidMechanismError("the rows of a filter are measured with Gaussian noise alone.")
         if isinstance(self.rows, ResidualRows) or (isinstance(self.rows, ContrastRows) and self.rows.branching > 2):
             raise InvalidMechanismError("differences of more than two parts are measured with Gaussian noise alone.")
 

@@ -140,12 +140,6 @@ def _(rows: EndlessRows, levels: Sequence[Fraction]) -> Fraction:
     return 1 / levels[0]
 
 
-@squared_column.register
-def _(rows: FilterRows, variances: Sequence[Fraction]) -> Fraction:
-    """The longest column, in whole numbers: every column is looked at."""
-    return Fraction(max(rows.squared_lengths())) / variances[0]
-
-
 @taxi_column.register
 def _(rows: MarginalRows, scales: Sequence[Fraction]) -> Fraction:
     """Each cell is in one cell of each marginal."""
@@ -156,6 +150,12 @@ def _(rows: MarginalRows, scales: Sequence[Fraction]) -> Fraction:
 def _(rows: DenseRows, scales: Sequence[Fraction]) -> Fraction:
     """The largest column sum of sizes."""
     return max(Fraction(sum(map(abs, column))) for column in zip(*rows.matrix, strict=True)) / scales[0]
+
+
+@squared_column.register
+def _(rows: FilterRows, variances: Sequence[Fraction]) -> Fraction:
+    """The longest column, in whole numbers: every column is looked at."""
+    return Fraction(max(rows.squared_lengths())) / variances[0]
 
 
 def _dense_reach(rows: DenseRows, query: Workload) -> int:
