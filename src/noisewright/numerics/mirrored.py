@@ -89,12 +89,6 @@ class Mirror:
         found = np.fft.irfft(spectrum, self.period) if self.odd else np.fft.irfft(2 * spectrum, 2 * self.period)
         return np.asarray(found[: self.period])
 
-    def divided(self, values: Floats, spectrum: Floats) -> Floats:
-        """In floats, the column that a matrix with this spectrum takes to these values."""
-        long = self._around(self.images(values))
-        found = np.fft.irfft(np.fft.rfft(long) * inverted(spectrum), len(long))
-        return np.asarray(found[self.gap - 1 : self.gap - 1 + self.size])
-
     def _around(self, values: Floats) -> Floats:
         """A period after which the sign is the same."""
         return values if self.odd else np.concatenate([values, -values])
@@ -160,7 +154,7 @@ def mirrored_inverse(mirror: Mirror, sequence: Wholes) -> MirroredInverse:
     """
     found = mirror.sequence(inverted(mirror.spectrum(sequence)))
     bits = _INVERSE_BITS - int(np.floor(np.log2(np.abs(found).max())))
-    inverse = np.array([int(v) for v in np.rint(np.ldexp(found, bits))], dtype=object)
+    inverse = np.rint(np.ldexp(found, bits)).astype(np.int64)
     left = mirror.product(sequence, inverse)
     left[0] -= 1 << bits
     miss = Fraction(int(np.abs(left).sum()), 1 << bits)

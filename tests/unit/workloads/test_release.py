@@ -67,7 +67,7 @@ def test_a_table_is_given_by_cell_by_array_or_by_those_who_are_there():
 
 
 def test_counts_beyond_machine_integers_are_measured_exactly():
-    for name, huge in product(("residuals", "wavelet", "dense", "blocks"), (2**61, 2**56)):
+    for name, huge in product(("residuals", "wavelet", "dense", "blocks", "filter for ranges"), (2**61, 2**56)):
         strategy = STRATEGIES[name]
         counts = [huge - i * i for i in range(strategy.query.size)]
         found = strategy.law_given(counts)
