@@ -33,6 +33,7 @@ LARGEST_FILTER = 1 << 22
 _MOST_RUNS = 2048
 _TAP_BITS = 20
 _SHARE_BITS = 60
+_FINE_BITS = 20
 _LAST_PLACES = Fraction(1, 2**40)
 
 
@@ -96,20 +97,24 @@ class FilterRows(PlainRows):
 
 @dataclass(frozen=True, slots=True)
 class _Inverse:
-    """Whole numbers near C^-1 = diag(1 / weights) A^-1: shares of 2^_SHARE_BITS, and Z for A^-1; `squares` are of Z^2.
+    """Whole numbers near C^-1 = diag(1 / weights) A^-1: shares of 2^_SHARE_BITS, and a sequence Z, of which the square.
 
     Guarantees: the variance of every question is within `miss` of what these numbers say over 4^bits, relatively.
     """
 
-    filter: MirroredInverse
     shares: Runs
     squares: Wholes
     bits: int
     miss: Fraction
 
 
+_FILTERS: Remembered[MirroredInverse] = Remembered()
 _INVERSES: Remembered[_Inverse] = Remembered()
 _TOTALS: Remembered[Fraction] = Remembered()
+
+
+def _filter_inverse(rows: FilterRows) -> MirroredInverse:
+    return _FILTERS.latest(rows, "filter", lambda: mirrored_inverse(rows.mirror, rows.taps()))
 
 
 def _inverse_of(rows: FilterRows) -> _Inverse:
@@ -121,13 +126,13 @@ def _inverse_of(rows: FilterRows) -> _Inverse:
     """
 
     def made() -> _Inverse:
-        mirror = rows.mirror
-        near = mirrored_inverse(mirror, rows.taps())
+        near = _filter_inverse(rows)
         shares = np.array([((2 << _SHARE_BITS) // w + 1) // 2 for w in map(int, rows.weights)], dtype=object)
         moved = near.condition / (2 * int(min(shares)))
         miss = ((1 + moved) / (1 - near.miss)) ** 2 - 1
         runs = Runs(np.array(rows.starts, dtype=object), shares, rows.size)
-        return _Inverse(near, runs, mirror.product(near.sequence, near.sequence), near.bits + _SHARE_BITS, miss)
+        squares = rows.mirror.product(near.sequence, near.sequence)
+        return _Inverse(runs, squares, near.bits + _SHARE_BITS, miss)
 
     return _INVERSES.latest(rows, "inverse", made)
 
@@ -232,14 +237,11 @@ def _quadratic(query: Workload) -> tuple[Fraction, ...] | None:
 
 @estimate_of.register
 def _(rows: FilterRows, noise: Sequence[Ball], measured: Sequence[Wholes], fineness: int) -> Floats:
-    """The table, by an inverse in whole numbers, and once more by the same for what that leaves over.
-
-    Rule: with F = I - A Z / 2^bits, whose eigenvalues are within miss, the first step leaves F y over and the second
-    F^2 y: answers are biased by less than miss^2 of their size, far below the last digits of floats.
-    """
-    near, mirror = _inverse_of(rows).filter, rows.mirror
-    first = mirror.applied(near.sequence, measured[0])
-    rest = (measured[0].astype(object) << near.bits) - mirror.applied(rows.taps(), first)
-    second = mirror.applied(near.sequence, rest)
-    found = np.ldexp(first.astype(np.float64), -near.bits) + np.ldexp(second.astype(np.float64), -2 * near.bits)
-    return np.asarray(found / (rows.cell_weights().astype(np.float64) * fineness))
+    mirror, near = rows.mirror, _filter_inverse(rows)
+    back = np.ldexp(near.sequence.astype(np.float64), _FINE_BITS - near.bits)
+    first = np.array([int(v) for v in np.rint(mirror.filtered(back, measured[0].astype(np.float64)))], dtype=object)
+    # What is left over is exact, so that the second step adds as many digits as floats had lost in the first.
+    rest = (measured[0].astype(object) << _FINE_BITS) - mirror.applied(rows.taps(), first)
+    second = np.ldexp(mirror.filtered(back, rest.astype(np.float64)), -_FINE_BITS)
+    below = np.ldexp(rows.cell_weights().astype(np.float64) * fineness, _FINE_BITS)
+    return np.asarray((first.astype(np.float64) + second) / below)

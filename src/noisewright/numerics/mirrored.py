@@ -69,6 +69,15 @@ class Mirror:
         found = self.product(sequence, self.images(cells))
         return found[self.gap - 1 : self.gap - 1 + self.size]
 
+    def filtered(self, sequence: Floats, cells: Floats) -> Floats:
+        """The same in floats, up to their last digits."""
+        from scipy.fft import next_fast_len
+
+        size = next_fast_len(2 * self.period, real=True)
+        whole = np.fft.irfft(np.fft.rfft(sequence, size) * np.fft.rfft(self.images(cells), size), size)
+        found = whole[: self.period] - self.sign * whole[self.period : 2 * self.period]
+        return np.asarray(found[self.gap - 1 : self.gap - 1 + self.size])
+
     def diagonal(self, sequence: Wholes) -> Wholes:
         """The diagonal of the matrix of a sequence."""
         return np.asarray(sequence[0] + self.sign * sequence[self.gap : self.gap + 2 * self.size : 2])
