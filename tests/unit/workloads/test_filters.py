@@ -208,3 +208,37 @@ def test_an_edited_filter_is_refused(what: str):
     assert nw.certify(edited, nw.ZeroConcentratedDP(1000)).bound == UNIT.rho * max(lengths) / longest
     with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(edited, UNIT)
+
+
+LONG = [("ranges", 16, 5.376696), ("prefixes", 16, 4.263314), ("ranges", 20, 6.621784), ("prefixes", 20, 5.14019)]
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(("form", "power", "known"), LONG)
+def test_a_million_cells_are_released_within_three_percent_of_the_proven_bound(form: str, power: int, known: float):
+    """The errors of measured rows are compared with their law; false alarms: fewer than one in a million."""
+    n = 2**power
+    query = getattr(W, form)(n)
+    bound = least_line(query)
+    assert bound is not None
+    assert known * (1 - 1e-4) <= float(bound / query.dimension) ** 0.5 <= known * (1 + 1e-6)
+    rows = filter_rows(n, form)
+    certified = make_certified(gaussian_strategy(query, UNIT, rows, [1.0]), UNIT)
+    stated = certified.mechanism.expected(nw.SquaredError())
+    assert float(bound) <= float(stated) <= 1.03 * float(bound)
+    assert float(stated.rad()) <= 1e-7 * float(stated)
+
+    table = np.array([(7 * i * i + 3 * i) % 101 for i in range(n)])
+    released = certified.release(table)
+    noise = (released.measured[0] - certified.mechanism.law_given(table)[0]).astype(float)
+    with precision():
+        (variance,) = (float(v.mid()) for v in certified.mechanism.noises())
+    assert (noise**2).mean() / variance == pytest.approx(1, abs=5 * (2 / n) ** 0.5)
+    # What the noise becomes in the table, by an inverse in floats alone.
+    mirror = rows.mirror
+    near = mirrored_inverse(mirror, rows.taps())
+    back = np.ldexp(near.sequence.astype(float), -near.bits)
+    assert released.estimate - table == pytest.approx(mirror.filtered(back, noise) / rows.cell_weights(), abs=1e-5)
+    if form == "prefixes":
+        assert float((released.half_widths**2).sum()) == pytest.approx(1.959963984540054**2 * float(stated), rel=1e-6)
