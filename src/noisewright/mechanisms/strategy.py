@@ -21,6 +21,7 @@ from noisewright.mechanisms.strategy_rows import (
     ResidualRows,
     Subsets,
 )
+from noisewright.mechanisms.strategy_runs import run_of
 from noisewright.mechanisms.strategy_tables import Counts, read_counts
 from noisewright.mechanisms.strategy_values import LARGEST_DENSE, Values, chosen, each_of, smaller, total_of
 from noisewright.numerics.balls import Ball, around, ball, hull, lower, precision, upper
@@ -114,6 +115,11 @@ class Strategy(Mechanism):
         slack = max(Fraction(float(v.rad())) / Fraction(float(v.mid())) for v in noise)
         for part, values, miss in each_of(self.rows, self.query, noise):
             yield part, values, miss + slack
+
+    def run_variance(self, first: int, last: int) -> Ball:
+        """The variance of the sum over the cells from `first` to `last`, both included."""
+        with precision():
+            return run_of(self.rows, self.query, self.noises(), first, last)
 
     def expected(self, utility: Utility, field: Field = BALLS) -> Value:
         """Total or largest variance, each question as often as it counts: a ball, or its middle."""

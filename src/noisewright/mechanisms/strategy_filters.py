@@ -96,7 +96,7 @@ class FilterRows(PlainRows):
 
 
 @dataclass(frozen=True, slots=True)
-class _Inverse:
+class FilterInverse:
     """Whole numbers near C^-1 = diag(1 / weights) A^-1: shares of 2^_SHARE_BITS, and a sequence Z, of which the square.
 
     Guarantees: the variance of every question is within `miss` of what these numbers say over 4^bits, relatively.
@@ -109,7 +109,7 @@ class _Inverse:
 
 
 _FILTERS: Remembered[MirroredInverse] = Remembered()
-_INVERSES: Remembered[_Inverse] = Remembered()
+_INVERSES: Remembered[FilterInverse] = Remembered()
 _TOTALS: Remembered[Fraction] = Remembered()
 
 
@@ -117,7 +117,7 @@ def _filter_inverse(rows: FilterRows) -> MirroredInverse:
     return _FILTERS.latest(rows, "filter", lambda: mirrored_inverse(rows.mirror, rows.taps()))
 
 
-def _inverse_of(rows: FilterRows) -> _Inverse:
+def inverse_of_filter(rows: FilterRows) -> FilterInverse:
     """A proven inverse.
 
     Rule: Z A = 2^bits R, and all of these matrices commute, so that |A^-1 v| is |Z v| / 2^bits up to factors within
@@ -125,21 +125,21 @@ def _inverse_of(rows: FilterRows) -> _Inverse:
     |Z| eta |E w| <= eta |Z| |Z^-1| |Z E w|.
     """
 
-    def made() -> _Inverse:
+    def made() -> FilterInverse:
         near = _filter_inverse(rows)
         shares = np.array([((2 << _SHARE_BITS) // w + 1) // 2 for w in map(int, rows.weights)], dtype=object)
         moved = near.condition / (2 * int(min(shares)))
         miss = ((1 + moved) / (1 - near.miss)) ** 2 - 1
         runs = Runs(np.array(rows.starts, dtype=object), shares, rows.size)
         squares = rows.mirror.product(near.sequence, near.sequence)
-        return _Inverse(runs, squares, near.bits + _SHARE_BITS, miss)
+        return FilterInverse(runs, squares, near.bits + _SHARE_BITS, miss)
 
     return _INVERSES.latest(rows, "inverse", made)
 
 
 @total_of.register
 def _(rows: FilterRows, query: Workload, noise: Sequence[Ball]) -> Ball:
-    near = _inverse_of(rows)
+    near = inverse_of_filter(rows)
 
     def made() -> Fraction:
         value = _line_total(rows, near, query)
@@ -151,7 +151,7 @@ def _(rows: FilterRows, query: Workload, noise: Sequence[Ball]) -> Ball:
 
 @each_of.register
 def _(rows: FilterRows, query: Workload, noise: Sequence[Ball]) -> Iterator[Values]:
-    near = _inverse_of(rows)
+    near = inverse_of_filter(rows)
     spread = float(noise[0].mid())
     if query.size > LARGEST_DENSE:
         yield from ((part, values * spread, miss) for part, values, miss in _line_variances(rows, near, query))
@@ -169,7 +169,7 @@ def line_forms(query: Workload) -> list[str] | None:
     return forms if len(forms) == len(query.parts) else None
 
 
-def _line_variances(rows: FilterRows, near: _Inverse, query: Workload) -> Iterator[Values]:
+def _line_variances(rows: FilterRows, near: FilterInverse, query: Workload) -> Iterator[Values]:
     """The variances of prefix sums, of cells and of the total of a long line, in units of the noise."""
     forms = line_forms(query)
     if forms is None or "ranges" in forms:
@@ -185,18 +185,18 @@ def _line_variances(rows: FilterRows, near: _Inverse, query: Workload) -> Iterat
             yield part, np.ldexp(found, -2 * near.bits), near.miss + off + _LAST_PLACES
 
 
-def _dense(rows: FilterRows, near: _Inverse) -> Wholes:
+def _dense(rows: FilterRows, near: FilterInverse) -> Wholes:
     shares = near.shares.cells()
     return np.asarray(rows.mirror.matrix(near.squares) * np.multiply.outer(shares, shares))
 
 
-def _dense_total(rows: FilterRows, near: _Inverse, query: Workload) -> Fraction:
+def _dense_total(rows: FilterRows, near: FilterInverse, query: Workload) -> Fraction:
     check_dense(query)
     whole, below = gram(query)
     return Fraction(int((whole.astype(object) * _dense(rows, near)).sum()), below)
 
 
-def _line_total(rows: FilterRows, near: _Inverse, query: Workload) -> Fraction | None:
+def _line_total(rows: FilterRows, near: FilterInverse, query: Workload) -> Fraction | None:
     """The sum of G_ij e_i e_j P_ij, exactly, where P_ij = p(|i - j|) + sign p(i + j + gap); None for other questions.
 
     Rule: 4 G_ij = a + b (i + j) + c |i - j| + d i j, so the sums by i + j and by i - j of e_i e_j times 1, i + j,

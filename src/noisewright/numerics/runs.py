@@ -36,6 +36,13 @@ class Runs:
         lengths = np.diff([*self.starts, self.size])
         return np.repeat(np.array(self.weights, dtype=object), lengths.astype(np.int64))
 
+    def part(self, first: int, last: int) -> Runs:
+        """The weights of the cells from `first` to `last`, both included, as of a line of their own."""
+        inside = [(max(int(s) - first, 0), w) for s, w in zip(self.starts, self.weights, strict=True) if s <= last]
+        kept = [pair for pair, after in zip(inside, [*inside[1:], (1, None)], strict=True) if after[0] > 0]
+        starts, weights = (np.array(values, dtype=object) for values in zip(*kept, strict=True))
+        return Runs(starts, weights, last - first + 1)
+
     def backwards(self) -> Runs:
         """The same weights from the last cell to the first."""
         ends = [*self.starts[1:], self.size]

@@ -42,6 +42,9 @@ def test_sums_over_pairs_of_steps_are_those_over_pairs_of_cells(line: Runs, data
     kernel = np.array(data.draw(numbers), dtype=object)
     e, f = line.cells(), line.backwards().cells()
     assert list(f) == list(e[::-1])
+    first = data.draw(st.integers(0, n - 1))
+    last = data.draw(st.integers(first, n - 1))
+    assert list(line.part(first, last).cells()) == list(e[first : last + 1])
     pairs = [(i, j) for i in range(n) for j in range(n)]
     found = pair_sums(kernel, line, line.backwards())
     assert found.plain == sum(kernel[i + j] * e[i] * f[j] for i, j in pairs)
@@ -186,6 +189,9 @@ def test_more_answers_than_can_be_listed_are_refused_and_the_table_is_not():
         _ = released.answers
     with pytest.raises(nw.errors.InvalidQueryError):
         _ = released.half_widths
+    answer, half_width = released.run(3, 19_000)
+    assert abs(answer - 5) <= 3 * half_width
+    assert 5 < half_width < 30
 
 
 ROWS = M.FilterRows("prefixes", 9, [0, 2, 7], [3, 5, 4])
