@@ -35,9 +35,8 @@ def main() -> None:
         "ranges 2^20": nw.Workload.ranges(2**20),
         "prefixes 2^20": nw.Workload.prefixes(2**20),
     }
-    print(
-        "| workload | root mean square error | proven distance | seconds | measured and rebuilt |\n|---|---|---|---|---|"
-    )
+    print("| workload | root mean square error | proven distance | seconds | measured and rebuilt |")
+    print("|---|---|---|---|---|")
     for name, query in workloads.items():
         begin = time.perf_counter()
         report = nw.design(query, privacy=nw.ZeroConcentratedDP("0.5"), utility=nw.SquaredError())

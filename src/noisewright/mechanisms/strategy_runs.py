@@ -1,4 +1,4 @@
-"""The variance of the sum over one run of neighbouring cells, from what a strategy measured: for lines of any length."""
+"""The variance of the sum over one run of neighbouring cells, by what a strategy measured: for lines of any length."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _(rows: DenseRows, query: Workload, noise: Sequence[Ball], first: int, last:
 @run_of.register(BlockRows)
 @run_of.register(ContrastRows)
 def _(rows: BlockRows | ContrastRows, query: Workload, noise: Sequence[Ball], first: int, last: int) -> Ball:
-    """Rule: with A_l the averages over blocks of b^l cells, the variance is the sum of w^T (A_l - A_(l+1)) w over weights.
+    """Rule: with A_l the averages over blocks of b^l cells, it is the sum of w^T (A_l - A_(l+1)) w over eigenvalues.
 
     w^T A_l w is the sum over blocks of the squared number of cells of the run in it, over the size of a block.
     """

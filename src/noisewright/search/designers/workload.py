@@ -70,8 +70,8 @@ def _gaussian(query: Workload, privacy: Any, *, worst: bool) -> Iterator[Proposa
         yield Proposal("optimal, Gaussian", gaussian_strategy(query, privacy, best.rows, [1.0]), 4)
     elif query.size <= LARGEST_FILTER:
         for form in sorted({"prefixes", "ranges"}.intersection(line_forms(query) or ())):
-            rows = filter_rows(query.size, form)
-            yield Proposal(f"filter for {form}, Gaussian", gaussian_strategy(query, privacy, rows, [1.0]), 4)
+            found = gaussian_strategy(query, privacy, filter_rows(query.size, form), [1.0])
+            yield Proposal(f"filter for {form}, Gaussian", found, 4)
     if query.size > 2:
         haar, levels, _ = gaussian_levels(query, 2)
         yield Proposal("Haar wavelet, Gaussian", gaussian_strategy(query, privacy, haar, levels), 2)
