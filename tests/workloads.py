@@ -81,7 +81,7 @@ def filtered(rows: Any) -> list[list[int]]:
     line = [Fraction(1)]
     for k in range(1, period + 1):
         line.append(line[-1] * (4 * k - 3) / (4 * k - 1))
-    whole = [int(2**20 * c + Fraction(1, 2)) for c in line]
+    whole = [int(2**16 * c + Fraction(1, 2)) for c in line]
     weights = [rows.weights[max(k for k, start in enumerate(rows.starts) if start <= j)] for j in range(n)]
 
     def entry(distance: int) -> int:

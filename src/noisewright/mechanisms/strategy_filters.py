@@ -31,7 +31,7 @@ from noisewright.problem.workload import Regular, Workload
 LARGEST_FILTER = 1 << 21
 """How many cells a line has at most that is measured by a filter."""
 _MOST_RUNS = 2048
-_TAP_BITS = 20
+_TAP_BITS = 16
 _SHARE_BITS = 60
 _FINE_BITS = 20
 _LAST_PLACES = Fraction(1, 2**40)
