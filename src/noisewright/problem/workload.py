@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.linear import over_denominators, rational_rows
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import Family, Record, record
@@ -55,7 +56,7 @@ class Listed(Record):
     """Questions by their weights: row k of the matrix is `numerators[k]` over `denominators[k]`."""
 
     numerators: fields.PackedMatrix = fields.whole_matrix()
-    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True)
+    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True, like="numerators")
 
     def __post_init__(self) -> None:
         rows, columns = self.numerators.rows, self.numerators.columns
@@ -63,8 +64,6 @@ class Listed(Record):
             raise InvalidQueryError("matrix is empty; give at least one question over at least one cell.")
         if rows * columns > MOST_CELLS_BUILT:
             raise InvalidQueryError(f"matrix is too large; at most {MOST_CELLS_BUILT} entries are read.")
-        if len(self.denominators) != rows:
-            raise InvalidQueryError(f"there are {len(self.denominators)} denominators for {rows} questions.")
 
     @property
     def size(self) -> int:
@@ -88,14 +87,10 @@ Factor: TypeAlias = Regular | Listed
 class Part(Record):
     """Questions that are products of questions about the axes of a table; each counts `weight` times."""
 
-    factors: fields.Many[Factor] = fields.tuple_of(fields.one_of(FACTORS))
+    factors: fields.Many[Factor] = fields.tuple_of(fields.one_of(FACTORS), least=1)
     weight: fields.Rational = fields.rational(
         at_least=1 / _LARGEST_WEIGHT, at_most=_LARGEST_WEIGHT, shown="weight", hint=": how much each question counts"
     )
-
-    def __post_init__(self) -> None:
-        if not self.factors:
-            raise InvalidQueryError("a part of a workload needs questions about at least one axis.")
 
     @property
     def size(self) -> int:
@@ -121,27 +116,24 @@ class Workload(Record):
     `replace=True` the number of people is public, all are counted somewhere, and one person may move to other cells.
     """
 
-    parts: fields.Many[Part] = fields.tuple_of(fields.only(Part))
+    parts: fields.Many[Part] = fields.tuple_of(fields.only(Part), least=1, most=_MOST_PARTS)
     cells_per_person: fields.Whole = fields.whole(
         at_least=1, at_most=10**6, default=1, absent=1, hint=": in how many cells one person is counted"
     )
     replace: fields.Flag = fields.flag(default=False, absent=False)
 
     def __init__(self, matrix: Iterable[Iterable[Number]], *, cells_per_person: int = 1, replace: bool = False) -> None:
-        self.born(parts=[Part([_listed(matrix)], 1)], cells_per_person=cells_per_person, replace=replace)
+        listed = Listed(*over_denominators(rational_rows(matrix)))
+        self.born(parts=[Part([listed], 1)], cells_per_person=cells_per_person, replace=replace)
 
     def __post_init__(self) -> None:
         sizes = {part.size for part in self.parts}
-        if not sizes:
-            raise InvalidQueryError("the workload is empty; give at least one question.")
         if len(sizes) > 1:
             low, high = min(sizes), max(sizes)
             raise InvalidQueryError(
                 f"some questions are about {low} cells, others about {high}; ask all of them about the same table.",
                 sizes=sorted(sizes),
             )
-        if len(self.parts) > _MOST_PARTS:
-            raise InvalidQueryError(f"there are {len(self.parts)} parts; at most {_MOST_PARTS} are allowed.")
         if not any(all(map(_asks, part.factors)) for part in self.parts):
             raise InvalidQueryError("every weight is 0, so that nothing is asked; give at least one that is not.")
 
@@ -282,25 +274,6 @@ def _product(factors: list[list[list[Fraction]]]) -> list[list[Fraction]]:
     for factor in factors:
         rows = [[a * b for a in row for b in other] for row in rows for other in factor]
     return rows
-
-
-def _listed(matrix: Iterable[Iterable[Number]]) -> Listed:
-    wanted = "one row of weights for each question"
-    rows = [
-        [
-            parameter(v, f"entry {j} of question {k}")
-            for j, v in enumerate(fields.items(row, f"row {k} of matrix", InvalidQueryError, wanted))
-        ]
-        for k, row in enumerate(fields.items(matrix, "matrix", InvalidQueryError, wanted))
-    ]
-    for k, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise InvalidQueryError(
-                f"question {k} has {len(row)} weights, question 0 has {len(rows[0])}; make them equal.", row=k
-            )
-    denominators = [math.lcm(*(v.denominator for v in row)) for row in rows]
-    scaled = [[int(v * d) for v in row] for row, d in zip(rows, denominators, strict=True)]
-    return Listed(scaled, denominators)
 
 
 def _places(chosen: Any, names: list[Any]) -> set[int]:
