@@ -28,7 +28,7 @@ from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.records import record
 from noisewright.problem.workload import Regular, Workload
 
-LARGEST_FILTER = 1 << 21
+LARGEST_FILTER = 1 << 20
 """How many cells a line has at most that is measured by a filter."""
 _MOST_RUNS = 2048
 _TAP_BITS = 16
