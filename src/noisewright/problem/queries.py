@@ -220,7 +220,7 @@ class Vector(Record):
 
     def __str__(self) -> str:
         count, kind = self.dimension, "whole number" if self.integer is True else "number"
-        mixed = "" if isinstance(self.integer, bool) else f" ({sum(self.integer)} of them whole)"
+        mixed = f" ({sum(self.whole)} of them whole)" if self.mixed else ""
         return f"{count} {kind}{'s' if count > 1 else ''}{mixed}, {self.sensitivity}"
 
     @property
@@ -237,6 +237,11 @@ class Vector(Record):
     def whole(self) -> tuple[bool, ...]:
         """Which numbers are whole."""
         return (self.integer,) * self.dimension if isinstance(self.integer, bool) else self.integer
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it is said of each number whether it is whole."""
+        return not isinstance(self.integer, bool)
 
     def _check_whole(self) -> None:
         if isinstance(self.integer, tuple) and len(self.integer) != self.dimension:

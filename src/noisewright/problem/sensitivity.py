@@ -7,6 +7,7 @@ can move together.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
@@ -61,10 +62,20 @@ class _Set(Record):
         """Its name in files."""
         return str(self.CARD.kind)
 
+    order: ClassVar[int | None] = None
+    """Of which norm it is the ball."""
+
     @property
     @abstractmethod
     def extents(self) -> tuple[Fraction, ...]:
         """How far each number can move."""
+
+    def repeats(self, moving: int) -> int | None:
+        """How many changes in a row fill the ball, or the box of the extents of so many moving numbers.
+
+        None where they do not, or where one number at a time says as much.
+        """
+        return None
 
     @property
     def smallest(self) -> tuple[Fraction, ...]:
@@ -101,6 +112,9 @@ class _Each(_Set):
         """How many numbers can move together."""
         return min(self.most, len(self.each))
 
+    def repeats(self, moving: int) -> int | None:
+        return math.ceil(moving / self.together)
+
     def __str__(self) -> str:
         low, high = show(min(self.each)), show(max(self.each))
         return f"{self.moves} ({f'each by at most {low}' if low == high else f'by at most {low} to {high}'})"
@@ -121,6 +135,9 @@ class Disjoint(_Each):
     each: Rationals = _extents()
     moves: ClassVar[str] = "one moves at a time"
     most: ClassVar[int] = 1
+
+    def repeats(self, moving: int) -> None:
+        return None
 
 
 @record("sparse", SETS, error=InvalidQueryError)
@@ -156,6 +173,10 @@ class Replace(_Each):
     moves: ClassVar[str] = "one falls and another rises"
     most: ClassVar[int] = 2
 
+    def repeats(self, moving: int) -> int:
+        # What rises must fall again.
+        return moving
+
 
 @record(error=InvalidQueryError)
 class _Ball(_Set):
@@ -176,6 +197,9 @@ class _Ball(_Set):
     @property
     def fractional(self) -> list[int]:
         return []
+
+    def repeats(self, moving: int) -> int:
+        return 1
 
 
 @record("l1-ball", SETS, error=InvalidQueryError)

@@ -24,6 +24,7 @@ from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weight
 _LARGEST = Fraction(10**120)
 _FAINT = 2.0**-60
 _PIECES = 600
+_MOST_PRIOR_POINTS = 60
 
 
 @record("power-error", UTILITIES, error=InvalidUtilityError)
@@ -307,6 +308,7 @@ class WorstVariance(SquaredError):  # noqa: N818  # no exception, an error of an
     """
 
     weights: None = fields.fixed(None)
+    worst: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "worst-case variance"
@@ -337,9 +339,6 @@ class AverageVariance(Utility):
 
     def under(self, errors: Any, field: Any) -> Any:
         return errors.average_square(self.prior, field)
-
-
-_MOST_PRIOR_POINTS = 60
 
 
 def _merged(pairs: Iterable[tuple[Fraction, ...]]) -> tuple[tuple[Fraction, Fraction], ...]:

@@ -43,6 +43,8 @@ class Utility(Record):
     """Whether its loss is known by its values alone, so that designs evaluate it on a grid."""
     averaged: ClassVar[bool] = False
     """Whether it averages over true answers in a range, instead of taking the worst."""
+    worst: ClassVar[bool] = False
+    """Whether it takes the largest variance of all questions, instead of adding them up."""
     unit: ClassVar[str] = ""
     """The unit of values on a logarithmic scale, which are compared by differences, not by ratios."""
     measure: ClassVar[str] = "root mean square error"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
@@ -57,6 +57,7 @@ class Listed(Record):
 
     numerators: fields.PackedMatrix = fields.whole_matrix()
     denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True, like="numerators")
+    form: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         rows, columns = self.numerators.rows, self.numerators.columns

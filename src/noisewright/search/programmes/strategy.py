@@ -56,20 +56,19 @@ def best_total(gram: Floats) -> Solved:
     weights = np.sqrt(np.diag(gram))
     best: Solved | None = None
     powers = list(_POWERS)
-    for _ in range(rounds):
+    while True:
         weights = np.maximum(weights / weights.sum(), _LEAST)
         found = _both_ends(gram, full, weights, lambda inverse: float((gram * inverse).sum()))
         worse = best is not None and found[0].upper / found[0].lower > 1.5 * best.upper / best.lower
         best = _better(best, found[0])
-        if best.upper <= best.lower * (1 + enough):
-            break
+        rounds -= 1
+        if best.upper <= best.lower * (1 + enough) or not rounds:
+            return best
         if worse and len(powers) > 1:
             powers.pop(0)
             weights = best.cells**2
             continue
         weights = weights * (found[1] / weights) ** powers[0]
-    assert best is not None
-    return best
 
 
 def _rounds(size: int) -> int:
@@ -126,7 +125,7 @@ def best_worst(
     rounds = _rounds(len(weights))
     best: Solved | None = None
     powers = list(_WORST_POWERS)
-    for _ in range(rounds):
+    while True:
         parts, weights = parts / parts.sum(), np.maximum(weights / weights.sum(), _LEAST)
         gram = weighted(parts)
         full = gram + _FAINT * float(np.trace(gram)) / len(gram) * np.eye(len(gram))
@@ -134,8 +133,9 @@ def best_worst(
         found = replace(found, questions=parts)
         worse = best is not None and found.upper / found.lower > 1.5 * best.upper / best.lower
         best = _better(best, found)
-        if best.upper <= best.lower * (1 + _WORST_ENOUGH):
-            break
+        rounds -= 1
+        if best.upper <= best.lower * (1 + _WORST_ENOUGH) or not rounds:
+            return best
         if worse and len(powers) > 1 and best.questions is not None:
             powers.pop(0)
             parts, weights = best.questions, best.cells**2
@@ -143,8 +143,6 @@ def best_worst(
         total = diagonal.sum()
         weights = weights * (diagonal / weights / total) ** powers[0]
         parts = parts * (variances(inverse) / found.lower) ** powers[0]
-    assert best is not None
-    return best
 
 
 def best_blocks(branching: int, traces: Floats) -> tuple[float, Floats]:
@@ -184,7 +182,7 @@ def best_extra_rows(gram: Floats) -> Floats:
     from scipy.optimize import minimize
 
     n = len(gram)
-    best: tuple[float, Floats] | None = None
+    found: list[tuple[float, Floats]] = []
     for count in sorted({max(1, n // 16), max(1, n // 8)}):
         for start in _starts(n, count):
             bounds = [(0.0, None)] * start.size
@@ -192,10 +190,8 @@ def best_extra_rows(gram: Floats) -> Floats:
                 _extra_value, start.ravel(), (gram, count), jac=True, method="L-BFGS-B", bounds=bounds,
                 options={"maxiter": _ROUNDS},
             )  # fmt: skip
-            if best is None or done.fun < best[0]:
-                best = (float(done.fun), done.x.reshape(count, n))
-    assert best is not None
-    rows = np.concatenate([np.eye(n), best[1]])
+            found.append((float(done.fun), done.x.reshape(count, n)))
+    rows = np.concatenate([np.eye(n), min(found, key=lambda one: one[0])[1]])
     return np.asarray(rows / rows.sum(axis=0))
 
 
