@@ -38,6 +38,12 @@ STRATEGIES: dict[str, Any] = {
     "merged": M.GaussianStrategy(
         W([[1, 1, 0, 2], [1, 1, 0, 0]]), M.DenseRows([[3, 1], [0, 2], [1, 1]], [1, 1, 0, 2]), [20], 5
     ),
+    "filter for ranges": M.GaussianStrategy(
+        W.ranges(9) | W.prefixes(9) * "1/3" | W.identity(9), M.FilterRows("ranges", 9, [0, 2, 7], [5, 3, 4]), [10**14]
+    ),
+    "filter for prefixes": M.GaussianStrategy(
+        W.prefixes(8) | W.total(8) * 2, M.FilterRows("prefixes", 8, [0, 1, 6], [7, 4, 9]), ["10000000000001/7"], 3
+    ),
     "residuals": M.GaussianStrategy(
         W.marginals([3, 2, 4], [(0,), (1, 2), ()]),
         M.ResidualRows([3, 2, 4], [(), (0,), (1,), (2,), (1, 2)]),
@@ -68,6 +74,25 @@ def helmert(size: int) -> list[list[int]]:
     return [[1] * k + [-k] + [0] * (size - k - 1) for k in range(1, size)]
 
 
+def filtered(rows: Any) -> list[list[int]]:
+    """The rows of a filter, from the images of each cell and exact coefficients of |1 - z|^(-1/2)."""
+    n, ranges = rows.size, rows.form == "ranges"
+    period = 2 * n + 2 if ranges else 2 * n + 1
+    line = [Fraction(1)]
+    for k in range(1, period + 1):
+        line.append(line[-1] * (4 * k - 3) / (4 * k - 1))
+    whole = [int(2**16 * c + Fraction(1, 2)) for c in line]
+    weights = [rows.weights[max(k for k, start in enumerate(rows.starts) if start <= j)] for j in range(n)]
+
+    def entry(distance: int) -> int:
+        first, second = whole[distance], whole[period - distance]
+        return first + second if ranges else first - second
+
+    if ranges:  # what is beyond an end is the negative of what is before it
+        return [[weights[j] * (entry(abs(i - j)) - entry(i + j + 2)) for j in range(n)] for i in range(n)]
+    return [[weights[j] * (entry(abs(i - j)) + entry(i + j + 1)) for j in range(n)] for i in range(n)]
+
+
 def measured_rows(rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows of a strategy, the group of each and the factor of its variance, written out from the definition."""
     found: list[tuple[list[int], int, int]] = []
@@ -89,6 +114,8 @@ def measured_rows(rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                     entries = [signs[p] if 0 <= p < rows.branching else 0 for p in parts]
                     found.append((entries, level, k * (k + 1)))
         found.append(([1] * rows.size, rows.height, 1))
+    elif isinstance(rows, M.FilterRows):
+        found = [(row, 0, 1) for row in filtered(rows)]
     else:
         cells = list(product(*map(range, rows.sizes)))
         for group, axes in enumerate(rows.subsets):

@@ -29,6 +29,7 @@ from noisewright.mechanisms.selection import (
     MetricSmallDB as MetricSmallDB,
 )
 from noisewright.mechanisms.strategy import GaussianStrategy as GaussianStrategy, LaplaceStrategy as LaplaceStrategy
+from noisewright.mechanisms.strategy_filters import FilterRows as FilterRows
 from noisewright.mechanisms.strategy_rows import (
     BlockRows as BlockRows,
     ContrastRows as ContrastRows,

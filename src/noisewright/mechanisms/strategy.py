@@ -12,6 +12,7 @@ import numpy as np
 
 from noisewright.laws.rounded_normal import RoundedNormal
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
+from noisewright.mechanisms.strategy_filters import FilterRows
 from noisewright.mechanisms.strategy_rows import (
     STRATEGIES,
     ContrastRows,
@@ -20,6 +21,7 @@ from noisewright.mechanisms.strategy_rows import (
     ResidualRows,
     Subsets,
 )
+from noisewright.mechanisms.strategy_runs import run_of
 from noisewright.mechanisms.strategy_tables import Counts, read_counts
 from noisewright.mechanisms.strategy_values import LARGEST_DENSE, Values, chosen, each_of, smaller, total_of
 from noisewright.numerics.balls import Ball, around, ball, hull, lower, precision, upper
@@ -113,6 +115,11 @@ class Strategy(Mechanism):
         slack = max(Fraction(float(v.rad())) / Fraction(float(v.mid())) for v in noise)
         for part, values, miss in each_of(self.rows, self.query, noise):
             yield part, values, miss + slack
+
+    def run_variance(self, first: int, last: int) -> Ball:
+        """The variance of the sum over the cells from `first` to `last`, both included."""
+        with precision():
+            return run_of(self.rows, self.query, self.noises(), first, last)
 
     def expected(self, utility: Utility, field: Field = BALLS) -> Value:
         """Total or largest variance, each question as often as it counts: a ball, or its middle."""
@@ -219,6 +226,8 @@ class LaplaceStrategy(Strategy):
     def __post_init__(self) -> None:
         Strategy.__post_init__(self)
         _check_levels(self, "scales")
+        if isinstance(self.rows, FilterRows):
+            raise InvalidMechanismError("the rows of a filter are measured with Gaussian noise alone.")
         if isinstance(self.rows, ResidualRows) or (isinstance(self.rows, ContrastRows) and self.rows.branching > 2):
             raise InvalidMechanismError("differences of more than two parts are measured with Gaussian noise alone.")
 

@@ -5,6 +5,7 @@
 - bisection: where a property turns, by ends that were checked
 - distances, pairs: metrics and every pair of a universe, floats first, exact where they do not decide
 - whole_matrices, workloads: exact products of whole numbers; what a workload does to arrays, axis by axis
+- mirrored, runs: filters along a line with mirror images at its ends, never built; sums over all pairs of its cells
 - lp: linear programmes; multiplicative weights
 - remembered: what was computed about immutable things
 """

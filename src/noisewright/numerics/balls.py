@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -152,3 +152,8 @@ def convolved(left: list[int], right: list[int], bits: int, *, up: bool = True) 
 def angle(sine: Ball, cosine: Ball) -> Ball:
     """The angle whose sine and cosine have these proportions."""
     return arb.atan2(sine, cosine)
+
+
+def polynomial_product(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    """The coefficients of the product of two polynomials in whole numbers, exactly; the last are left out where 0."""
+    return [int(c) for c in (fmpz_poly(list(left)) * fmpz_poly(list(right))).coeffs()]

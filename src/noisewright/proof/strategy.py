@@ -16,6 +16,7 @@ from functools import singledispatch
 from typing import Any
 
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
+from noisewright.mechanisms.strategy_filters import FilterRows
 from noisewright.mechanisms.strategy_rows import (
     BlockRows,
     ContrastRows,
@@ -149,6 +150,12 @@ def _(rows: MarginalRows, scales: Sequence[Fraction]) -> Fraction:
 def _(rows: DenseRows, scales: Sequence[Fraction]) -> Fraction:
     """The largest column sum of sizes."""
     return max(Fraction(sum(map(abs, column))) for column in zip(*rows.matrix, strict=True)) / scales[0]
+
+
+@squared_column.register
+def _(rows: FilterRows, variances: Sequence[Fraction]) -> Fraction:
+    """The longest column, in whole numbers: every column is looked at."""
+    return Fraction(max(rows.squared_lengths())) / variances[0]
 
 
 def _dense_reach(rows: DenseRows, query: Workload) -> int:

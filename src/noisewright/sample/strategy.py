@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +15,11 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy, Strategy
 from noisewright.mechanisms.strategy_estimates import answers_of, estimate_of
 from noisewright.numerics.arrays import Floats
-from noisewright.numerics.balls import ball, precision
+from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.whole_matrices import Wholes
 from noisewright.numerics.workloads import answers as answers_to
-from noisewright.problem.errors import InvalidNumberError
-from noisewright.problem.fields import flag
+from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError
+from noisewright.problem.fields import flag, whole
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.drawers import describe_error, drawer_for
@@ -70,6 +71,11 @@ class WorkloadAnswer(Unchanging):
     @property
     def answers(self) -> Floats:
         """The answers to all questions, in order: least squares on what was measured, unbiased."""
+        if len(self) > _MOST_DRAWN:
+            raise InvalidAnswerError(
+                f"there are {len(self)} answers, too many to list; `estimate` is the table that they are the answers"
+                " of, and `run(first, last)` gives one of them."
+            )
         return self._once("answers", lambda m, noise: answers_of(m.rows, m.query, noise, self.measured, m.fineness))
 
     @property
@@ -89,11 +95,18 @@ class WorkloadAnswer(Unchanging):
         Laplace noise are symmetric with one mode, for which Gauss's inequality bounds the chance of more than k
         deviations by 4 / (9 k^2).
         """
-        if not isinstance(confidence, int | float | Fraction) or not 0.5 <= confidence < 1:
-            raise InvalidNumberError(f"confidence is {confidence!r}; give at least 0.5 and less than 1.")
-        times = self._deviations(float(confidence))
+        times = self._deviations(confidence)
         spread = self._once("spread", lambda m, noise: np.sqrt(np.concatenate([v for _, v, _ in m.variances()])))
         return np.asarray(times * spread)
+
+    def run(self, first: int, last: int, *, confidence: float = _CONFIDENCE) -> tuple[float, float]:
+        """The sum over the cells from `first` to `last` along a line, both included, and its half-width."""
+        size, spec = self._mechanism.query.size, whole(at_least=0)
+        first, last = (spec.read(v, name, InvalidNumberError) for v, name in ((first, "first"), (last, "last")))
+        if not first <= last < size:
+            raise InvalidNumberError(f"a run of cells goes from first to last, at most {size - 1}; this one does not.")
+        variance = float(upper(self._mechanism.run_variance(first, last)))
+        return math.fsum(self.estimate[first : last + 1]), self._deviations(confidence) * variance**0.5
 
     def adjusted(self, *, integer: bool = False) -> AdjustedAnswer:
         """The table without negative counts, rounded to whole ones if asked for, and the answers that belong to it.
@@ -109,6 +122,9 @@ class WorkloadAnswer(Unchanging):
     def _deviations(self, confidence: float) -> float:
         from scipy.special import ndtri
 
+        if not isinstance(confidence, int | float | Fraction) or not 0.5 <= confidence < 1:
+            raise InvalidNumberError(f"confidence is {confidence!r}; give at least 0.5 and less than 1.")
+        confidence = float(confidence)
         if isinstance(self._mechanism, LaplaceStrategy):
             return float(np.sqrt(4 / (9 * (1 - confidence))))
         return float(ndtri((1 + confidence) / 2))

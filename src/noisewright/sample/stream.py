@@ -45,7 +45,8 @@ class CountStream:
         if type(mechanism) not in _DEVIATIONS or not _in_time(mechanism):
             raise InvalidMechanismError(
                 "a stream needs a strategy for prefix sums whose rows are known in the order of time, such as the"
-                ' candidate "optimal, Gaussian" of nw.Workload.prefixes(n).'
+                ' candidate "optimal, Gaussian" of nw.Workload.prefixes(n) for n up to 2048, or one with'
+                " nw.mechanisms.EndlessRows(n) for longer streams."
             )
         self._certified, self._entropy = certified, entropy or SystemEntropy()
         self._drawer: Any = drawer_for(mechanism)

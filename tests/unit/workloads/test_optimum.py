@@ -146,6 +146,13 @@ def test_a_total_and_single_cells_are_answered_well_at_every_size(size: int, pri
     assert released[0] == pytest.approx(7, abs=300)
 
 
+def test_a_tree_for_a_long_line_is_found_though_descent_tries_to_leave_out_its_cells():
+    report = nw.design(W.ranges(3000), privacy=nw.ApproxDP(1, "1e-6"), utility=nw.SquaredError())
+    names = [c.name for c in report.candidates]
+    assert names[0] == "tree of 4 branches, Laplace"
+    assert "filter for ranges, Gaussian" in names[:2]
+
+
 def test_budgets_of_gaussian_noise_are_the_largest_that_hold():
     assert squared_budget(nw.ZeroConcentratedDP("0.3")) == Fraction(3, 5)
     for epsilon, delta in ((1, "1e-6"), ("0.01", "0.4"), (10, "1e-12")):

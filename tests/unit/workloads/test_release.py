@@ -50,6 +50,38 @@ def test_a_release_holds_answers_a_table_and_half_widths(name: str):
         released.half_widths_at(1)
 
 
+@pytest.mark.parametrize(
+    "name", ["blocks", "wavelet", "three branches", "filter for ranges", "Laplace wavelet", "optimal"]
+)
+def test_one_run_of_cells_has_the_answer_and_half_width_of_its_question(name: str):
+    if name == "optimal":
+        report = nw.design(W.ranges(9), privacy=nw.ZeroConcentratedDP(1), utility=nw.SquaredError())
+        certified = next(c.certified for c in report.candidates if c.name == "optimal, Gaussian")
+    else:
+        certified = _certified(name)
+    n = certified.mechanism.query.size
+    released = certified.release([3] * n)
+    runs = [(i, j) for i in range(n) for j in range(i, n)]  # the order of the ranges, which come first
+    for k, (first, last) in enumerate(runs):
+        answer, half_width = released.run(first, last)
+        assert answer == pytest.approx(released.answers[k], abs=1e-9)
+        assert half_width == pytest.approx(released.half_widths[k], rel=1e-6)
+    assert released.run(1, 3, confidence=0.99)[1] > released.run(1, 3)[1]
+    for bad in ((-1, 2), (3, 2), (0, n), (0.5, 2)):
+        with pytest.raises(nw.errors.InvalidNumberError):
+            released.run(*bad)
+
+
+def test_runs_that_the_questions_do_not_tell_are_refused():
+    with pytest.raises(nw.errors.InvalidAnswerError, match="marginals"):
+        _certified("residuals").release([3] * 24).run(0, 2)
+    merged = _certified("merged").release([3] * 4)
+    assert merged.run(0, 1)[0] == pytest.approx(merged.estimate[0] + merged.estimate[1])
+    for run in ((0, 0), (1, 2), (0, 2)):
+        with pytest.raises(nw.errors.InvalidAnswerError, match="do not tell"):
+            merged.run(*run)
+
+
 def test_a_table_is_given_by_cell_by_array_or_by_those_who_are_there():
     certified = _certified("residuals")
     sizes = (3, 2, 4)
@@ -67,7 +99,7 @@ def test_a_table_is_given_by_cell_by_array_or_by_those_who_are_there():
 
 
 def test_counts_beyond_machine_integers_are_measured_exactly():
-    for name, huge in product(("residuals", "wavelet", "dense", "blocks"), (2**61, 2**56)):
+    for name, huge in product(("residuals", "wavelet", "dense", "blocks", "filter for ranges"), (2**61, 2**56)):
         strategy = STRATEGIES[name]
         counts = [huge - i * i for i in range(strategy.query.size)]
         found = strategy.law_given(counts)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.mechanisms.strategy import prefix_sums
+from noisewright.mechanisms.strategy_filters import LARGEST_FILTER, line_forms
 from noisewright.mechanisms.strategy_rows import EndlessRows
 from noisewright.mechanisms.strategy_values import LARGEST_DENSE
 from noisewright.problem.errors import InvalidQueryError
@@ -21,6 +22,7 @@ from noisewright.search.families.strategies import (
     best_contrasts,
     best_tree,
     extra_rows,
+    filter_rows,
     gaussian_levels,
     gaussian_strategy,
     haar_laplace,
@@ -65,6 +67,10 @@ def _gaussian(query: Workload, privacy: Any, *, worst: bool) -> Iterator[Proposa
     if query.size <= LARGEST_DENSE:
         best = optimum_of(query, worst=worst)
         yield Proposal("optimal, Gaussian", gaussian_strategy(query, privacy, best.rows, [1.0]), 4)
+    elif query.size <= LARGEST_FILTER:
+        for form in sorted({"prefixes", "ranges"}.intersection(line_forms(query) or ())):
+            found = gaussian_strategy(query, privacy, filter_rows(query.size, form), [1.0])
+            yield Proposal(f"filter for {form}, Gaussian", found, 4)
     if query.size > 2:
         haar, levels, _ = gaussian_levels(query, 2)
         yield Proposal("Haar wavelet, Gaussian", gaussian_strategy(query, privacy, haar, levels), 2)

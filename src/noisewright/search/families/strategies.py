@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
+from noisewright.mechanisms.strategy_filters import FilterRows
 from noisewright.mechanisms.strategy_rows import BlockRows, ContrastRows, DenseRows, MarginalRows
 from noisewright.mechanisms.strategy_values import chosen, level_traces
 from noisewright.numerics.arrays import Floats
@@ -25,6 +26,7 @@ _DIGITS = 40
 _ROW_BITS = 24
 _FINE = 2**24
 _FAINT = 1e-9
+_RUNS, _WEIGHT_BITS = 32, 13
 _BRANCHINGS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 LARGEST_EXTRA = 256
 """How many cells a table has at most for which rows are searched one by one under pure privacy."""
@@ -136,6 +138,21 @@ def _level_errors(query: Workload, rows: ContrastRows) -> Floats:
     errors = np.array([a - b for a, b in zip(traces, [*traces[1:], 0.0], strict=True)])
     errors /= float(rows.branching) ** np.arange(rows.height + 1)
     return np.asarray(np.maximum(errors, _FAINT * errors.max()))
+
+
+def filter_rows(size: int, form: str) -> FilterRows:
+    """A filter for ranges or prefix sums whose columns are nearly of one length.
+
+    Runs of cells with one weight grow with the distance from the nearer end, since lengths grow with its logarithm.
+    """
+    starts, place = [], 0
+    while place < (size + 1) // 2:
+        starts.append(place)
+        place += max(1, place // _RUNS)
+    starts = sorted({*starts, *(size - place for place in starts if place)})
+    lengths = np.array([float(v) for v in FilterRows(form, size, starts, [1] * len(starts)).squared_lengths()])
+    weights = np.floor(np.ldexp(np.sqrt(lengths.min() / lengths), _WEIGHT_BITS))
+    return FilterRows(form, size, starts, [int(w) for w in weights])
 
 
 def marginal_scales(query: Workload, sizes: Sequence[int]) -> tuple[MarginalRows, list[float]]:

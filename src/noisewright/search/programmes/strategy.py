@@ -23,6 +23,7 @@ _WORK = 4e9
 _FAINT = 1e-13
 _RANK = 1e-12
 _LEAST = 1e-14
+_NOTHING = 1e-100
 _POWERS = (3.0, 2.0, 1.0)
 _WORST_POWERS = (1.7, 1.0, 0.5)
 _ROUNDS = 400
@@ -158,7 +159,7 @@ def best_blocks(branching: int, traces: Floats) -> tuple[float, Floats]:
     def value(logs: Floats) -> tuple[float, Floats]:
         raw = np.exp(logs - logs.max())
         shares = raw / raw.sum()
-        weights = np.cumsum(widths * shares**2 / 2)
+        weights = np.maximum(np.cumsum(widths * shares**2 / 2), _NOTHING)
         total = float((errors / weights).sum())
         # How the total falls with each share, through the precision of its own and all higher levels.
         slope = -np.cumsum((errors / weights**2)[::-1])[::-1] * widths * shares

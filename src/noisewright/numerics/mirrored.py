@@ -1,0 +1,173 @@
+"""Filters along a line with mirror images at its ends: whole matrices that are never built.
+
+Cells are continued beyond both ends by their images, which repeat (up to the sign) after `period` cells. A sequence h
+of whole numbers that is alike in both directions then stands for a matrix A: convolve the images with h and look at the
+cells, A_ij = h(|i - j|) + sign h(i + j + gap). All such matrices share their eigenvectors, so they commute, and the
+product of two of them belongs to the convolution of their sequences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from noisewright.numerics.arrays import Floats
+from noisewright.numerics.balls import polynomial_product
+from noisewright.numerics.whole_matrices import Wholes, narrow
+from noisewright.problem.errors import SolverError
+
+_SPARE_BITS = 32
+_INVERSE_BITS = 50
+_FAINT = 2.0**-40
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A line of `size` cells whose images are negative beyond the last cell, and beyond the first if `odd`.
+
+    Rule: odd at both ends the inverse Gram matrix of all ranges has these eigenvectors, else that of prefix sums.
+    """
+
+    size: int
+    odd: bool
+
+    @property
+    def period(self) -> int:
+        """After how many cells the images begin again."""
+        return 2 * self.size + (2 if self.odd else 1)
+
+    @property
+    def sign(self) -> int:
+        """The sign of the image of the cells beyond the first."""
+        return -1 if self.odd else 1
+
+    @property
+    def gap(self) -> int:
+        """How far the first cell is from its own image beyond the first."""
+        return 2 if self.odd else 1
+
+    def images(self, cells: Wholes) -> Wholes:
+        """One period of the cells and their images; the first of the cells is at place gap - 1."""
+        none = np.zeros(1, dtype=cells.dtype)
+        return np.concatenate([none[: self.gap - 1], cells, none, -cells[::-1]])
+
+    def product(self, left: Wholes, right: Wholes) -> Wholes:
+        """The convolution over one period of two sequences, exactly; one that goes around changes its sign if not odd.
+
+        Rule: images of one end that is even and one that is odd are negative after one period.
+        """
+        found = np.array(polynomial_product(left.tolist(), right.tolist()), dtype=object)
+        whole = np.zeros(2 * self.period, dtype=object)
+        whole[: len(found)] = found
+        return np.asarray(whole[: self.period] - self.sign * whole[self.period :])
+
+    def applied(self, sequence: Wholes, cells: Wholes) -> Wholes:
+        """The matrix of a sequence times a column of whole numbers, exactly."""
+        found = self.product(sequence, self.images(cells))
+        return found[self.gap - 1 : self.gap - 1 + self.size]
+
+    def filtered(self, sequence: Floats, cells: Floats) -> Floats:
+        """The same in floats, up to their last digits."""
+        from scipy.fft import next_fast_len
+
+        size = next_fast_len(2 * self.period, real=True)
+        whole = np.fft.irfft(np.fft.rfft(sequence, size) * np.fft.rfft(self.images(cells), size), size)
+        found = whole[: self.period] - self.sign * whole[self.period : 2 * self.period]
+        return np.asarray(found[self.gap - 1 : self.gap - 1 + self.size])
+
+    def diagonal(self, sequence: Wholes) -> Wholes:
+        """The diagonal of the matrix of a sequence."""
+        return np.asarray(sequence[0] + self.sign * sequence[self.gap : self.gap + 2 * self.size : 2])
+
+    def matrix(self, sequence: Wholes) -> Wholes:
+        """The matrix of a sequence, entry by entry."""
+        i = np.arange(self.size)
+        beyond = sequence[np.add.outer(i, i) + self.gap]
+        return np.asarray(sequence[np.abs(np.subtract.outer(i, i))] + self.sign * beyond)
+
+    def spectrum(self, sequence: Wholes) -> Floats:
+        """In floats, the eigenvalues of the matrix of a sequence, in the order of their waves; 0 where none belongs."""
+        found = np.fft.rfft(self._around(sequence.astype(np.float64))).real
+        return np.asarray(found if self.odd else found / 2)
+
+    def sequence(self, spectrum: Floats) -> Floats:
+        """In floats, the sequence whose matrix has these eigenvalues."""
+        found = np.fft.irfft(spectrum, self.period) if self.odd else np.fft.irfft(2 * spectrum, 2 * self.period)
+        return np.asarray(found[: self.period])
+
+    def _around(self, values: Floats) -> Floats:
+        """A period after which the sign is the same."""
+        return values if self.odd else np.concatenate([values, -values])
+
+
+def inverted(spectrum: Floats) -> Floats:
+    """The inverse eigenvalues; what is 0 but for rounding, where none belongs, stays 0."""
+    real = np.abs(spectrum) > _FAINT * np.abs(spectrum).max()
+    return np.asarray(np.where(real, 1 / np.where(real, spectrum, 1.0), 0.0))
+
+
+@lru_cache(maxsize=2)
+def quarter_filter(mirror: Mirror, bits: int) -> Wholes:
+    """Over one period the numbers 2^bits c_k and their first image, where c_k = c_(k-1) (4 k - 3) / (4 k - 1), c_0 = 1.
+
+    Guarantees: defined by whole numbers alone, hence the same on all machines.
+    Rule: c_k are in proportion to the coefficients of |1 - z|^(-1/2), whose square is the root of the inverse of
+    2 - z - 1/z; rounding them changes what a strategy costs, and nothing else.
+    """
+    period, value = mirror.period, 1 << (bits + _SPARE_BITS)
+    line = [value]
+    for k in range(1, period + 1):
+        value = value * (4 * k - 3) // (4 * k - 1)
+        line.append(value)
+    half = 1 << (_SPARE_BITS - 1)
+    whole = [(v + half) >> _SPARE_BITS for v in line]
+    numbers = np.array(whole, dtype=np.int64)
+    found = numbers[:-1] - mirror.sign * numbers[:0:-1]
+    found.setflags(write=False)
+    return np.asarray(found)
+
+
+@lru_cache(maxsize=2)
+def squared_columns(mirror: Mirror, bits: int) -> Wholes:
+    """The squared lengths of the columns of the matrix A of this filter, exactly.
+
+    Rule: A is symmetric, so they are the diagonal of A^2, which belongs to the filter convolved with itself.
+    """
+    taps = quarter_filter(mirror, bits)
+    found = narrow(mirror.diagonal(mirror.product(taps, taps)))
+    found.setflags(write=False)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class MirroredInverse:
+    """A sequence whose matrix Z is near 2^bits times the inverse of another one, A.
+
+    Guarantees: all eigenvalues of A Z / 2^bits are within `miss` < 1 of 1; `condition` is at least |Z| |Z^-1|.
+    """
+
+    sequence: Wholes
+    bits: int
+    miss: Fraction
+    condition: Fraction
+
+
+def mirrored_inverse(mirror: Mirror, sequence: Wholes) -> MirroredInverse:
+    """The inverse of the matrix of a sequence, with a proof of how near it is.
+
+    Rule: an eigenvalue is a sum of the numbers of a sequence times cosines, so its size is at most the sum of their
+    sizes. Raises SolverError where the matrix is too near to a singular one for that.
+    """
+    found = mirror.sequence(inverted(mirror.spectrum(sequence)))
+    bits = _INVERSE_BITS - int(np.floor(np.log2(np.abs(found).max())))
+    inverse = np.rint(np.ldexp(found, bits)).astype(np.int64)
+    left = mirror.product(sequence, inverse)
+    left[0] -= 1 << bits
+    miss = Fraction(int(np.abs(left).sum()), 1 << bits)
+    if miss >= Fraction(1, 2):
+        raise SolverError("the strategy is too near to a singular one; its error cannot be stated.")
+    condition = Fraction(int(np.abs(inverse).sum()) * int(np.abs(sequence).sum()), 1 << bits) / (1 - miss)
+    return MirroredInverse(inverse, bits, miss, condition)
