@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import noisewright
-from noisewright.app import designing, linear, reproducing, saved, sweep
+from noisewright.app import designing, linear, reproducing, saved, sweep, workload
 from noisewright.app.output import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
 
 app = typer.Typer(
@@ -42,6 +42,7 @@ def start(
 for command, function, example in (
     ("design", designing.design, "noisewright design --epsilon 1 --sensitivity 1 --utility squared-error"),
     ("linear", linear.linear, "noisewright linear --queries queries.csv --points points.csv"),
+    ("workload", workload.workload, "noisewright workload ranges --n 64 --rho 0.1"),
     ("verify", saved.verify, "noisewright verify mechanism.json"),
     ("describe", saved.describe, "noisewright describe mechanism.json"),
     ("explain", saved.explain, "noisewright explain mechanism.json"),
