@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 DESIGN = ("design", "--epsilon", "1", "--sensitivity", "1", "--utility", "squared-error")
-COMMANDS = ("design", "linear", "verify", "describe", "explain", "answer", "budget", "reproduce", "sweep")
+COMMANDS = ("design", "linear", "workload", "verify", "describe", "explain", "answer", "budget", "reproduce", "sweep")
 
 
 @dataclass(frozen=True)

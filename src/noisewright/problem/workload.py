@@ -160,6 +160,17 @@ class Workload(Record):
         if self.axes is not None and {len(set(self.axes))} != {len(part.factors) for part in self.parts}:
             raise InvalidQueryError("axes needs one name for each attribute, each of them once.", axes=self.axes)
 
+    def __eq__(self, other: object) -> bool:
+        """The same questions about the same people, whatever attributes are called."""
+        return isinstance(other, Workload) and self._asked == other._asked
+
+    def __hash__(self) -> int:
+        return hash(self._asked)
+
+    @property
+    def _asked(self) -> tuple[Any, ...]:
+        return self.parts, self.cells_per_person, self.replace
+
     @classmethod
     def identity(cls, n: int, *, cells_per_person: int = 1, replace: bool = False) -> Workload:
         """The count of each of n cells."""
