@@ -10,7 +10,7 @@ import tempfile
 import time
 
 import noisewright as nw
-from noisewright.search.families import solved
+from noisewright.search.families import approximate
 from noisewright.search.tools import cache
 
 LIMIT_SECONDS = 5.0
@@ -25,11 +25,11 @@ def main() -> None:
             for delta in ("1e-6", "1e-3", "0.01"):
                 privacy = nw.ApproxDP(epsilon, delta)
                 start = time.perf_counter()
-                solved.solve_approximate(query, privacy, utility)
+                approximate.solve_approximate(query, privacy, utility)
                 anew = time.perf_counter() - start
                 cache.forget()
                 start = time.perf_counter()
-                solved.solve_approximate(query, privacy, utility)
+                approximate.solve_approximate(query, privacy, utility)
                 cached = time.perf_counter() - start
                 verdict = "within" if anew <= LIMIT_SECONDS else "above"
                 times = f"{anew:.2f} s ({verdict} {LIMIT_SECONDS:g} s), from the cache {cached:.3f} s"

@@ -10,7 +10,7 @@ import pytest
 import noisewright as nw
 from noisewright.lab.named_rules import gaussian_classical_std, gaussian_printed_std
 from noisewright.numerics.fields import FLOATS
-from noisewright.search.families.smooth import truncated_laplace
+from noisewright.search.families.approximate import truncated_laplace
 from tests.golden.approximate_numbers import FAMILY_MSE, GAUSSIAN_STD, OPTIMUM_MAE, OPTIMUM_MSE
 
 SETTINGS = [(e, d) for e in ("0.1", "0.5", "1", "2") for d in ("1e-6", "0.001", "0.01")]

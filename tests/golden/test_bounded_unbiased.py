@@ -10,8 +10,16 @@ import noisewright as nw
 from noisewright.lab.composite_paper import Setting, default_core
 from noisewright.laws.bumps import FLAT, Plateau
 from noisewright.mechanisms.conditional import Profile, profile_of
-from noisewright.search.families.central import central, closed_variance, tuned_core
-from noisewright.search.families.shapes import composite, hybrid, piecewise_half, tuned_half, two_point
+from noisewright.search.families.shapes import (
+    central,
+    closed_variance,
+    composite,
+    hybrid,
+    piecewise_half,
+    tuned_core,
+    tuned_half,
+    two_point,
+)
 from tests.bounded import question
 
 # Closed forms and one-dimensional optimisation, sensitivity = range = 1.

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.search.families.approximate import on_lattice
 from noisewright.search.families.composition import tail_array
-from noisewright.search.families.smooth import on_lattice
 
 DIGITS = 60
 SETTINGS = 1000

@@ -12,8 +12,7 @@ from noisewright.laws.bumps import Plateau
 from noisewright.mechanisms.conditional import profile_of
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.certified import make_certified
-from noisewright.search.families.central import central
-from noisewright.search.families.shapes import composite, hybrid, truncated, two_point
+from noisewright.search.families.shapes import central, composite, hybrid, truncated, two_point
 from tests.bounded import question
 
 MANY = 10_000_000

@@ -21,9 +21,8 @@ from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.families.solved import solve_approximate
+from noisewright.search.families.approximate import solve_approximate, truncated_staircase
 from noisewright.search.families.staircase import tuned_staircase
-from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.plots import new_figure, save
 
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))

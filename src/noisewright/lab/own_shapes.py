@@ -17,9 +17,8 @@ from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.shapes import composite
 from noisewright.search.programmes.bounded import solve
-from noisewright.search.programmes.feasible import check_feasible
+from noisewright.search.programmes.feasible import check_feasible, repaired
 from noisewright.search.programmes.layout import Size, default_size, design_programme
-from noisewright.search.programmes.repair import repaired
 
 Function = Callable[[float], float]
 

@@ -43,14 +43,14 @@ from noisewright.proof.conversions import implied_bound as implied_bound
 from noisewright.sample.strategy import AdjustedAnswer as AdjustedAnswer, WorkloadAnswer as WorkloadAnswer
 from noisewright.sample.stream import CountStream as CountStream
 from noisewright.search.designers.bounded import design_bounded as design_bounded
+from noisewright.search.designers.choice import (
+    exponential_over as exponential_over,
+    release_within as release_within,
+)
 from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
 from noisewright.search.families.composition import (
     composed_delta as composed_delta,
     composed_epsilon as composed_epsilon,
-)
-from noisewright.search.families.exponential import (
-    exponential_over as exponential_over,
-    release_within as release_within,
 )
 from noisewright.search.families.linear import (
     exponential_mechanism as exponential_mechanism,

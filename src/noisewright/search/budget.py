@@ -24,12 +24,11 @@ from noisewright.problem.utilities import Expected
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.design import designer_for, utility_for
-from noisewright.search.designers.scalar_budget import scalar_rows
-from noisewright.search.designers.scalar_pure import SCALAR
+from noisewright.search.designers.scalar_pure import SCALAR, scalar_rows
 from noisewright.search.report.budget import Budget as Budget, BudgetRow as BudgetRow, limits, parameter, reaches
 from noisewright.search.report.designer import Designer
 from noisewright.search.report.shown import Advance, progress_bar, quiet
-from noisewright.search.tools.bracket import RELATIVE, Look, first_place
+from noisewright.search.tools.golden import RELATIVE, Look, first_place
 
 NOTIONS: dict[str, tuple[type, tuple[str, ...]]] = {
     "pure": (PureDP, ()),

@@ -15,19 +15,25 @@ from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Workload
 from noisewright.search.designers.bounded import BOUNDED_PURE
 from noisewright.search.designers.choice import CHOICE_PURE
-from noisewright.search.designers.histogram import HISTOGRAM_APPROXIMATE, HISTOGRAM_CONCENTRATED, HISTOGRAM_PURE
 from noisewright.search.designers.linear import LINEAR_APPROXIMATE, LINEAR_METRIC, LINEAR_PURE
 from noisewright.search.designers.plan import plan_designer
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.designers.two_fold import exploring, exploring_several
-from noisewright.search.designers.vector import VECTOR_APPROXIMATE, VECTOR_CONCENTRATED, VECTOR_PURE
+from noisewright.search.designers.vector import (
+    HISTOGRAM_APPROXIMATE,
+    HISTOGRAM_CONCENTRATED,
+    HISTOGRAM_PURE,
+    VECTOR_APPROXIMATE,
+    VECTOR_CONCENTRATED,
+    VECTOR_PURE,
+)
 from noisewright.search.designers.workload import WORKLOAD
 from noisewright.search.families.composition import check_count
 from noisewright.search.report.designer import Designer, designed, for_one
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import progress_bar
-from noisewright.search.report.uneven import uneven_note
+from noisewright.search.report.words import uneven_note
 
 DESIGNERS: dict[tuple[type, type], Designer] = {
     (Scalar, PureDP): SCALAR_PURE,

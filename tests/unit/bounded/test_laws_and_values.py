@@ -14,8 +14,7 @@ from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError, InvalidMechanismError
-from noisewright.search.families.central import central
-from noisewright.search.families.shapes import composite
+from noisewright.search.families.shapes import central, composite
 from tests.bounded import question
 
 HALF = Fraction(3, 10)

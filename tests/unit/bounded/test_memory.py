@@ -10,7 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.queries import Bounded
-from noisewright.search.families import solved as approximate
+from noisewright.search.families import approximate
 from noisewright.search.families.bounded_optimum import problem_digest, solved
 from noisewright.search.programmes.layout import Size
 from noisewright.search.tools.cache import Cache

@@ -17,8 +17,16 @@ from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.rows import Rows
 from noisewright.proof.bounded import bounded_ratio, largest_bias
-from noisewright.search.families.central import central, nested_steps, tuned_core
-from noisewright.search.families.shapes import ACTIVATIONS, composite, hybrid, truncated, two_point
+from noisewright.search.families.shapes import (
+    ACTIVATIONS,
+    central,
+    composite,
+    hybrid,
+    nested_steps,
+    truncated,
+    tuned_core,
+    two_point,
+)
 from tests.bounded import question
 
 ONE = Fraction(1)

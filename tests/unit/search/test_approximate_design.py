@@ -12,7 +12,7 @@ import noisewright as nw
 from noisewright.numerics.fields import FLOATS
 from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
 from noisewright.search.designers.plan import gaussian_wins_from
-from noisewright.search.families import solved
+from noisewright.search.families import approximate
 from noisewright.search.families.composition import staircase_losses
 from noisewright.search.programmes.approximate import solved_law
 from noisewright.search.tools import cache
@@ -39,35 +39,35 @@ def solves(monkeypatch) -> list[Any]:
         seen.append(problem)
         return solved_law(*problem)
 
-    monkeypatch.setattr(solved, "solved_law", counted)
+    monkeypatch.setattr(approximate, "solved_law", counted)
     return seen
 
 
 def test_solutions_are_kept_in_memory_and_on_disk(folder, solves):
-    first = solved.solve_approximate(QUERY, CLAIM, LOSS)
-    assert solved.solve_approximate(QUERY, CLAIM, LOSS) is first
+    first = approximate.solve_approximate(QUERY, CLAIM, LOSS)
+    assert approximate.solve_approximate(QUERY, CLAIM, LOSS) is first
     (file,) = folder.iterdir()
-    assert file.name == f"{solved.problem_digest(QUERY, CLAIM, LOSS)}.json.gz"
+    assert file.name == f"{approximate.problem_digest(QUERY, CLAIM, LOSS)}.json.gz"
     cache.forget()
-    assert solved.solve_approximate(QUERY, CLAIM, LOSS) == first
+    assert approximate.solve_approximate(QUERY, CLAIM, LOSS) == first
     assert len(solves) == 1
 
 
 def test_a_forged_cache_cannot_weaken_privacy_or_raise_the_bound(folder, solves):
-    honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    honest = approximate.solve_approximate(QUERY, CLAIM, LOSS)
     (file,) = folder.iterdir()
     data = content_of(file)
     data["law"]["weights"] = data["law"]["weights"][: len(data["law"]["weights"]) // 2]
     write(file, data)
     cache.forget()
-    again = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    again = approximate.solve_approximate(QUERY, CLAIM, LOSS)
     assert len(solves) == 2
     assert again.law == honest.law
     data = content_of(file)
     data["dual"]["multipliers"] = [[s, a, b, 3 * v] for s, a, b, v in data["dual"]["multipliers"]]
     write(file, data)
     cache.forget()
-    forged = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    forged = approximate.solve_approximate(QUERY, CLAIM, LOSS)
     assert forged.bound is not None
     assert honest.bound is not None
     assert forged.bound < honest.bound
@@ -76,7 +76,7 @@ def test_a_forged_cache_cannot_weaken_privacy_or_raise_the_bound(folder, solves)
 
 @pytest.mark.parametrize("times", [2, 40])
 def test_repeating_multipliers_in_a_cache_file_cannot_raise_the_bound(folder, times):
-    honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    honest = approximate.solve_approximate(QUERY, CLAIM, LOSS)
     assert honest.law is not None
     best = float(honest.law.moment(2, FLOATS))
     (file,) = folder.iterdir()
@@ -116,11 +116,11 @@ def test_parts_of_a_multiplier_prove_what_the_whole_one_does():
     ],
 )
 def test_a_cache_file_that_does_not_fit_the_question_is_solved_again(folder, solves, place, value):
-    honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    honest = approximate.solve_approximate(QUERY, CLAIM, LOSS)
     (file,) = folder.iterdir()
     write(file, put(content_of(file), place, value))
     cache.forget()
-    assert solved.solve_approximate(QUERY, CLAIM, LOSS) == honest
+    assert approximate.solve_approximate(QUERY, CLAIM, LOSS) == honest
     assert len(solves) == 2
 
 
@@ -130,21 +130,21 @@ DAMAGED = [b"", b"[]", *(gzip.compress(content, mtime=0) for content in _CONTENT
 
 @pytest.mark.parametrize("damaged", DAMAGED)
 def test_a_damaged_cache_is_solved_again(folder, solves, damaged):
-    honest = solved.solve_approximate(QUERY, CLAIM, LOSS)
+    honest = approximate.solve_approximate(QUERY, CLAIM, LOSS)
     (file,) = folder.iterdir()
     content = content_of(file)
     file.write_bytes(damaged)
     cache.forget()
-    assert solved.solve_approximate(QUERY, CLAIM, LOSS) == honest
+    assert approximate.solve_approximate(QUERY, CLAIM, LOSS) == honest
     assert len(solves) == 2
     assert content_of(file) == content
 
 
 def test_a_file_that_is_too_large_is_not_read(folder, solves, monkeypatch):
-    solved.solve_approximate(QUERY, CLAIM, LOSS)
+    approximate.solve_approximate(QUERY, CLAIM, LOSS)
     cache.forget()
     monkeypatch.setattr(cache, "_LARGEST_FILE", 1000)
-    solved.solve_approximate(QUERY, CLAIM, LOSS)
+    approximate.solve_approximate(QUERY, CLAIM, LOSS)
     assert len(solves) == 2
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.search.families.block_descent import block_descent
-from noisewright.search.programmes.linear import best_rates
+from noisewright.search.programmes.linear import best_rates, block_descent
 
 
 def _problem(seed: int, rows: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 import noisewright as nw
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.search.bounds.choice import best_choice
+from noisewright.search.bounds.pure import best_choice
 from noisewright.search.design import designer_for
 
 UTILITIES = [

@@ -14,10 +14,9 @@ from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, S
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.bounds.two_fold import check_inequality, proven_cost
 from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.gaussian_mixtures import best_mixture
-from noisewright.search.families.smooth import float_value
+from noisewright.search.families.approximate import float_value
 from noisewright.search.families.two_fold import two_fold_optimum
-from noisewright.search.families.two_fold_laws import calibrated
+from noisewright.search.families.two_fold_laws import best_mixture, calibrated
 from noisewright.search.report.designer import Proposal, _candidate
 
 UTILITIES = [

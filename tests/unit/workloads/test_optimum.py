@@ -12,14 +12,12 @@ import pytest
 import noisewright as nw
 from noisewright.numerics.workloads import gram
 from noisewright.proof.strategy import squared_reach
-from noisewright.search.bounds.line import least_line, proven_line
-from noisewright.search.bounds.workload import Witness, least_total, least_unbiased, least_worst
+from noisewright.search.bounds.line import Witness, least_line, least_total, least_unbiased, least_worst, proven_line
 from noisewright.search.families import optimal
-from noisewright.search.families.optimal import optimum_of, whole
-from noisewright.search.families.residuals import best_residuals
+from noisewright.search.families.optimal import best_residuals, optimum_of, whole
 from noisewright.search.families.strategies import merged, squared_budget
 from noisewright.search.programmes.strategy import best_total
-from noisewright.search.report.workload_plots import rows_over_noise
+from noisewright.search.report.plots import rows_over_noise
 from noisewright.search.tools.cache import forget
 from tests.workloads import LISTED, STRATEGIES, WORKLOADS, W
 

@@ -1,11 +1,10 @@
 """From a question to ranked, certified candidates.
 
-- scalar_pure, scalar_approximate: one number, purely private or under any other requirement
+- scalar_pure, scalar_approximate: one number, purely private (and what a target costs there) or not
 - halves, two_fold, plan: half-integers, two-fold noise, many releases
-- vector, histogram: several numbers, counts by bin
+- vector: several numbers, counts by bin
 - bounded: answers in bounds
-- choice: one of several candidates
+- choice: one of several candidates, and releases kept in bounds afterwards
 - linear: linear questions under metric and ordinary privacy
-- scalar_budget: what a target costs for one number under pure privacy
 - workload: linear questions about one table
 """

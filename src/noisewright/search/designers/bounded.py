@@ -26,7 +26,7 @@ from noisewright.sample.certified import make_certified
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families import shapes
 from noisewright.search.families.bounded_optimum import Solved, problem_digest, solved
-from noisewright.search.families.central import central, tuned_core
+from noisewright.search.families.shapes import central, tuned_core
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
 from noisewright.search.report.designer import Designer, Proposal, designed

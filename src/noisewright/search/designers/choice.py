@@ -1,15 +1,22 @@
-"""One of finitely many candidates under pure differential privacy."""
+"""One of finitely many candidates under pure differential privacy; releases that are kept in bounds afterwards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.privacy import PureDP
+from noisewright.mechanisms.exponential import MinkowskiExponential, points
+from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, UncertifiedError
+from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.privacy import ProbabilisticDP, PureDP
 from noisewright.problem.queries import Choice
 from noisewright.problem.utility import Utility
-from noisewright.search.bounds.choice import best_choice
+from noisewright.proof.choice import utility_sensitivity
+from noisewright.sample.certified import Certified, make_certified
+from noisewright.search.bounds.pure import best_choice
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.report.designer import Designer, Proposal, check_size
 from noisewright.search.report.report import Report
@@ -39,3 +46,45 @@ def notes(report: Report) -> Iterator[str]:
 
 
 CHOICE_PURE = Designer(SCALAR, propose, best_choice, check, notes=notes, steps=3)
+
+
+def exponential_over(
+    answers: Sequence[Any], candidates: Sequence[Any], privacy: PureDP, *, power: Number = 2, reach: Number = 1
+) -> Certified:
+    """The exponential mechanism over enumerated candidates, with the exact sensitivity of its utility."""
+    first = MinkowskiExponential(
+        points(answers, "answer"),
+        points(candidates, "candidate"),
+        parameter(power, "power"),
+        Fraction(1),
+        parameter(reach, "reach"),
+    )
+    change = utility_sensitivity(first)
+    if not change:
+        raise InvalidQueryError("no two answers are neighbours within the reach; nothing needs protection here.")
+    return make_certified(replace(first, rate=privacy.epsilon / (2 * change)), privacy)
+
+
+def release_within(certified: Certified, answer: Any, low: Number, high: Number, *, how: str = "clamp") -> Any:
+    """One release kept in public bounds afterwards: clamped to the nearer end, or None if it falls outside.
+
+    Both are post-processing, so the certificate holds for the result. Drawing again until a value falls inside is
+    not: how often that happens depends on the answer. Probabilistic privacy does not survive post-processing and is
+    refused.
+    """
+    start, end = parameter(low, "low"), parameter(high, "high")
+    if end <= start:
+        raise InvalidQueryError(f"the bounds are {show(start)} and {show(end)}; give low < high.")
+    if how not in ("clamp", "truncate"):
+        raise InvalidMechanismError(f'how is {how!r}; give "clamp" or "truncate".')
+    if isinstance(certified.certificate.requirement, ProbabilisticDP):
+        raise UncertifiedError(
+            "refused: probabilistic privacy is not kept by post-processing; certify the same mechanism as ApproxDP with"
+            " the same epsilon and delta, which it implies."
+        )
+    released = certified.release(answer)
+    if start <= released <= end:
+        return released
+    if how == "truncate":
+        return None
+    return float(start) if released < start else float(end)

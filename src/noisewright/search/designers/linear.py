@@ -23,10 +23,14 @@ from noisewright.problem.utilities import AbsoluteError, LargestError, SquaredEr
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.vector import two_point_bound
-from noisewright.search.families.block_descent import LARGEST_UNIVERSE, block_descent
-from noisewright.search.families.column_gaussian import correlated_gaussian, independent_gaussian
-from noisewright.search.families.linear import best_single, elliptical_mechanism, laplace_mechanism
-from noisewright.search.programmes.linear import best_ellipse, best_rates
+from noisewright.search.families.linear import (
+    best_single,
+    correlated_gaussian,
+    elliptical_mechanism,
+    independent_gaussian,
+    laplace_mechanism,
+)
+from noisewright.search.programmes.linear import LARGEST_UNIVERSE, best_ellipse, best_rates, block_descent
 from noisewright.search.programmes.pairs import PairTable
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.report import Report

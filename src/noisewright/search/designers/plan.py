@@ -26,11 +26,10 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import renyi_divergence
 from noisewright.search.designers.scalar_pure import SCALAR
+from noisewright.search.families.approximate import float_value, truncated_staircase
 from noisewright.search.families.calibration import GAUSSIAN, calibrated, rounded_up
 from noisewright.search.families.composition import loss_distribution, staircase_losses
-from noisewright.search.families.smooth import float_value
 from noisewright.search.families.staircase import aligned_split, laplace as pure_laplace, tuned_staircase
-from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance

@@ -22,19 +22,29 @@ from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR
-from noisewright.search.families.calibration import GAUSSIAN, LOGISTIC, Target, calibrated, rounded_up, smallest_scale
-from noisewright.search.families.concentrated import Concentrated, gaussian_rho, pure_epsilon
-from noisewright.search.families.smooth import (
+from noisewright.search.families.approximate import (
+    Solved,
     best_generalized_gaussian,
     certifies,
     float_value,
     laplace,
     smooth,
+    solve_approximate,
     truncated_laplace,
+    truncated_staircase,
 )
-from noisewright.search.families.solved import Solved, solve_approximate
+from noisewright.search.families.calibration import (
+    GAUSSIAN,
+    LOGISTIC,
+    Concentrated,
+    Target,
+    calibrated,
+    gaussian_rho,
+    pure_epsilon,
+    rounded_up,
+    smallest_scale,
+)
 from noisewright.search.families.staircase import tuned_staircase
-from noisewright.search.families.truncated_staircase import truncated_staircase
 from noisewright.search.report.designer import Designer, Proposal, check_problem
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance

@@ -23,9 +23,16 @@ from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.bounds.two_fold import proven_cost
 from noisewright.search.families.calibration import smallest_scale
-from noisewright.search.families.gaussian_mixtures import best_mixture
 from noisewright.search.families.two_fold import NEGLIGIBLE, TwoFoldOptimum, two_fold_optimum
-from noisewright.search.families.two_fold_laws import FAMILIES, Cost, Family, best_fold, cost_of, ensemble_family
+from noisewright.search.families.two_fold_laws import (
+    FAMILIES,
+    Cost,
+    Family,
+    best_fold,
+    best_mixture,
+    cost_of,
+    ensemble_family,
+)
 from noisewright.search.families.vector_parts import assembled
 from noisewright.search.families.vector_pure import pure_mechanisms
 from noisewright.search.report.designer import Designer, Proposal

@@ -14,10 +14,8 @@ from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.utilities import SquaredError, WorstVariance
 from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Regular, Workload
-from noisewright.search.bounds.line import least_line
-from noisewright.search.bounds.workload import least_unbiased
-from noisewright.search.families.optimal import optimum_of
-from noisewright.search.families.residuals import best_residuals, worst_residuals
+from noisewright.search.bounds.line import least_line, least_unbiased
+from noisewright.search.families.optimal import best_residuals, optimum_of, worst_residuals
 from noisewright.search.families.strategies import (
     LARGEST_EXTRA,
     best_contrasts,

@@ -18,9 +18,8 @@ from noisewright.problem.records import digest
 from noisewright.proof.certify import certify
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.programmes.bounded import Found, Multipliers, Programme, solve
-from noisewright.search.programmes.feasible import ratio_above
+from noisewright.search.programmes.feasible import ratio_above, repaired
 from noisewright.search.programmes.layout import Size, bound_programme, charges, design_programme, exponent, missed
-from noisewright.search.programmes.repair import repaired
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.cache import Cache
 

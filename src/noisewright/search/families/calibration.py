@@ -1,7 +1,8 @@
 """Smallest scales that meet a requirement: found in floats, returned only after the verifier's own rule held.
 
 The float search parametrises a law by the point t where its log-ratio passes epsilon, which gives the
-scale in closed form; no equation has to be solved inside another.
+scale in closed form; no equation has to be solved inside another. Rényi and concentrated privacy ask Gaussian noise
+for a concentration, and purely private noise for an epsilon.
 """
 
 from __future__ import annotations
@@ -23,8 +24,16 @@ from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidPrivacyError, SolverError
 from noisewright.problem.numbers import Number, parameter
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
+from noisewright.problem.privacy import (
+    LARGEST_EPSILON,
+    SMALLEST_EPSILON,
+    ApproxDP,
+    ProbabilisticDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 from noisewright.proof.approximate import BITS, approximate_delta
+from noisewright.proof.renyi import pure_to_renyi
 
 _ROUNDS = 52
 _MARGIN = 2.0**-37
@@ -32,6 +41,8 @@ _MOST_MARGINS = 60
 _DIGITS = 2**44
 
 Target = ApproxDP | ProbabilisticDP
+Concentrated = RenyiDP | ZeroConcentratedDP
+_SCALE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +202,25 @@ def smallest_scale(holds: Callable[[Fraction], bool], guess: float, tolerance: f
     return first_true(
         holds, low, high, relative=tolerance, middle=lambda a, b: rounded_up(geometric(float(a), float(b)))
     )
+
+
+def gaussian_rho(privacy: Concentrated) -> Fraction:
+    """The concentration of Gaussian noise that meets the requirement."""
+    return privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon / privacy.alpha
+
+
+def pure_epsilon(privacy: Concentrated) -> Fraction | None:
+    """The largest pure epsilon that implies the requirement, None beyond what pure privacy allows.
+
+    Guarantees: the returned epsilon is one at which the implication was checked.
+    """
+
+    def holds(inverse: Fraction) -> bool:
+        epsilon = 1 / inverse
+        if isinstance(privacy, ZeroConcentratedDP):
+            return epsilon**2 / 2 <= privacy.rho
+        return pure_to_renyi(epsilon, privacy.alpha) <= privacy.epsilon
+
+    found = 1 / smallest_scale(holds, 1 / math.sqrt(2 * float(gaussian_rho(privacy))), _SCALE_TOLERANCE)
+    shortened = Fraction(math.floor(found * 10**9), 10**9)
+    return min(shortened, LARGEST_EPSILON) if shortened >= SMALLEST_EPSILON else None

@@ -20,7 +20,7 @@ from noisewright.problem.privacy import ApproxDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.workload import Workload
 from noisewright.proof.strategy import squared_reach, taxi_reach
 from noisewright.proof.vector_gaussian import gaussian_delta
-from noisewright.search.programmes.pure_strategy import best_blocks, best_extra_rows
+from noisewright.search.programmes.strategy import best_blocks, best_extra_rows
 
 _DIGITS = 40
 _ROW_BITS = 24

@@ -1,7 +1,7 @@
 """Noise of one family for several numbers that move together: the smallest scales whose composed losses meet delta.
 
 The float search discretises losses as the verifier does, vectorised; what it finds is returned only after the
-verifier's own rule held.
+verifier's own rule held. Where some numbers are whole, real noise is widened until its discrete form is proven.
 """
 
 from __future__ import annotations
@@ -9,17 +9,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import gallop
-from noisewright.problem.errors import InvalidQueryError, SolverError
+from noisewright.problem.errors import InvalidLawError, InvalidQueryError, SolverError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP
 from noisewright.proof.composed import joint_delta, move_of
+from noisewright.proof.vector_gaussian import approximate_per_coordinate
 from noisewright.proof.vectors import root_above
 from noisewright.search.families.calibration import Family, calibrated_many, power_tail, rounded_up, smallest_scale
 
@@ -31,6 +36,8 @@ _TOLERANCE = 2e-5
 _TAIL = 2.0**-64
 _HALVINGS = 46
 _SEVERAL = 256
+_FINEST = Fraction(1, 2**14)
+_WIDENED = 12
 
 
 def calibrated_together(family: Family, sensitivities: Sequence[Number], privacy: ApproxDP) -> list[Any]:
@@ -164,3 +171,29 @@ def _power_losses(power: float, shift: float, cell: float) -> tuple[Floats, floa
     masses[middle - places] += inner / grown
     masses[middle - places - 1] += outer / (grown * math.exp(cell))
     return masses, infinite
+
+
+def widened(mechanism: PerCoordinate, privacy: ApproxDP) -> PerCoordinate | None:
+    """The mechanism with all its scales made larger by as little as the verifier asks; None where it never agrees.
+
+    Guarantees: the verifier's rule held for what is returned.
+    """
+    for doublings in range(_WIDENED):
+        factor = 1 + (_FINEST * 2 ** (doublings - 1) if doublings else 0)
+        try:
+            tried = _scaled(mechanism, Fraction(factor))
+            if approximate_per_coordinate(tried, privacy)[0] <= privacy.delta:
+                return tried
+        except (InvalidLawError, UncertifiedError):
+            return None
+    return None
+
+
+def _scaled(mechanism: PerCoordinate, factor: Fraction) -> PerCoordinate:
+    @cache
+    def part(given: Additive) -> Additive:
+        law: Any = given.law
+        name = "std" if hasattr(law, "std") else "scale"
+        return replace(given, law=replace(law, **{name: getattr(law, name) * factor}))
+
+    return replace(mechanism, parts=tuple(None if p is None else part(p) for p in mechanism.parts))

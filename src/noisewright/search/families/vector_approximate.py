@@ -1,4 +1,7 @@
-"""Several numbers under (epsilon, delta): Gaussian noise of every shape, and what it competes with."""
+"""Several numbers under (epsilon, delta), Rényi or concentrated privacy.
+
+Gaussian noise of every shape, and what it competes with.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,8 @@ from noisewright.problem.utility import Utility
 from noisewright.proof.composed import joint_delta, move_of
 from noisewright.proof.vector_gaussian import composed_delta, frame_reach, gaussian_reach
 from noisewright.proof.vectors import largest_sum, most_moving, root_above
-from noisewright.search.families.calibration import GAUSSIAN, calibrated_many
-from noisewright.search.families.together import largest_shift
+from noisewright.search.families.calibration import GAUSSIAN, Concentrated, calibrated_many, gaussian_rho, pure_epsilon
+from noisewright.search.families.together import largest_shift, widened
 from noisewright.search.families.vector_parts import (
     Shares,
     active,
@@ -37,7 +40,6 @@ from noisewright.search.families.vector_parts import (
     sizes,
 )
 from noisewright.search.families.vector_pure import Mechanisms, by_groups, mid, pure_mechanisms
-from noisewright.search.families.vector_whole import widened
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.tools.shares import exact_shares, power_shares
 
@@ -54,6 +56,7 @@ _NEAR = 1.8
 _LEAD = 0.875
 _WORTH = 0.99
 _COARSE = 1e-3
+_UNIT = 2**40
 
 
 @lru_cache(maxsize=256)
@@ -293,3 +296,12 @@ _FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
     Points: _for_points,
     Groups: _for_groups,
 }
+
+
+def concentrated_mechanisms(query: Vector, privacy: Concentrated, utility: Utility) -> Mechanisms:
+    """Gaussian noise of every shape, and purely private noise at the epsilon that implies the requirement."""
+    # Gaussian noise costs half its squared length.
+    length = Fraction(math.isqrt(math.floor(2 * gaussian_rho(privacy) * _UNIT**2)), _UNIT)
+    found = gaussian_noise(query, length, utility)
+    epsilon = pure_epsilon(privacy)
+    return found if epsilon is None else found | pure_mechanisms(query, epsilon, utility)

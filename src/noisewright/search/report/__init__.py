@@ -3,8 +3,7 @@
 - designer: proposals measured, certified, compared with the bound, ranked
 - budget: what `budget_for` returns
 - report: ranked candidates, the bound, and why the winner won
-- uneven: numbers whose errors should not be added up without weights
-- words: how much better, in words
+- words: how much better, in words; numbers whose errors should not be added up without weights
 - shown: tables in text and HTML, the progress bar
-- plots, workload_plots, picture: pictures, and the figure that notebooks show
+- plots: pictures, and the figure that notebooks show
 """

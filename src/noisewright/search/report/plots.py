@@ -1,28 +1,34 @@
-"""Pictures of reports: one number, several numbers, answers in bounds."""
+"""Pictures of reports: one number, several numbers, answers in bounds, workloads.
+
+Imported where a picture is drawn, since matplotlib takes its time.
+"""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.alike import Alike
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.expected import ErrorDensity
+from noisewright.mechanisms.strategy_rows import Subsets
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.workload import Workload
-from noisewright.search.report.workload_plots import draw_workload
+from noisewright.problem.workload import Regular, Workload
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from noisewright.search.report.report import Report
 
+_DOTS_PER_INCH = 100
 _COLOURS = ("#1b6ca8", "#d1495b", "#3c9d6b", "#8d5fb5", "#c98b2b", "#5b5b5b", "#17a2a2", "#a05195")
 _STYLES = ("-", "--", ":", "-.")
 _MARKS = ("o", "s", "^", "D", "v", "P")
@@ -30,6 +36,16 @@ _POINTS = 1200
 _SHOWN = 8
 _BINS = 60
 _PLACES = 120
+_MOST_CELLS = 256
+
+
+class Picture(Figure):
+    """A figure that belongs to no window system and shows itself in a notebook, without any magic words."""
+
+    def _repr_png_(self) -> bytes:
+        held = BytesIO()
+        self.savefig(held, format="png", dpi=_DOTS_PER_INCH)
+        return held.getvalue()
 
 
 def plot_report(report: Report, path: str | Path | None) -> Figure:
@@ -159,10 +175,6 @@ def _density_points(density: ErrorDensity, half: float) -> tuple[list[float], li
 
 def new_figure(width: float, height: float) -> Figure:
     """A figure that belongs to no window system, and that notebooks show."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from noisewright.search.report.picture import Picture
-
     figure = Picture(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -192,3 +204,68 @@ def _half_range(report: Report) -> float:
     while density.sf(width, FLOATS) + density.cdf(-width, FLOATS) > 0.04:
         width *= 1.5
     return width
+
+
+def draw_workload(report: Report, figure: Figure, ranking: Any) -> None:
+    """The errors of the winner's answers, its rows, and how good each candidate is."""
+    errors, rows, values = figure.subplots(1, 3, gridspec_kw={"width_ratios": [3, 3, 2]})
+    _errors(report, errors)
+    _rows(report, rows)
+    ranking(report, values)
+
+
+def _errors(report: Report, axes: Any) -> None:
+    """For ranges a picture by first and last cell, for other questions a line; of a long line only the name."""
+    parts, name = report.candidates[0].parts, report.candidates[0].name
+    axes.set_title(f"error of each question, {name}", fontsize=9)
+    if not parts:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, "too many questions to show one by one", ha="center", va="center", transform=axes.transAxes)
+        return
+    roots = np.sqrt(np.array(parts))
+    if _is_ranges(report.query):
+        n = report.query.size
+        square = np.full((n, n), np.nan)
+        square[np.triu_indices(n)] = roots
+        shown = axes.imshow(square, origin="lower", cmap="viridis")
+        axes.figure.colorbar(shown, ax=axes, shrink=0.8, label="root mean square error")
+        axes.set(xlabel="last cell", ylabel="first cell")
+    else:
+        axes.plot(np.arange(1, len(roots) + 1), roots, linewidth=1.2, color="#1b6ca8")
+        axes.set(xlabel="question", ylabel="root mean square error")
+        axes.set_ylim(bottom=0)
+
+
+def _rows(report: Report, axes: Any) -> None:
+    """The winner's rows as a picture, weights over noise."""
+    strategy = report.best.mechanism
+    axes.set_title("rows that are measured, over their noise", fontsize=9)
+    if strategy.query.size > _MOST_CELLS or isinstance(strategy.rows, Subsets):
+        axes.set_axis_off()
+        text = f"{strategy.rows.groups} groups of rows"
+        axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes)
+        return
+    picture = rows_over_noise(strategy)
+    reach = float(np.abs(picture).max())
+    axes.imshow(picture, aspect="auto", cmap="RdBu_r", vmin=-reach, vmax=reach, interpolation="nearest")
+    axes.set(xlabel="cell", ylabel="row")
+
+
+def rows_over_noise(strategy: Any) -> NDArray[np.float64]:
+    """Every row, divided by the deviation of its noise: each column is what one person changes."""
+    n, columns = strategy.query.size, []
+    for cell in range(n):
+        measured = strategy.law_given({cell: 1})
+        columns.append(np.concatenate([v.astype(np.float64) / strategy.fineness for v in measured]))
+    noise = []
+    for group, values in enumerate(strategy.law_given({})):
+        factors = strategy.rows.factors(group)
+        spread = float(strategy.noise(group).mid()) ** 0.5
+        noise.append(spread * np.sqrt(np.ones(len(values)) if factors is None else factors.astype(np.float64)))
+    return np.asarray(np.array(columns).T / np.concatenate(noise)[:, None])
+
+
+def _is_ranges(query: Workload) -> bool:
+    factors = query.parts[0].factors
+    single = len(query.parts) == 1 and len(factors) == 1
+    return single and isinstance(factors[0], Regular) and factors[0].form == "ranges"

@@ -17,8 +17,7 @@ from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import Certified, read_file
 from noisewright.search.report.shown import html_table, number, text_table
-from noisewright.search.report.uneven import uneven_note
-from noisewright.search.report.words import gap_text, over, reason
+from noisewright.search.report.words import gap_text, over, reason, uneven_note
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

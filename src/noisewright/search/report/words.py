@@ -1,19 +1,24 @@
 """How much better one mechanism is than another, or than nothing can beat, in words that a person would use.
 
 Up to twice it is a percentage, beyond that a factor. What is an upper bound is rounded up, what was measured to the
-nearest.
+nearest. Also what to say where numbers of very different extent are added up as they are, and which weights would help.
 """
 
 from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from noisewright.problem.numbers import show
+from noisewright.problem.queries import Vector
+from noisewright.problem.sensitivity import Disjoint
 from noisewright.search.report.shown import number
 
 if TYPE_CHECKING:
     from noisewright.search.report.report import Candidate, Report
+
 
 _NOTHING = 1e-9
 _LEAST = 1e-6
@@ -22,6 +27,9 @@ _HOPELESS = 1e12
 _EVEN = 1.0005
 _SURE = 1e-5
 _FLOAT_DIGITS = 12
+UNEVEN = 30
+"""From which ratio of extents on numbers are very different."""
+_LISTED = 12
 
 
 def percent(value: float) -> str:
@@ -140,3 +148,35 @@ def _noise(name: str) -> str:
     """A candidate as noise: what is said behind a comma stays behind it."""
     head, comma, rest = name.partition(", ")
     return f"{head}{'' if head.endswith(('noise', 'blocks')) else ' noise'}{comma}{rest}"
+
+
+def uneven_note(query: Any, utility: Any) -> str | None:
+    """What to say if the smaller numbers would drown in the noise that the largest decides; None if they would not.
+
+    Rule: errors to the power p that are added up without weights count most for the number that moves furthest; a
+    weight of 1 / extent^p counts each against how far it can move. Where one number moves at a time (a disjoint set)
+    they share no noise, and weights change nothing. Weights that are given, equal ones too, are meant.
+    """
+    if not isinstance(query, Vector) or isinstance(query.sensitivity, Disjoint):
+        return None
+    if utility.power is None or utility.weights is not None:
+        return None
+    moving = {extent for extent in query.extents if extent}
+    if not moving or max(moving) < UNEVEN * min(moving):
+        return None
+    return (
+        f"One person moves these numbers by {show(min(moving))} to {show(max(moving))}, and all errors count alike: the"
+        " largest decides, and the noise may drown the others. To count each error against how far its number can"
+        f" move, give utility=nw.{_suggestion(query.extents, utility)}; equal weights say that this is meant."
+    )
+
+
+def _suggestion(extents: tuple[Fraction, ...], utility: Any) -> str:
+    """The utility with weights, to be copied."""
+    power, name = utility.power, type(utility).__name__
+    first = f"{show(power)}, " if name == "PowerError" else ""
+    if len(extents) <= _LISTED:
+        weights = ", ".join(f"{float(extent) ** -float(power):.6g}" if extent else "1" for extent in extents)
+    else:
+        weights = f"1 / x**{show(power)} if x else 1 for x in query.extents"
+    return f"{name}({first}weights=[{weights}])"
