@@ -284,7 +284,7 @@ def _(mechanism: Strategy) -> dict[tuple[int, ...], Group]:
     """Answers by least squares are weighted sums of independent noise, of proven variances."""
     if mechanism.count > _MOST_QUESTIONS or not mechanism.each_known:
         raise InvalidUtilityError(
-            f"half-widths are stated for at most {_MOST_QUESTIONS} questions at a time, looked at one by one; those of a"
+            f"half-widths are stated for at most {_MOST_QUESTIONS} questions, looked at one by one; those of a"
             " release are in its `half_widths`."
         )
     tail, known, spreads = strategy_tail(mechanism), dict[float, Spread](), []

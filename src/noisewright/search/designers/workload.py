@@ -15,12 +15,16 @@ from noisewright.problem.utilities import SquaredError, WorstVariance
 from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Regular, Workload
 from noisewright.search.bounds.line import least_line, least_unbiased
-from noisewright.search.families.optimal import best_residuals, optimum_of, worst_residuals
-from noisewright.search.families.strategies import (
+from noisewright.search.families.optimal import (
     LARGEST_EXTRA,
+    best_residuals,
+    extra_rows,
+    optimum_of,
+    worst_residuals,
+)
+from noisewright.search.families.strategies import (
     best_contrasts,
     best_tree,
-    extra_rows,
     gaussian_levels,
     gaussian_strategy,
     haar_laplace,
