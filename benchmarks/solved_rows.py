@@ -1,8 +1,8 @@
 """Searches longer for the rows that come solved with the package, and writes them:  python benchmarks/solved_rows.py
 
-All ranges and all prefix sums of 64 to 1,024 cells under Laplace noise; some minutes on a quiet machine. Each is kept by
-the digest of its workload, with the total error that it must have when it is read; what is there already stays unless
-the search finds better.
+All ranges and all prefix sums of 64 to 1,024 cells under Laplace noise; some minutes on a quiet machine. Each is kept
+by the digest of its workload, with the total error that it must have when it is read; what is there already stays
+unless the search finds better.
 """
 
 from __future__ import annotations

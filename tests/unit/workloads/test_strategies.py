@@ -111,6 +111,20 @@ def test_differences_of_any_levels_move_no_farther_than_proven(
     assert exact_reach(strategy) <= squared_reach(strategy) <= exact_reach(strategy) * 4
 
 
+@pytest.mark.parametrize(
+    ("rows", "levels", "kind"),
+    [
+        (M.BlockRows(4, 2, [0, 2]), [10**6, 1], M.GaussianStrategy),
+        (M.BlockRows(4, 2, [0, 2]), [10**6, 1], M.LaplaceStrategy),
+        (M.ContrastRows(4, 2), [10**6, 10**6, 1], M.GaussianStrategy),
+        (M.ContrastRows(4, 2), [10**6, 10**6, 1], M.LaplaceStrategy),
+    ],
+)
+def test_whoever_moves_may_be_in_fewer_cells_afterwards(rows: Any, levels: list[int], kind: Any):
+    strategy = kind(W.ranges(4, cells_per_person=3, replace=True), rows, levels, 1000)
+    assert exact_reach(strategy) <= _reach(strategy) <= exact_reach(strategy) * Fraction(1001, 1000)
+
+
 def test_replacing_in_a_dense_strategy_costs_exactly_the_farthest_pair():
     rows = M.DenseRows([[3, -1, 2], [0, 2, 2], [1, 1, -4]], [1, 2, 3])
     alike = M.DenseRows([[5, 4], [1, 2]], [1, 2])
