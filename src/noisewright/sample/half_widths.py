@@ -307,7 +307,15 @@ def strategy_tail(mechanism: Strategy) -> Tail:
 
 
 def deviations(mechanism: Strategy, confidence: Fraction) -> float:
-    """How many of its deviations every answer of a strategy is within, with a confidence: an end that was checked."""
+    """How many of its deviations every answer of a strategy is within, with a confidence.
+
+    Rule: sums of rounded Gaussian noise are taken for Gaussian, of the variance that counts the rounding; what rounding
+    can do at most besides is in `half_width`. Sums of Laplace noise have a tail that was proven.
+    """
+    if isinstance(mechanism, GaussianStrategy):
+        from scipy.special import ndtri
+
+        return float(ndtri(float(1 + confidence) / 2))
     with precision():
         return rounded_up(strategy_tail(mechanism).within(1 - confidence), _STD_DIGITS)
 

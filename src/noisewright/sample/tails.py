@@ -16,7 +16,7 @@ from noisewright.numerics.fields import BALLS
 
 _RELATIVE = Fraction(1, 2**13)
 _PIECES = 96
-_ROOM = 6
+_ROOMS = (3, 4, 5, 6, 8, 12)
 
 
 class Tail(ABC):
@@ -131,23 +131,25 @@ class RoundedSumTail(Tail):
     grain: Fraction
 
     def beyond(self, t: Fraction) -> Ball:
-        room = _ROOM * ball(self.grain).sqrt()
-        rest = ball(t) - room
-        if not bool(rest > 0):
-            return ball(1)
-        return (rest / ball(2).sqrt()).erfc() + 2 * ball(-2 * _ROOM**2).exp()
+        return ball(min(Fraction(1), *(upper(self._split(t, room)) for room in _ROOMS)))
+
+    def _split(self, t: Fraction, room: int) -> Ball:
+        """Rounding is beyond half a root of the grain so many times, or the Gaussian rest is beyond what is left."""
+        rest = ball(t) - room * ball(self.grain / 4).sqrt()
+        beyond = (rest / ball(2).sqrt()).erfc() if bool(rest > 0) else ball(1)
+        return beyond + 2 * ball(Fraction(-(room**2), 2)).exp()
 
 
 @dataclass(frozen=True, slots=True)
 class LaplaceSumTail(Tail):
     """A weighted sum of independent discrete Laplace numbers, in deviations; `grain` is 1 / the least variance of one.
 
-    Rule: the least of three bounds. Fourth moments: a number of variance v has the fourth cumulant 3 v^2 + v, so that
-    the sum has a fourth moment of at most 6 + grain. One mode: spread over units the numbers are continuous, symmetric
-    and of one mode, and so is their sum (Wintner), of variance at most 1 + grain / 12, for which Gauss's inequality
-    holds; spreading moves it inwards by more than a with a chance of at most e^(-2 a^2 / grain) (Hoeffding), whatever
-    the sum is. Chernoff: a number has the moment generating function 1 / (1 - v (cosh s - 1)), the product of such is
-    at most 1 / (1 - the sum), and cosh is convex.
+    Rule: the least of four bounds. Chebyshev's. Fourth moments: a number of variance v has the fourth cumulant
+    3 v^2 + v, so that the sum has a fourth moment of at most 6 + grain. One mode: spread over units the numbers are
+    continuous, symmetric and of one mode, and so is their sum (Wintner), of variance at most 1 + grain / 12, for which
+    Gauss's inequality holds; spreading moves it inwards by more than a with a chance of at most e^(-2 a^2 / grain)
+    (Hoeffding), whatever the sum is. Chernoff: a number has the moment generating function 1 / (1 - v (cosh s - 1)),
+    the product of such is at most 1 / (1 - the sum), and (cosh s - 1) / s^2 rises with s.
     """
 
     grain: Fraction
@@ -155,7 +157,8 @@ class LaplaceSumTail(Tail):
     def beyond(self, t: Fraction) -> Ball:
         if t < 1:
             return ball(1)
-        bounds = [(6 + ball(self.grain)) / ball(t) ** 4, self._one_mode(t), self._chernoff(t)]
+        moments = [1 / ball(t) ** 2, (6 + ball(self.grain)) / ball(t) ** 4]
+        bounds = [*moments, self._one_mode(t), self._chernoff(t)]
         return ball(min(Fraction(1), *(upper(bound) for bound in bounds)))
 
     def _one_mode(self, t: Fraction) -> Ball:
