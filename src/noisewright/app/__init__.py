@@ -1,7 +1,7 @@
 """The command line: parse, call, show.
 
 - cli: commands by name
-- designing, linear, sweep, saved, reproducing: the commands
+- designing, linear, workload, sweep, saved, reproducing: the commands
 - options, questions, answers: from options to the library's words
 - output: what is written; exit codes, errors in one line
 """

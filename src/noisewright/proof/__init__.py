@@ -7,7 +7,7 @@
 - vectors, vector_gaussian, several, alike: several numbers, and histograms
 - composed, losses, whole_losses: privacy losses of independent noises, composed
 - bounded: answers in bounds
-- strategy: workloads
+- strategy, moves: workloads; what several cells of one person and moves cost
 - metric, linear, choice: metric privacy; linear questions under ordinary privacy; choices
 - conversions: what one requirement implies about another
 
