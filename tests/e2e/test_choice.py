@@ -75,7 +75,7 @@ def test_options_about_numbers_do_not_fit_a_choice(cli: Cli, more: tuple[str, ..
         ((*QUESTION, "--sensitivity", "1", "--utility", "worst-variance"), "Choice question"),
         ((*CHOICE, "--delta", "1e-6"), "Choice question"),
         ((*CHOICE, "--plot", "choice.png"), "depends on the scores"),
-        (("design", "--candidates", "a,a", *CHOICE[3:]), "different names"),
+        (("design", "--candidates", "a,a", *CHOICE[3:]), "candidates names 'a' twice"),
     ],
 )
 def test_what_cannot_be_chosen_is_said(cli: Cli, words: tuple[str, ...], fragment: str):

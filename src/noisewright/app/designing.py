@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any
 
 from noisewright.app import options
-from noisewright.app.options import UTILITY, Confidence, Integer, Json, Power, Save, Within, number
+from noisewright.app.options import UTILITY, Confidence, Json, Power, Save, Within, number
 from noisewright.app.output import check_places, draw, keep, say_either
 from noisewright.app.questions import make_budget, make_goal, make_privacy, make_query, make_utility, typed, whole
 from noisewright.problem.errors import InvalidInputError
@@ -14,9 +18,56 @@ from noisewright.problem.queries import Choice
 from noisewright.problem.remarks import UnevenNumbersWarning
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options that say what is asked, which `design` and `budget` share."""
+
+    sensitivity: options.AnySensitivity = None
+    integer: options.Integer = False
+    bins: options.Bins = None
+    bins_per_person: options.BinsPerPerson = None
+    replace: options.Replace = False
+    candidates: options.Candidates = None
+    inputs: options.Inputs = None
+    outputs: options.Outputs = None
+    unbiased: options.Unbiased = False
+    bias: options.Bias = None
+    sensitivities: options.Sensitivities = None
+    sensitivities_file: options.SensitivitiesFile = None
+    chosen_set: options.SetChoice = None
+    changes: options.Changes = None
+    dimension: options.Dimension = None
+    weights: options.Weights = None
+
+    @property
+    def query(self) -> Any:
+        """The question."""
+        listed = typed(list=self.sensitivities, file=self.sensitivities_file, weights=self.weights)
+        several = {**listed, **typed(set=self.chosen_set, changes=self.changes, dimension=self.dimension)}
+        bounds = typed(inputs=self.inputs, outputs=self.outputs, unbiased=self.unbiased or None, bias=self.bias)
+        counted = typed(bins=self.bins, bins_per_person=self.bins_per_person, replace=self.replace or None)
+        return make_query(
+            self.sensitivity, several, bounds, integer=self.integer, candidates=self.candidates, counted=counted
+        )
+
+
+def asking(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of `Asked` in place of its argument `asked`."""
+    shared, own = (signature(one, eval_str=True).parameters for one in (Asked, command))
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        command(asked=Asked(**{name: given.pop(name) for name in shared}), **given)
+
+    listed = [one for name, its in own.items() for one in (shared.values() if name == "asked" else [its])]
+    run.__signature__ = Signature([one.replace(kind=Parameter.KEYWORD_ONLY) for one in listed])  # type: ignore[attr-defined]  # read by typer
+    return run
+
+
+@asking
 def design(
     utility: options.UtilityChoice,
-    sensitivity: options.AnySensitivity = None,
+    asked: Asked,
     epsilon: options.AnyEpsilon = None,
     delta: options.Delta = None,
     notion: options.Notion = None,
@@ -26,22 +77,7 @@ def design(
     power: options.Power = None,
     within: options.Within = None,
     confidence: options.Confidence = None,
-    integer: options.Integer = False,
-    bins: options.Bins = None,
-    bins_per_person: options.BinsPerPerson = None,
-    replace: options.Replace = False,
-    candidates: options.Candidates = None,
-    inputs: options.Inputs = None,
-    outputs: options.Outputs = None,
-    unbiased: options.Unbiased = False,
-    bias: options.Bias = None,
     explore: options.Explore = None,
-    sensitivities: options.Sensitivities = None,
-    sensitivities_file: options.SensitivitiesFile = None,
-    chosen_set: options.SetChoice = None,
-    changes: options.Changes = None,
-    dimension: options.Dimension = None,
-    weights: options.Weights = None,
     json: options.Json = False,
     plot: options.Plot = None,
     save: options.Save = None,
@@ -51,14 +87,10 @@ def design(
 
     Numbers are read exactly: 0.1 is one tenth, and 1/3 is one third.
     """
-    listed = typed(list=sensitivities, file=sensitivities_file, weights=weights)
-    several = {**listed, **typed(set=chosen_set, changes=changes, dimension=dimension)}
-    bounds = typed(inputs=inputs, outputs=outputs, unbiased=unbiased or None, bias=bias)
-    counted = typed(bins=bins, bins_per_person=bins_per_person, replace=replace or None)
-    query = make_query(sensitivity, several, bounds, integer=integer, candidates=candidates, counted=counted)
+    query = asked.query
     privacy = make_privacy(notion, typed(epsilon=epsilon, delta=delta, alpha=alpha, rho=rho))
     releases = whole(compose, "--compose", "a whole number of releases, such as 100")
-    wanted = make_utility(utility, typed(power=power, within=within, confidence=confidence), weights)
+    wanted = make_utility(utility, typed(power=power, within=within, confidence=confidence), asked.weights)
     check_places(save=save, save_report=save_report, plot=plot)
     if plot is not None and isinstance(query, Choice):
         raise InvalidInputError("--plot draws how errors are spread, which depends on the scores; leave it out.")
@@ -73,8 +105,9 @@ def design(
     draw(report.plot, plot)
 
 
+@asking
 def budget(
-    sensitivity: options.AnySensitivity = None,
+    asked: Asked,
     half_width: Annotated[str | None, number("The error to stay within; goes with --confidence.")] = None,
     confidence: Confidence = None,
     utility: Annotated[str | None, UTILITY] = None,
@@ -84,21 +117,6 @@ def budget(
     delta: options.Delta = None,
     notion: options.Notion = None,
     alpha: options.Alpha = None,
-    integer: Integer = False,
-    bins: options.Bins = None,
-    bins_per_person: options.BinsPerPerson = None,
-    replace: options.Replace = False,
-    candidates: options.Candidates = None,
-    inputs: options.Inputs = None,
-    outputs: options.Outputs = None,
-    unbiased: options.Unbiased = False,
-    bias: options.Bias = None,
-    sensitivities: options.Sensitivities = None,
-    sensitivities_file: options.SensitivitiesFile = None,
-    chosen_set: options.SetChoice = None,
-    changes: options.Changes = None,
-    dimension: options.Dimension = None,
-    weights: options.Weights = None,
     json: Json = False,
     save: Save = None,
 ) -> None:
@@ -107,13 +125,9 @@ def budget(
     Say how accurate with --half-width and --confidence, or with any --utility and its --target; the question and
     the promise as for design.
     """
-    listed = typed(list=sensitivities, file=sensitivities_file, weights=weights)
-    several = {**listed, **typed(set=chosen_set, changes=changes, dimension=dimension)}
-    bounds = typed(inputs=inputs, outputs=outputs, unbiased=unbiased or None, bias=bias)
-    counted = typed(bins=bins, bins_per_person=bins_per_person, replace=replace or None)
-    query = make_query(sensitivity, several, bounds, integer=integer, candidates=candidates, counted=counted)
+    query = asked.query
     given = typed(power=power, within=within, confidence=confidence)
-    wanted, value = make_goal(utility, given, target, half_width, weights)
+    wanted, value = make_goal(utility, given, target, half_width, asked.weights)
     promise = make_budget(notion, typed(delta=delta, alpha=alpha))
     check_places(save=save)
     from noisewright.search.budget import budget_for

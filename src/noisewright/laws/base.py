@@ -109,12 +109,8 @@ def _times(value: Any, factor: Fraction) -> Any:
     return None if value is None else value * factor
 
 
-def check_mixture(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], name: str, parts: str) -> None:
-    """Refuse probabilities that do not fit the values they belong to."""
-    if not 1 <= len(values) <= 64 or len(values) != len(weights):
-        raise InvalidLawError(f"{name} needs as many {parts} as weights, 1 to 64 of them.")
-    if sum(weights) != 1:
-        raise InvalidLawError(f"{name} needs positive weights that sum to exactly 1.")
+MOST_MIXED = 64
+"""The most values that a mixture has."""
 
 
 def mixed(values: tuple[Fraction, ...], weights: tuple[Fraction, ...], function: Any, field: Field) -> Value:

@@ -112,14 +112,12 @@ def _normaliser(fold: TruncatedNormalFold, bits: int | None) -> Value:
 class Ensemble(Fold):
     """A sum of independent folds with positive coefficients: L(x) is the product of the L_i(a_i x)."""
 
-    coefficients: fields.Rationals = fields.rationals(above=0)
-    parts: fields.Many[Fold] = fields.tuple_of(fields.one_of(FOLDS))
+    coefficients: fields.Rationals = fields.rationals(above=0, least=1, most=_MOST_PARTS)
+    parts: fields.Many[Fold] = fields.tuple_of(fields.one_of(FOLDS), like="coefficients")
     costly: ClassVar[bool] = True
     lengths: ClassVar[tuple[str, ...]] = ("coefficients",)
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.parts) <= _MOST_PARTS or len(self.parts) != len(self.coefficients):
-            raise InvalidLawError(f"an ensemble needs as many coefficients as folds, 1 to {_MOST_PARTS} of them.")
         if any(isinstance(part, Ensemble) for part in self.parts):
             raise InvalidLawError("an ensemble is made of plain folds; put all of them into one ensemble.")
 

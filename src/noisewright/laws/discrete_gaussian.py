@@ -13,7 +13,6 @@ from noisewright.numerics.balls import Ball, ball, hull, precision, working_bits
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, rational
-from noisewright.problem.numbers import show
 from noisewright.problem.records import record
 
 LARGEST_STD = Fraction(30_000)
@@ -28,15 +27,8 @@ class DiscreteGaussian(SymmetricLaw):
     Valid for: standard parameters from 1/100 to 30,000 (the tables that sampling walks along grow with it).
     """
 
-    std: Rational = rational()
+    std: Rational = rational(at_least=_SMALLEST_STD, at_most=LARGEST_STD, hint=" (use real-valued answers beyond)")
     on_integers: ClassVar[bool | None] = True
-
-    def __post_init__(self) -> None:
-        if not _SMALLEST_STD <= self.std <= LARGEST_STD:
-            raise InvalidLawError(
-                f"std is {show(self.std)}; a discrete Gaussian law needs a parameter from {show(_SMALLEST_STD)} to"
-                f" {show(LARGEST_STD)}. Use real-valued answers beyond."
-            )
 
     @property
     def period(self) -> Fraction:

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from noisewright.laws.base import Scalable, check_mixture, mixed
+from noisewright.laws.base import MOST_MIXED, Scalable, mixed
 from noisewright.laws.inverse import inverse_moment_between
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.special import gaussian_transform, infinity, kummer
@@ -67,12 +67,9 @@ class Fold(Scalable):
 class Atoms(Fold):
     """Finitely many rates with their probabilities; one is a point fold, two the "Bernoulli" fold."""
 
-    rates: Rationals = rationals(above=0)
-    weights: Rationals = rationals(above=0)
+    rates: Rationals = rationals(above=0, least=1, most=MOST_MIXED)
+    weights: Rationals = rationals(above=0, like="rates", total=1)
     lengths: ClassVar[tuple[str, ...]] = ("rates",)
-
-    def __post_init__(self) -> None:
-        check_mixture(self.rates, self.weights, "a fold of atoms", "rates")
 
     @property
     def lowest(self) -> Fraction:

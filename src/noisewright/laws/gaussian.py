@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import ClassVar
 
-from noisewright.laws.base import LAWS, Crossing, SmoothLaw, bracket_crossing, check_mixture, mixed
+from noisewright.laws.base import LAWS, MOST_MIXED, Crossing, SmoothLaw, bracket_crossing, mixed
 from noisewright.laws.laplace import Laplace
 from noisewright.numerics.fields import Exact, Field, Point, Value
 from noisewright.problem.errors import InvalidLawError, UncertifiedError
@@ -48,12 +48,9 @@ class Gaussian(SmoothLaw):
 class GaussianMixture(SmoothLaw):
     """Gaussian noise of standard deviation stds[i] with probability weights[i]."""
 
-    stds: Rationals = rationals(above=0)
-    weights: Rationals = rationals(above=0)
+    stds: Rationals = rationals(above=0, least=1, most=MOST_MIXED)
+    weights: Rationals = rationals(above=0, like="stds", total=1)
     lengths: ClassVar[tuple[str, ...]] = ("stds",)
-
-    def __post_init__(self) -> None:
-        check_mixture(self.stds, self.weights, "a Gaussian mixture", "standard deviations")
 
     def density(self, x: Point, field: Field) -> Value:
         return self._mean(lambda part: part.density(x, field), field)

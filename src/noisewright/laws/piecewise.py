@@ -37,20 +37,18 @@ class Piecewise(Scalable):
 
     rate: Rational = rational(above=0)
     period: Rational = rational(above=0)
-    breaks: Rationals = rationals()
-    levels: Rationals = rationals()
-    left_cells: Whole = whole()
-    right_cells: Whole = whole()
+    breaks: Rationals = rationals(rising=True)
+    levels: Rationals = rationals(least=1, most=_LARGEST_CELLS)
+    left_cells: Whole = whole(at_least=1)
+    right_cells: Whole = whole(at_least=1)
     on_integers: ClassVar[bool | None] = None
     lengths: ClassVar[tuple[str, ...]] = ("period", "breaks")
 
     def __post_init__(self) -> None:
         cells = len(self.levels)
-        if not 1 <= cells <= _LARGEST_CELLS or len(self.breaks) != cells + 1:
+        if len(self.breaks) != cells + 1:
             raise InvalidLawError(f"{cells} levels need {cells + 1} breaks; {len(self.breaks)} were given.")
-        if any(b <= a for a, b in pairwise(self.breaks)):
-            raise InvalidLawError("the breaks of a piecewise law must increase.")
-        if not (1 <= self.left_cells <= cells and 1 <= self.right_cells <= cells):
+        if max(self.left_cells, self.right_cells) > cells:
             raise InvalidLawError("the repeating cells of a tail must be among the cells of the law.")
         left = self.breaks[self.left_cells] - self.breaks[0]
         right = self.breaks[-1] - self.breaks[-1 - self.right_cells]

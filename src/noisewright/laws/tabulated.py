@@ -27,7 +27,7 @@ class Tabulated(SmoothLaw):
     """
 
     width: Rational = rational(above=0)
-    weights: Wholes = wholes(at_least=0, as_text=True)
+    weights: Wholes = wholes(at_least=0, at_most=2**_LONGEST_WEIGHT - 1, least=1, most=_MOST_CELLS, as_text=True)
     edge: Rational = rational()
     on_integers: ClassVar[bool | None] = None
     lengths: ClassVar[tuple[str, ...]] = ("width",)
@@ -36,11 +36,9 @@ class Tabulated(SmoothLaw):
     def __post_init__(self) -> None:
         if self.edge not in (Fraction(0), HALF):
             raise InvalidLawError("a tabulated law needs an edge of 0 or 1/2.")
-        if not 1 <= len(self.weights) <= _MOST_CELLS:
-            raise InvalidLawError(f"a tabulated law needs 1 to {_MOST_CELLS} cells; {len(self.weights)} were given.")
-        if any(w.bit_length() > _LONGEST_WEIGHT for w in self.weights) or self.weights[-1] == 0:
+        if not self.weights[-1]:
             raise InvalidLawError(
-                f"the weights of a tabulated law are whole numbers from 0 to 2^{_LONGEST_WEIGHT}, the last above 0."
+                "the last weight of a tabulated law is above 0; leave out cells that are never drawn."
             )
         keep(self, _beyond=tuple(accumulate(reversed(self.weights), initial=0))[::-1])
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from noisewright.mechanisms.additive import Additive, Released
 from noisewright.mechanisms.base import MECHANISMS, Errors
+from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.mechanisms.per_coordinate import Several, inside_of_part
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import BALLS, Field, Value
@@ -45,6 +46,11 @@ class Alike(Several):
         if not listed or len(answer) != self.query.bins:
             given = f"{len(answer)} counts" if listed else "no list"
             raise InvalidAnswerError(f"the answer has {given}; give one count for each of {self.query.bins} bins.")
+
+    @property
+    def error_density(self) -> ErrorDensity:
+        """The density of the error of each bin."""
+        return self.part.error_density
 
     def apart(self) -> list[Errors]:
         return [self.part.errors]

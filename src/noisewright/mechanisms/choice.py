@@ -35,7 +35,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from noisewright.laws.base import check_mixture
+from noisewright.laws.base import MOST_MIXED
 from noisewright.mechanisms.answers import read_answer, stretch_of
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.numerics.balls import Ball, ball, hull, precision
@@ -142,11 +142,8 @@ class RandomExponential(Choosing):
     """
 
     query: Choice = only(Choice)
-    epsilons: Rationals = rationals(above=0)
-    weights: Rationals = rationals(above=0)
-
-    def __post_init__(self) -> None:
-        check_mixture(self.epsilons, self.weights, "a random epsilon", "values")
+    epsilons: Rationals = rationals(above=0, least=1, most=MOST_MIXED)
+    weights: Rationals = rationals(above=0, like="epsilons", total=1)
 
     def law_given(self, answer: Mapping[str, Number]) -> Selection:
         """The law of the chosen candidate, given the score of every candidate."""

@@ -47,8 +47,6 @@ class Composite(Conditional):
             raise InvalidMechanismError("a base must span [-1, 1].")
         if self.activation.high - self.activation.low >= 2:
             raise InvalidMechanismError("an activation must be narrower than the base, so that it can move.")
-        if not self.window[0] < self.window[1]:
-            raise InvalidMechanismError("the window must be (lowest, highest).")
         check_values(self.query, self.value(0), self.value(self.points))
 
     @property

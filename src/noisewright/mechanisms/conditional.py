@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, Protocol
 
 from noisewright.mechanisms.answers import within_range
@@ -193,11 +192,7 @@ def _between(ends: Ends, field: Field) -> Value:
 class Grid(Record):
     """Increasing inputs from the lowest to the highest answer."""
 
-    points: Rationals = rationals(key="inputs")
-
-    def __post_init__(self) -> None:
-        if len(self.points) < 2 or any(b <= a for a, b in pairwise(self.points)):
-            raise InvalidMechanismError("a grid of inputs needs at least two increasing points.")
+    points: Rationals = rationals(key="inputs", least=2, rising=True)
 
     @property
     def last(self) -> int:

@@ -51,16 +51,15 @@ class MinkowskiExponential(Mechanism):
     `reach`. Scalars are points of one coordinate. The usual rate is epsilon / (2 * utility sensitivity).
     """
 
-    answers: RationalMatrix = tuple_of(rationals())
-    candidates: RationalMatrix = tuple_of(rationals())
+    answers: RationalMatrix = tuple_of(rationals(least=1), least=1)
+    candidates: RationalMatrix = tuple_of(rationals(least=1), least=1)
     power: Rational = rational(above=0, at_most=100)
     rate: Rational = rational(above=0)
     reach: Rational = rational(raised=True, above=0)
 
     def __post_init__(self) -> None:
-        sizes = {len(p) for p in (*self.answers, *self.candidates)}
-        if not self.answers or not self.candidates or len(sizes) != 1 or 0 in sizes:
-            raise InvalidMechanismError("give answers and candidates that are points of the same, positive length.")
+        if len({len(p) for p in (*self.answers, *self.candidates)}) != 1:
+            raise InvalidMechanismError("give answers and candidates that are points of the same length.")
         if len(self.answers) ** 2 * len(self.candidates) > MOST_PAIRS:
             raise InvalidMechanismError("too many answers and candidates to prove anything about every pair.")
         if any(self._matches(a, b) for i, a in enumerate(self.answers) for b in self.answers[:i]):

@@ -54,14 +54,11 @@ class LinearLaplace(LinearNoise):
 
     query: Linear = fields.only(Linear)
     columns: fields.PackedMatrix = fields.whole_matrix()
-    steps: fields.Rationals = fields.rationals(above=0)
-    scales: fields.Rationals = fields.rationals(above=0)
+    steps: fields.Rationals = fields.rationals(above=0, like="query")
+    scales: fields.Rationals = fields.rationals(above=0, like="query")
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.query.dimension, self.query.size)
-        for values, name in ((self.steps, "step"), (self.scales, "scale")):
-            if len(values) != self.query.dimension:
-                raise InvalidMechanismError(f"every query needs a positive {name}.")
 
     @property
     def rates(self) -> tuple[Fraction, ...]:

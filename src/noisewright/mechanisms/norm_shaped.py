@@ -35,14 +35,12 @@ class NormBlock(Record):
     `norm` is "max" (largest absolute coordinate) or "l2" (Euclidean length).
     """
 
-    places: fields.Wholes = fields.wholes(at_least=0)
-    steps: fields.Rationals = fields.rationals(above=0)
+    places: fields.Wholes = fields.wholes(at_least=0, least=1)
+    steps: fields.Rationals = fields.rationals(above=0, like="places")
     rate: fields.Rational = fields.rational(above=0)
     norm: fields.Text = fields.text(among=NORMS, default="max")
 
     def __post_init__(self) -> None:
-        if not self.places or len(self.steps) != len(self.places):
-            raise InvalidMechanismError("a block needs at least one number, and one step for each.")
         if self.norm == "l2" and len(self.places) > LARGEST_ROUND_BLOCK:
             raise InvalidMechanismError(
                 f"a round block of {len(self.places)} numbers takes too many attempts to draw exactly;"

@@ -127,13 +127,9 @@ class PerCoordinate(Several):
     """
 
     query: Vector = only(Vector)
-    parts: Many[Additive | None] = tuple_of(optional(only(Additive)))
+    parts: Many[Additive | None] = tuple_of(optional(only(Additive)), like="query")
 
     def __post_init__(self) -> None:
-        if len(self.parts) != self.query.dimension:
-            raise InvalidMechanismError(
-                f"{self.query.dimension} numbers need as many parts; {len(self.parts)} were given."
-            )
         given = [(part.query, whole) for part, whole in zip(self.parts, self.query.whole, strict=True) if part]
         if any(asked.integer != whole for asked, whole in given):
             raise InvalidMechanismError(

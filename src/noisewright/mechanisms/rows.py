@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import numpy as np
 
@@ -45,14 +45,12 @@ class Rows(Conditional):
 
     query: Bounded = only(Bounded)
     grid: Grid = only(Grid, inline="inputs")
-    values: Rationals = rationals()
+    values: Rationals = rationals(least=2, rising=True)
     weights: WholeRows = tuple_of(wholes(at_least=0, as_text=True))
 
     def __post_init__(self) -> None:
         if (self.grid.points[0], self.grid.points[-1]) not in (self.query.inputs, self.query.covered):
             raise InvalidMechanismError("the grid of inputs must span exactly the inputs of the question.")
-        if len(self.values) < 2 or any(b <= a for a, b in pairwise(self.values)):
-            raise InvalidMechanismError("the output values must increase, and be at least two.")
         check_values(self.query, self.values[0], self.values[-1])
         if len(self.weights) != len(self.grid.points) or any(len(row) != len(self.values) for row in self.weights):
             raise InvalidMechanismError("there must be one row of weights for each input, one weight for each output.")

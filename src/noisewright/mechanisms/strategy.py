@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -178,6 +178,7 @@ class GaussianStrategy(Strategy):
     Released is floor(fineness * row + noise + 1/2) with noise of fineness^2 times that variance.
     """
 
+    shape: ClassVar[str] = "Gaussian"
     query: Workload = fields.only(Workload)
     rows: Any = fields.one_of(STRATEGIES)
     levels: fields.Rationals = fields.rationals(above=0)
@@ -209,6 +210,7 @@ class LaplaceStrategy(Strategy):
     Released is fineness * row + k, where whole k has probability in proportion to e^(-|k| / (fineness * scale)).
     """
 
+    shape: ClassVar[str] = "Laplace"
     query: Workload = fields.only(Workload)
     rows: Any = fields.one_of(STRATEGIES)
     levels: fields.Rationals = fields.rationals(above=0)

@@ -7,7 +7,6 @@ numerically and carry an error.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, ClassVar
 
 from noisewright.problem.errors import InvalidUtilityError
@@ -29,10 +28,6 @@ class HistogramMetric(Utility):
     numerical: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not 2 <= len(self.prior) <= _MOST_BINS:
-            raise InvalidUtilityError(
-                f"prior has {len(self.prior)} bins; allowed is 2 to {_MOST_BINS}.", bins=len(self.prior)
-            )
         if not any(self.prior):
             raise InvalidUtilityError("the counts of a prior must be at least 0, and not all 0.")
 
@@ -44,7 +39,7 @@ class HistogramMetric(Utility):
 class KullbackLeibler(HistogramMetric):
     """Mean divergence D(p || q) of the true histogram p from the released one q, in nats."""
 
-    prior: Rationals = rationals(at_least=0, each="count")
+    prior: Rationals = rationals(at_least=0, each="count", least=2, most=_MOST_BINS)
     floor: Rational = rational(above=0, default=1, hint=_POSITIVE)
 
     def __str__(self) -> str:
@@ -55,27 +50,19 @@ class KullbackLeibler(HistogramMetric):
 class HistogramEntropy(HistogramMetric):
     """Mean absolute difference of the entropies of the true and of the released histogram, in nats."""
 
-    prior: Rationals = rationals(at_least=0, each="count")
+    prior: Rationals = rationals(at_least=0, each="count", least=2, most=_MOST_BINS)
     floor: Rational = rational(above=0, default=1, hint=_POSITIVE)
 
     def __str__(self) -> str:
         return f"mean entropy error over {len(self.prior)} bins"
 
 
-def _check_order(value: Fraction, name: str) -> None:
-    if not 0 < value <= 100 or value == 1:
-        raise InvalidUtilityError(
-            f"order is {show(value)}; allowed is above 0 and at most 100, except 1 (which is KullbackLeibler).",
-            order=value,
-        )
-
-
 @record("renyi", UTILITIES, error=InvalidUtilityError)
 class Renyi(HistogramMetric):
     """Mean Renyi divergence of the given order of the true histogram from the released one, in nats."""
 
-    prior: Rationals = rationals(at_least=0, each="count")
-    order: Rational = rational(check=_check_order)
+    prior: Rationals = rationals(at_least=0, each="count", least=2, most=_MOST_BINS)
+    order: Rational = rational(above=0, at_most=100, other_than=1, hint=" (which is KullbackLeibler)")
     floor: Rational = rational(above=0, default=1, hint=_POSITIVE)
 
     def __str__(self) -> str:

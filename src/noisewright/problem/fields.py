@@ -7,10 +7,12 @@ writes, a whole number is an integer (or its text, where the format says so).
 
 from __future__ import annotations
 
-import operator
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
+from operator import ge, gt, le, lt, ne
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from noisewright.problem.errors import InvalidInputError
@@ -24,31 +26,32 @@ Given = TypeVar("Given", contravariant=True)
 Kept = TypeVar("Kept", covariant=True)
 Item = TypeVar("Item")
 Error: TypeAlias = type[InvalidInputError]
-Check: TypeAlias = Callable[[Fraction, str], None]
+Read: TypeAlias = Callable[[Any, str, Error], Any]
 
+_ENDS = ("lowest", "highest")
 _MOST_ITEMS = 20_000_000
 _RATIONAL = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?")
-_RULES = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
+_RULES = {"above": gt, "at_least": ge, "below": lt, "at_most": le, "other_than": ne}
+_WORDS = {
+    *_RULES, "raised", "or_zero", "hint", "as_text", "key", "shown", "like", "default", "absent", "value",
+    "each", "least", "most", "rising", "distinct", "total",
+}  # fmt: skip
 
 
 class Spec(Generic[Given, Kept]):
     """One field: `read` makes it exact, `write` makes it plain, `load` takes the plain form back.
 
-    `key` is its name in files, `absent` what a file means that does not name it, `shown` its name in
-    messages; `value` is what it always is, for fields that no constructor takes.
+    `key` is its name in files, `absent` what a file means that does not name it, `shown` its name in messages, `like`
+    the field that has as many items; `value` is what it always is, for fields that no constructor takes.
     """
 
-    __slots__ = ("absent", "default", "key", "load", "read", "shown", "value", "write")
+    __slots__ = ("absent", "default", "key", "like", "load", "read", "shown", "value", "write")
 
-    def __init__(
-        self,
-        read: Callable[[Any, str, Error], Any],
-        write: Callable[[Any], Any],
-        load: Callable[[Any], Any],
-        **how: Any,
-    ) -> None:
+    def __init__(self, read: Read, write: Callable[[Any], Any], load: Callable[[Any], Any], **how: Any) -> None:
+        if unknown := set(how) - _WORDS:
+            raise TypeError(f"no field is declared with {', '.join(sorted(unknown))}.")
         self.read, self.write, self.load = read, write, load
-        self.key, self.shown = how.get("key"), how.get("shown")
+        self.key, self.shown, self.like = (how.get(name) for name in ("key", "shown", "like"))
         self.default, self.absent, self.value = (how.get(name, MISSING) for name in ("default", "absent", "value"))
 
     @overload
@@ -81,54 +84,42 @@ Texts: TypeAlias = Spec[Iterable[str], tuple[str, ...]]
 Elements: TypeAlias = Spec[Iterable[Iterable[Any]], tuple[tuple[Any, ...], ...]]
 
 
-def rational(*, raised: bool = False, check: Check | None = None, hint: str = "", **how: Any) -> Rational:
-    """An exact number within the limits above=, at_least=, below=, at_most=; `hint` ends the message of a refusal.
+def rational(*, raised: bool = False, **how: Any) -> Rational:
+    """An exact number within the limits above=, at_least=, below=, at_most=, other_than=; with or_zero=True also 0.
 
-    `raised` is for sensitivities: a computed float is raised, never lowered. `check` may refuse more.
+    `hint` ends the message of a refusal. `raised` is for sensitivities: a computed float is raised, never lowered.
     """
-    limits, reader = _limits(how), sensitivity_value if raised else parameter
-
-    def read(value: Any, name: str, error: Error) -> Fraction:
-        exact = reader(value, name)
-        _require(limits, exact, name, error, hint)
-        if check is not None:
-            check(exact, name)
-        return exact
-
-    return Spec(read, str, exact_text, **how)
+    check, exact = _limits(**how), sensitivity_value if raised else parameter
+    return Spec(lambda value, name, error: check(exact(value, name), name, error), str, exact_text, **how)
 
 
-def rationals(*, each: str | None = None, key: str | None = None, **how: Any) -> Rationals:
+def rationals(**how: Any) -> Any:
     """A tuple of exact numbers, each within the limits."""
-    found: Rationals = tuple_of(rational(**how), each=each, key=key)
-    return found
+    return tuple_of(rational(**how), **how)
 
 
-def whole(*, as_text: bool = False, hint: str = "", **how: Any) -> Whole:
+def whole(*, as_text: bool = False, **how: Any) -> Whole:
     """A whole number within the limits; `as_text` is how files hold long ones."""
-    limits = _limits(how)
+    check = _limits(**how)
 
     def read(value: Any, name: str, error: Error) -> int:
-        number = whole_number(value, name)
-        _require(limits, Fraction(number), name, error, hint)
-        return number
+        return int(check(Fraction(whole_number(value, name)), name, error))
 
     return Spec(read, str if as_text else int, _whole_text if as_text else _plain(int), **how)
 
 
-def wholes(**how: Any) -> Wholes:
+def wholes(**how: Any) -> Any:
     """A tuple of whole numbers."""
-    found: Wholes = tuple_of(whole(**how))
-    return found
+    return tuple_of(whole(**how), **how)
 
 
-def whole_matrix() -> PackedMatrix:
+def whole_matrix(**how: Any) -> PackedMatrix:
     """A matrix of whole numbers, packed; in files a text of numbers for each row."""
 
     def read(value: Any, name: str, error: Error) -> WholeMatrix:
         return value if type(value) is WholeMatrix else WholeMatrix.of(items(value, name, error), name, error)
 
-    return Spec(read, WholeMatrix.texts, WholeMatrix.from_texts)
+    return Spec(read, WholeMatrix.texts, WholeMatrix.from_texts, **how)
 
 
 def flag(**how: Any) -> Flag:
@@ -138,24 +129,6 @@ def flag(**how: Any) -> Flag:
         return value if isinstance(value, bool) else _refuse(value, name, error, "True or False")
 
     return Spec(read, bool, _plain(bool), **how)
-
-
-def flags(**how: Any) -> Flags:
-    """True or False for all, or one for each."""
-    one = flag()
-    many = tuple_of(one)
-
-    def read(value: Any, name: str, error: Error) -> bool | tuple[bool, ...]:
-        if not is_list(value):
-            return bool(one.read(value, name, error))
-        listed: tuple[bool, ...] = many.read(value, name, error)
-        return listed[0] if listed and len(set(listed)) == 1 else listed
-
-    def load(plain: Any) -> bool | tuple[bool, ...]:
-        loaded: tuple[bool, ...] = many.load(plain) if type(plain) is list else one.load(plain)
-        return loaded
-
-    return Spec(read, lambda value: value if isinstance(value, bool) else list(value), load, **how)
 
 
 def text(*, among: Sequence[str] | None = None, **how: Any) -> Text:
@@ -178,16 +151,22 @@ def label() -> Spec[Any, Any]:
     return Spec(read, _never, _never)
 
 
-def pair() -> Pair:
-    """Two exact numbers, (lowest, highest)."""
-    items = tuple_of(rational())
+def pair(**how: Any) -> Pair:
+    """Two exact numbers, (lowest, highest), which differ and are within the limits."""
+    one = rational(**how)
+    both = tuple_of(one)
 
-    def read(value: Any, name: str, error: Error) -> tuple[Fraction, ...]:
+    def read(value: Any, name: str, error: Error) -> tuple[Fraction, Fraction]:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
             _refuse(value, name, error, "a pair (lowest, highest)")
-        return tuple(parameter(v, f"{end} of {name}") for v, end in zip(value, ("lowest", "highest"), strict=True))
+        low, high = (one.read(v, f"{end} of {name}", error) for v, end in zip(value, _ENDS, strict=True))
+        if not low < high:
+            raise error(
+                f"{name} is {show(low)} to {show(high)}; give (lowest, highest).", **{_field(name): (low, high)}
+            )
+        return low, high
 
-    return Spec(read, items.write, items.load)
+    return Spec(read, both.write, both.load)
 
 
 def optional(spec: Spec[Any, Any], **how: Any) -> Any:
@@ -199,15 +178,30 @@ def optional(spec: Spec[Any, Any], **how: Any) -> Any:
     return Spec(unless_none(spec.read), unless_none(spec.write), unless_none(spec.load), **how)
 
 
-def tuple_of(spec: Spec[Any, Any], *, each: str | None = None, key: str | None = None) -> Any:
-    """A tuple of such fields, from any list, array or other iterable; `each` names one of them in messages."""
+def tuple_of(spec: Spec[Any, Any], **how: Any) -> Any:
+    """A tuple of such fields, from any list, array or other iterable; `each` names one of them in messages.
+
+    There are `least` to `most` of them; with `rising` each is above the one before, with `distinct` none occurs twice,
+    and `total` is what they add up to.
+    """
+    least, most, total = how.get("least", 0), how.get("most", _MOST_ITEMS), how.get("total")
 
     def read(value: Any, name: str, error: Error) -> tuple[Any, ...]:
-        item, kept = each or f"{name}:", []
+        item, kept = how.get("each") or f"{name}:", []
         for i, v in enumerate(items(value, name, error)):
-            if i >= _MOST_ITEMS:
-                raise error(f"{name} has more than {_MOST_ITEMS} items; give a shorter list.")
+            if i >= most:
+                raise error(f"{name} has more than {most} items; give a shorter list.")
             kept.append(spec.read(v, f"{item} {i + 1}", error))
+        twice = [v for v, count in Counter(kept).items() if count > 1] if how.get("distinct") else []
+        rules = (
+            (len(kept) < least, f"has {len(kept)} items; give at least {least}"),
+            (how.get("rising") and any(b <= a for a, b in pairwise(kept)), "must increase; put the smallest first"),
+            (twice, f"names {', '.join(map(repr, twice[:1]))} twice; name each once"),
+            (total is not None and sum(kept) != total, f"must add up to exactly {total}; divide by the sum"),
+        )
+        for broken, words in rules:
+            if broken:
+                raise error(f"{name} {words}.", **{_field(name): len(kept)})
         return tuple(kept)
 
     def write(value: tuple[Any, ...]) -> list[Any]:
@@ -215,7 +209,17 @@ def tuple_of(spec: Spec[Any, Any], *, each: str | None = None, key: str | None =
         known = {id(v): spec.write(v) for v in {id(v): v for v in value}.values()}
         return [known[id(v)] for v in value]
 
-    return Spec(read, write, lambda plain: tuple(spec.load(v) for v in _plain(list)(plain)), key=key)
+    return Spec(read, write, lambda plain: tuple(spec.load(v) for v in _plain(list)(plain)), **how)
+
+
+def one_or_many(one: Spec[Any, Any], **how: Any) -> Any:
+    """The field, the same for all, or a tuple with one for each."""
+    many = tuple_of(one, least=1)
+
+    def spec(value: Any) -> Spec[Any, Any]:
+        return many if is_list(value) else one
+
+    return Spec(lambda v, *more: spec(v).read(v, *more), lambda v: spec(v).write(v), lambda v: spec(v).load(v), **how)
 
 
 def one_of(family: Any) -> Any:
@@ -251,15 +255,19 @@ def exact_text(plain: object) -> Fraction:
     return Fraction(str(plain))
 
 
-def _limits(how: dict[str, Any]) -> list[tuple[str, Fraction]]:
-    return [(rule, parameter(how.pop(rule), rule)) for rule in _RULES if how.get(rule) is not None]
+def _limits(*, hint: str = "", or_zero: bool = False, **how: Any) -> Callable[[Fraction, str, Error], Fraction]:
+    """Lets a number within the limits pass."""
+    limits = [(rule, parameter(how[rule], rule)) for rule in _RULES if how.get(rule) is not None]
+    stated = [f"{rule.replace('_', ' ')} {show(limit)}" for rule, limit in limits]
+    words = " and ".join("positive" if each == "above 0" else each for each in stated)
 
+    def check(value: Fraction, name: str, error: Error) -> Fraction:
+        if (value or not or_zero) and not all(_RULES[rule](value, limit) for rule, limit in limits):
+            wanted = f"0, or {words}" if or_zero else words
+            raise error(f"{name} is {show(value)}; it must be {wanted}{hint}.", **{_field(name): value})
+        return value
 
-def _require(limits: list[tuple[str, Fraction]], value: Fraction, name: str, error: Error, hint: str) -> None:
-    if not all(_RULES[rule](value, limit) for rule, limit in limits):
-        words = (f"{rule.replace('_', ' ')} {show(limit)}" for rule, limit in limits)
-        stated = " and ".join("positive" if word == "above 0" else word for word in words)
-        raise error(f"{name} is {show(value)}; it must be {stated}{hint}.", **{_field(name): value})
+    return check
 
 
 def _refuse(value: Any, name: str, error: Error, wanted: str) -> Any:

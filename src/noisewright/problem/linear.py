@@ -25,15 +25,11 @@ class Universe(Record):
     """Everything that a person's row can be: distinct elements with named attributes."""
 
     attributes: fields.Texts = fields.tuple_of(fields.text())
-    elements: fields.Elements = fields.tuple_of(fields.tuple_of(fields.label()))
+    elements: fields.Elements = fields.tuple_of(fields.tuple_of(fields.label()), least=1, distinct=True)
 
     def __post_init__(self) -> None:
-        if not self.elements:
-            raise InvalidQueryError("the universe is empty; it needs at least one element.")
         if any(len(row) != len(self.attributes) for row in self.elements):
             raise InvalidQueryError(f"every element needs one value for each of {', '.join(self.attributes)}.")
-        if len(set(self.elements)) != len(self.elements):
-            raise InvalidQueryError("the universe lists an element twice; list each once.")
 
     @classmethod
     def product(cls, **values: Iterable[Hashable]) -> Universe:
@@ -76,8 +72,8 @@ class Linear(Record):
     """
 
     numerators: fields.PackedMatrix = fields.whole_matrix()
-    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True)
-    names: fields.Texts = fields.tuple_of(fields.text())
+    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True, like="numerators")
+    names: fields.Texts = fields.tuple_of(fields.text(), like="numerators")
     people: fields.MaybeWhole = fields.optional(fields.whole(at_least=1, hint=": how many people there are, or None"))
 
     def __init__(
@@ -88,16 +84,9 @@ class Linear(Record):
         universe: Universe | None = None,
         people: int | None = None,
     ) -> None:
-        rows = _matrix(matrix)
-        denominators = [math.lcm(*{v.denominator for v in row}) for row in rows]
-        self.born(
-            numerators=[
-                [v.numerator * (d // v.denominator) for v in row] for row, d in zip(rows, denominators, strict=True)
-            ],
-            denominators=denominators,
-            names=[f"query {k}" for k in range(len(rows))] if names is None else names,
-            people=people,
-        )
+        numerators, denominators = over_denominators(rational_rows(matrix))
+        known = [f"query {k}" for k in range(len(numerators))] if names is None else names
+        self.born(numerators=numerators, denominators=denominators, names=known, people=people)
         if universe is not None and len(universe.elements) != self.size:
             raise InvalidQueryError(
                 f"matrix has {self.size} columns for a universe of {len(universe.elements)} elements; give one"
@@ -112,8 +101,6 @@ class Linear(Record):
             raise InvalidQueryError("matrix is empty; give at least one query over at least one element.")
         if rows > MOST_QUERIES or rows * columns > _MOST_ENTRIES:
             raise InvalidQueryError(f"matrix is too large; at most {MOST_QUERIES} queries and {_MOST_ENTRIES} entries.")
-        if len(self.names) != rows or len(self.denominators) != rows:
-            raise InvalidQueryError(f"there are {len(self.names)} names for {rows} queries.")
 
     @classmethod
     def predicates(cls, universe: Universe, tests: Mapping[str, Callable[[Mapping[str, Any]], bool]]) -> Linear:
@@ -146,7 +133,7 @@ class Linear(Record):
     def statistical(cls, matrix: Iterable[Iterable[Number]], people: int) -> Linear:
         """Averages over a public number of people instead of sums: the matrix divided by `people`."""
         count = fields.whole(at_least=1, hint=": how many people there are").read(people, "people", InvalidQueryError)
-        return cls([[v / count for v in row] for row in _matrix(matrix)], people=count)
+        return cls([[v / count for v in row] for row in rational_rows(matrix)], people=count)
 
     def with_absent(self, *, count: bool = False) -> Linear:
         """With a last element "absent", which adds nothing; `count=True` also asks for the number of people."""
@@ -215,7 +202,8 @@ def _columns(table: Mapping[str, Sequence[Any]], attributes: Sequence[str]) -> l
     return list(zip(*columns, strict=True))
 
 
-def _matrix(matrix: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
+def rational_rows(matrix: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
+    """The weights of each query, all of the same number."""
     items = partial(fields.items, error=InvalidQueryError, wanted="one row of weights for each query")
     rows = [
         [parameter(v, f"entry {j} of query {k}") for j, v in enumerate(items(row, f"row {k} of matrix"))]
@@ -227,3 +215,10 @@ def _matrix(matrix: Iterable[Iterable[Number]]) -> list[list[Fraction]]:
                 f"query {k} has {len(row)} weights, query 0 has {len(rows[0])}; make them equal.", row=k
             )
     return rows
+
+
+def over_denominators(rows: list[list[Fraction]]) -> tuple[list[list[int]], list[int]]:
+    """Whole numbers over one denominator for each row."""
+    denominators = [math.lcm(*{v.denominator for v in row}) for row in rows]
+    pairs = zip(rows, denominators, strict=True)
+    return [[v.numerator * (d // v.denominator) for v in row] for row, d in pairs], denominators

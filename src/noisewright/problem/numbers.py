@@ -129,12 +129,8 @@ def _read(value: Any, name: str) -> Fraction:
         raise InvalidNumberError(f"{name} is {value}; give a number, not a truth value.", given=value)
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise InvalidNumberError(f"{name} is {value}; give a finite number.", given=value)
+    if isinstance(value, Decimal | str):
         return _bounded_text(str(value), name)
-    if isinstance(value, str):
-        return _bounded_text(value, name)
     if isinstance(value, numbers.Real) and hasattr(value, "as_integer_ratio"):
         return _of_another_precision(value, name)
     raise InvalidNumberError(

@@ -3,17 +3,49 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.fields import Rational, one_of, rational
 from noisewright.problem.metrics import METRICS, Scaled, Sum
-from noisewright.problem.numbers import Number, show
+from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import Family, Record, record
 
 
+class Notion(Record):
+    """What every requirement answers for itself, so that no algorithm has to ask which one it is."""
+
+    __slots__ = ()
+    pure: ClassVar[bool] = False
+    """Whether it bounds the likelihood ratio of every outcome."""
+    approximate: ClassVar[bool] = False
+    """Whether it bounds probabilities up to an additional delta."""
+    pointwise: ClassVar[bool] = False
+    """Whether it is a statement about the values that are released, which post-processing may break."""
+    amounts: ClassVar[tuple[str, ...]] = ("epsilon",)
+    """What adds up over several releases."""
+    alpha: Any = None
+    """The one order of divergence that it is about."""
+
+    @property
+    def gaussian_rho(self) -> Fraction | None:
+        """The concentration of Gaussian noise that meets it; None where it is about no divergences."""
+        return None
+
+    @property
+    def order_two(self) -> Fraction | None:
+        """What it lets the Renyi divergence of order 2 be at most; None where it is not about that."""
+        return None
+
+    def share(self, part: Number) -> Self:
+        """The requirement with everything that adds up multiplied by `part`."""
+        given = {name: getattr(self, name) for name in self.CARD.given}
+        shares = {name: given[name] * parameter(part, "part") for name in self.amounts}
+        return type(self)._rebuilt({**given, **shares})
+
+
 @record("metric", error=InvalidPrivacyError)
-class MetricPrivacy(Record):
+class MetricPrivacy(Notion):
     """If one person's element changes from i to j, no outcome becomes more than e^d(i, j) times likelier.
 
     Guarantees: budgets of several releases add up pair by pair (`compose`), and several people's
@@ -43,6 +75,8 @@ class MetricPrivacy(Record):
 @runtime_checkable
 class Requirement(Protocol):
     """What must hold for every pair of neighbouring answers."""
+
+    pointwise: ClassVar[bool]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, numbers as exact text; `REQUIREMENTS.from_dict` inverts it."""
@@ -74,13 +108,14 @@ _DIVERGENCE = " (typical values: 0.01 to 5)"
 
 
 @record("pure", REQUIREMENTS, error=InvalidPrivacyError)
-class PureDP(Record):
+class PureDP(Notion):
     """Pure epsilon-differential privacy: no outcome becomes more than e^epsilon times likelier.
 
     Valid for: epsilon from 1e-5 to 32; raises InvalidPrivacyError outside.
     """
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
+    pure: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return f"pure differential privacy, epsilon = {show(self.epsilon)}"
@@ -90,7 +125,7 @@ class PureDP(Record):
 
 
 @record("approximate", REQUIREMENTS, error=InvalidPrivacyError)
-class ApproxDP(Record):
+class ApproxDP(Notion):
     """(epsilon, delta)-differential privacy: P(S) <= e^epsilon P'(S) + delta for every set S of outcomes.
 
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
@@ -98,7 +133,8 @@ class ApproxDP(Record):
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
     delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
-    pointwise: ClassVar[bool] = False
+    approximate: ClassVar[bool] = True
+    amounts: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
 
     def __str__(self) -> str:
         return f"approximate differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
@@ -111,7 +147,7 @@ class ApproxDP(Record):
 
 
 @record("probabilistic", REQUIREMENTS, error=InvalidPrivacyError)
-class ProbabilisticDP(Record):
+class ProbabilisticDP(Notion):
     """(epsilon, delta)-probabilistic differential privacy.
 
     Except with probability delta the released value is one that is neither e^epsilon times likelier
@@ -124,6 +160,7 @@ class ProbabilisticDP(Record):
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
     delta: Rational = rational(at_least=SMALLEST_DELTA, below=1, hint=_DELTA)
     pointwise: ClassVar[bool] = True
+    amounts: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
 
     def __str__(self) -> str:
         return f"probabilistic differential privacy, epsilon = {show(self.epsilon)}, delta = {show(self.delta)}"
@@ -136,7 +173,7 @@ class ProbabilisticDP(Record):
 
 
 @record("renyi", REQUIREMENTS, error=InvalidPrivacyError)
-class RenyiDP(Record):
+class RenyiDP(Notion):
     """Renyi differential privacy of one order: the divergence of order alpha between neighbours is at most epsilon.
 
     Valid for: alpha above 1 and at most 10,000, epsilon from 1e-10 to 1,000; raises InvalidPrivacyError outside.
@@ -144,6 +181,15 @@ class RenyiDP(Record):
 
     alpha: Rational = rational(above=1, at_most=LARGEST_ORDER)
     epsilon: Rational = rational(at_least=SMALLEST_DIVERGENCE, at_most=LARGEST_DIVERGENCE, hint=_DIVERGENCE)
+
+    @property
+    def gaussian_rho(self) -> Fraction:
+        return self.epsilon / self.alpha
+
+    @property
+    def order_two(self) -> Fraction | None:
+        # Divergences grow with their order.
+        return self.epsilon if self.alpha >= 2 else None
 
     def __str__(self) -> str:
         return f"Renyi differential privacy, order {show(self.alpha)}, epsilon = {show(self.epsilon)}"
@@ -156,13 +202,22 @@ class RenyiDP(Record):
 
 
 @record("zero-concentrated", REQUIREMENTS, error=InvalidPrivacyError)
-class ZeroConcentratedDP(Record):
+class ZeroConcentratedDP(Notion):
     """Zero-concentrated differential privacy: the Renyi divergence of every order alpha > 1 is at most rho * alpha.
 
     Valid for: rho from 1e-10 to 1,000; raises InvalidPrivacyError outside.
     """
 
     rho: Rational = rational(at_least=SMALLEST_DIVERGENCE, at_most=LARGEST_DIVERGENCE, hint=_DIVERGENCE)
+    amounts: ClassVar[tuple[str, ...]] = ("rho",)
+
+    @property
+    def gaussian_rho(self) -> Fraction:
+        return self.rho
+
+    @property
+    def order_two(self) -> Fraction:
+        return 2 * self.rho
 
     def __str__(self) -> str:
         return f"zero-concentrated differential privacy, rho = {show(self.rho)}"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, Flags, flag, flags, one_of
+from noisewright.problem.fields import Flag, Flags, flag, one_of, one_or_many
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import Family, Record, keep, record
 from noisewright.problem.sensitivity import SETS, SensitivitySet
@@ -38,19 +38,11 @@ class Choice(Record):
     `exact=True` declares that scores are exact numbers; otherwise they may carry the rounding of floats.
     """
 
-    candidates: fields.Texts = fields.tuple_of(fields.text())
+    candidates: fields.Texts = fields.tuple_of(fields.text(), least=1, most=_MOST_CANDIDATES, distinct=True)
     sensitivity: fields.Rational = fields.rational(
         raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT, default=1
     )
     exact: fields.Flag = fields.flag(default=False, absent=True)
-
-    def __post_init__(self) -> None:
-        names = self.candidates
-        if not 1 <= len(names) <= _MOST_CANDIDATES or len(set(names)) != len(names):
-            raise InvalidQueryError(
-                f"a choice needs 1 to {_MOST_CANDIDATES} candidates with different names; {len(names)} were given.",
-                candidates=len(names),
-            )
 
     def __str__(self) -> str:
         return f"one of {len(self.candidates)} candidates, score sensitivity {show(self.sensitivity)}"
@@ -65,21 +57,14 @@ class Bounded(Record):
     """
 
     sensitivity: fields.Rational = fields.rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
-    inputs: fields.Pair = fields.pair()
-    outputs: fields.Pair = fields.pair()
+    inputs: fields.Pair = fields.pair(at_least=-_LARGEST, at_most=_LARGEST, hint="; use another unit beyond")
+    outputs: fields.Pair = fields.pair(at_least=-_LARGEST, at_most=_LARGEST, hint="; use another unit beyond")
     bias: fields.MaybeRational = fields.optional(fields.rational())
     exact: fields.Flag = fields.flag(default=False, absent=True)
     integer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         low, high = self.inputs
-        for name, ends in (("inputs", self.inputs), ("outputs", self.outputs)):
-            if not -_LARGEST <= ends[0] < ends[1] <= _LARGEST:
-                raise InvalidQueryError(
-                    f"{name} are {show(ends[0])} to {show(ends[1])}; give (lowest, highest), the lowest first and"
-                    " neither beyond 1e100 (use another unit).",
-                    **{name: ends},
-                )
         if self.bias is not None and not 0 <= self.bias <= high - low:
             raise InvalidQueryError(
                 f"bias is {show(self.bias)}; allowed is 0 to the input range, {show(high - low)}.", bias=self.bias
@@ -205,7 +190,7 @@ def _bounded(
         raise InvalidQueryError("bounded answers are real numbers; leave integer=False.", integer=query.integer)
     if flag().read(unbiased, "unbiased", InvalidQueryError) and bias is not None:
         raise InvalidQueryError("give unbiased=True or an allowed bias, not both.", bias=bias)
-    ends = fields.pair().read(inputs, "inputs", InvalidQueryError)
+    ends = Bounded.CARD.given["inputs"].read(inputs, "inputs", InvalidQueryError)
     sensitivity, width = query.sensitivity, ends[1] - ends[0]
     # What exceeds the range by no more than raising a computed float adds is the range.
     sensitivity = width if width < sensitivity <= width * (1 + _RAISED) else sensitivity
@@ -222,7 +207,7 @@ class Vector(Record):
 
     sensitivity: SensitivitySet = one_of(SETS)
     exact: Flag = flag(default=False, absent=True)
-    integer: Flags = flags(default=False, absent=False)
+    integer: Flags = one_or_many(flag(), default=False, absent=False)
 
     def __post_init__(self) -> None:
         self._check_whole()
@@ -235,7 +220,7 @@ class Vector(Record):
 
     def __str__(self) -> str:
         count, kind = self.dimension, "whole number" if self.integer is True else "number"
-        mixed = "" if isinstance(self.integer, bool) else f" ({sum(self.integer)} of them whole)"
+        mixed = f" ({sum(self.whole)} of them whole)" if self.mixed else ""
         return f"{count} {kind}{'s' if count > 1 else ''}{mixed}, {self.sensitivity}"
 
     @property
@@ -253,16 +238,22 @@ class Vector(Record):
         """Which numbers are whole."""
         return (self.integer,) * self.dimension if isinstance(self.integer, bool) else self.integer
 
+    @property
+    def mixed(self) -> bool:
+        """Whether it is said of each number whether it is whole."""
+        return not isinstance(self.integer, bool)
+
     def _check_whole(self) -> None:
-        if self.integer is False:
-            return
-        if self.integer is True:
-            keep(self, exact=True)
-        elif len(self.integer) != self.dimension:
+        if isinstance(self.integer, tuple) and len(self.integer) != self.dimension:
             raise InvalidQueryError(
                 f"integer has {len(self.integer)} entries for {self.dimension} numbers; give True, or one for each.",
                 integer=len(self.integer),
             )
+        if len(alike := set(self.whole)) == 1:
+            keep(self, integer=alike.pop())
+        if self.integer is False:
+            return
+        keep(self, exact=self.exact or self.integer is True)
         broken, extents = set(self.sensitivity.fractional), self.extents
         for place, whole in enumerate(self.whole):
             if whole and (place in broken or 0 < extents[place] < 1 or extents[place] > _LARGEST_INTEGER):

@@ -99,6 +99,10 @@ class Record(Unchanging):
         if any(hasattr(self, name) for name in card.given):
             raise TypeError(f"{type(self).__name__} is born once and does not change; make another.")
         read = {name: spec.read(values[name], spec.shown or name, card.error) for name, spec in card.given.items()}
+        for name, spec in card.given.items():
+            if spec.like and len(read[name]) != (count := _count(read[spec.like])):
+                given = f"{name} has {len(read[name])} items, {spec.like} has {count}"
+                raise card.error(f"{given}; give as many.", **{name: len(read[name])})
         known = {name: spec.value for name, spec in card.fields.items() if spec.value not in (MISSING, DERIVED)}
         keep(self, **read, **known)
         try:
@@ -158,8 +162,8 @@ Kind = TypeVar("Kind", bound=Record)
 
 @dataclass_transform(
     field_specifiers=(
-        fields.rational, fields.rationals, fields.whole, fields.wholes, fields.whole_matrix, fields.flag, fields.flags,
-        fields.text, fields.label, fields.pair, fields.optional, fields.tuple_of, fields.one_of, fields.only,
+        fields.rational, fields.rationals, fields.whole, fields.wholes, fields.whole_matrix, fields.flag, fields.text,
+        fields.label, fields.pair, fields.optional, fields.tuple_of, fields.one_or_many, fields.one_of, fields.only,
         fields.derived, fields.fixed,
     )
 )  # fmt: skip
@@ -199,6 +203,11 @@ def keep(thing: Record, **derived: Any) -> None:
     """Set what a record computes from its own fields when it is born; for constructors alone."""
     for name, value in derived.items():
         object.__setattr__(thing, name, value)
+
+
+def _count(thing: Any) -> int:
+    """How many items a field has; of a question, how many numbers it asks for."""
+    return int(getattr(thing, "dimension", None) or len(thing))
 
 
 def digest(data: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ can move together.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
@@ -23,6 +24,7 @@ from noisewright.problem.fields import (
     items,
     one_of,
     rational,
+    rationals,
     tuple_of,
     whole,
 )
@@ -42,19 +44,12 @@ SETS: Family[Any] = Family(
 """Every set by the name it has in files."""
 
 
-def _check_extent(value: Fraction, name: str) -> None:
-    number = name.removeprefix("sensitivity ")
-    if value and not _SMALLEST <= value <= _LARGEST:
-        raise InvalidQueryError(
-            f"{name} is {show(value)}; give the most that one person can move number {number}, 0 or more (1e-100 to"
-            " 1e100; use another unit beyond).",
-            sensitivity=value,
-            place=int(number) - 1,
-        )
+_HINT = ": the most that one person can move that number (use another unit beyond)"
 
 
 def _extents() -> Any:
-    return tuple_of(rational(raised=True, check=_check_extent), each="sensitivity")
+    limits = {"at_least": _SMALLEST, "at_most": _LARGEST, "or_zero": True}
+    return rationals(raised=True, **limits, hint=_HINT, each="sensitivity")
 
 
 class _Set(Record):
@@ -67,10 +62,20 @@ class _Set(Record):
         """Its name in files."""
         return str(self.CARD.kind)
 
+    order: ClassVar[int | None] = None
+    """Of which norm it is the ball."""
+
     @property
     @abstractmethod
     def extents(self) -> tuple[Fraction, ...]:
         """How far each number can move."""
+
+    def repeats(self, moving: int) -> int | None:
+        """How many changes in a row fill the ball, or the box of the extents of so many moving numbers.
+
+        None where they do not, or where one number at a time says as much.
+        """
+        return None
 
     @property
     def smallest(self) -> tuple[Fraction, ...]:
@@ -107,6 +112,9 @@ class _Each(_Set):
         """How many numbers can move together."""
         return min(self.most, len(self.each))
 
+    def repeats(self, moving: int) -> int | None:
+        return math.ceil(moving / self.together)
+
     def __str__(self) -> str:
         low, high = show(min(self.each)), show(max(self.each))
         return f"{self.moves} ({f'each by at most {low}' if low == high else f'by at most {low} to {high}'})"
@@ -127,6 +135,9 @@ class Disjoint(_Each):
     each: Rationals = _extents()
     moves: ClassVar[str] = "one moves at a time"
     most: ClassVar[int] = 1
+
+    def repeats(self, moving: int) -> None:
+        return None
 
 
 @record("sparse", SETS, error=InvalidQueryError)
@@ -162,6 +173,10 @@ class Replace(_Each):
     moves: ClassVar[str] = "one falls and another rises"
     most: ClassVar[int] = 2
 
+    def repeats(self, moving: int) -> int:
+        # What rises must fall again.
+        return moving
+
 
 @record(error=InvalidQueryError)
 class _Ball(_Set):
@@ -182,6 +197,9 @@ class _Ball(_Set):
     @property
     def fractional(self) -> list[int]:
         return []
+
+    def repeats(self, moving: int) -> int:
+        return 1
 
 
 @record("l1-ball", SETS, error=InvalidQueryError)
@@ -208,17 +226,13 @@ class L2Ball(_Ball):
 class Points(_Set):
     """The change is one of the rows, or its negative; nothing between them."""
 
-    rows: Matrix = tuple_of(tuple_of(rational()))
+    rows: Matrix = tuple_of(tuple_of(rational()), least=1, most=MOST_POINTS)
 
     def __init__(self, matrix: Iterable[Iterable[Number]]) -> None:
         given = items(matrix, "Points", InvalidQueryError, "a list of rows, such as [[1, 2], [0, 3]]")
         self.born(rows=[_row(row, f"row {i + 1} of Points") for i, row in enumerate(given)])
 
     def __post_init__(self) -> None:
-        if not self.rows:
-            raise InvalidQueryError("Points has no rows; give one row for each difference one person can make.")
-        if len(self.rows) > MOST_POINTS:
-            raise InvalidQueryError(f"Points has {len(self.rows)} rows; at most {MOST_POINTS} are allowed.")
         widths = sorted({len(row) for row in self.rows})
         if len(widths) > 1:
             raise InvalidQueryError(
@@ -255,12 +269,10 @@ class Groups(_Set):
     groups it is the product of the sets.
     """
 
-    sets: Many[Any] = tuple_of(one_of(SETS))
+    sets: Many[Any] = tuple_of(one_of(SETS), least=1)
     at_most: Whole = whole(at_least=1, hint=": how many groups one person can change")
 
     def __post_init__(self) -> None:
-        if not self.sets:
-            raise InvalidQueryError("Groups has no sets; give one for each group, such as [Box([1, 5]), Box([1, 5])].")
         if self.at_most > len(self.sets):
             raise InvalidQueryError(
                 f"at_most is {self.at_most}; give how many of the {len(self.sets)} groups one person can change.",

@@ -24,6 +24,7 @@ from noisewright.problem.utility import UTILITIES, MaybeWeights, Utility, Weight
 _LARGEST = Fraction(10**120)
 _FAINT = 2.0**-60
 _PIECES = 600
+_MOST_PRIOR_POINTS = 60
 
 
 @record("power-error", UTILITIES, error=InvalidUtilityError)
@@ -74,17 +75,6 @@ class AbsoluteError(PowerError):
         return "mean absolute error"
 
 
-def _limits() -> Any:
-    """One limit, or one for each number."""
-    one = fields.rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
-    many = fields.tuple_of(one)
-    return fields.Spec(
-        lambda value, name, error: (many if fields.is_list(value) else one).read(value, name, error),
-        lambda value: (many if fields.is_list(value) else one).write(value),
-        lambda plain: (many if fields.is_list(plain) else one).load(plain),
-    )
-
-
 @record("usefulness", UTILITIES, error=InvalidUtilityError)
 class Usefulness(Utility):
     """Probability that the error is at most `within`; for several numbers the weighted share of them.
@@ -92,15 +82,14 @@ class Usefulness(Utility):
     There `within` may be one limit for all numbers, or one for each.
     """
 
-    within: fields.Spec[Number | Iterable[Number], Any] = _limits()
+    within: fields.Spec[Number | Iterable[Number], Any] = fields.one_or_many(
+        fields.rational(at_least=0, at_most=_LARGEST, hint=": the error that still counts as useful")
+    )
     weights: MaybeWeights = read_weights()
     larger_is_better: ClassVar[bool] = True
     measure: ClassVar[str] = "chance to be within its limit"
 
     def __post_init__(self) -> None:
-        Utility.__post_init__(self)
-        if self.within == ():
-            raise InvalidUtilityError("within is empty; give one limit, or one for each number.", within=())
         if isinstance(self.within, tuple) and len(self.within) == 1:
             keep(self, within=self.within[0])
 
@@ -319,6 +308,7 @@ class WorstVariance(SquaredError):  # noqa: N818  # no exception, an error of an
     """
 
     weights: None = fields.fixed(None)
+    worst: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "worst-case variance"
@@ -335,7 +325,9 @@ class AverageVariance(Utility):
     a bias is allowed it is the average mean squared error, which is the same for no bias.
     """
 
-    prior: fields.Prior = fields.optional(fields.tuple_of(fields.tuple_of(fields.rational())), default=None)
+    prior: fields.Prior = fields.optional(
+        fields.tuple_of(fields.tuple_of(fields.rational(), least=2, most=2)), default=None
+    )
     averaged: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -349,16 +341,10 @@ class AverageVariance(Utility):
         return errors.average_square(self.prior, field)
 
 
-_MOST_PRIOR_POINTS = 60
-
-
 def _merged(pairs: Iterable[tuple[Fraction, ...]]) -> tuple[tuple[Fraction, Fraction], ...]:
     """The prior with equal answers merged and weights that sum to one."""
     found: dict[Fraction, Fraction] = {}
-    for pair in pairs:
-        if len(pair) != 2:
-            raise InvalidUtilityError(f"the prior holds {pair!r}; give pairs (answer, weight).", given=pair)
-        answer, weight = pair
+    for answer, weight in pairs:
         if weight < 0:
             raise InvalidUtilityError(f"a weight of the prior is {show(weight)}; give at least 0.", weight=weight)
         found[answer] = found.get(answer, Fraction(0)) + weight

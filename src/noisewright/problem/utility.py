@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.fields import Spec, optional, rational, tuple_of
+from noisewright.problem.fields import Spec, optional, rationals
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import Family, Record
 
@@ -43,6 +43,8 @@ class Utility(Record):
     """Whether its loss is known by its values alone, so that designs evaluate it on a grid."""
     averaged: ClassVar[bool] = False
     """Whether it averages over true answers in a range, instead of taking the worst."""
+    worst: ClassVar[bool] = False
+    """Whether it takes the largest variance of all questions, instead of adding them up."""
     unit: ClassVar[str] = ""
     """The unit of values on a logarithmic scale, which are compared by differences, not by ratios."""
     measure: ClassVar[str] = "root mean square error"
@@ -54,10 +56,6 @@ class Utility(Record):
     power: Any = None
     confidence: Any = None
     weights: Any = None
-
-    def __post_init__(self) -> None:
-        if self.weights == ():
-            raise InvalidUtilityError("weights is empty; give one weight for each number, or leave weights out.")
 
     def scaled(self, unit: Fraction) -> Utility:
         """The same utility when errors are measured in this unit."""
@@ -116,16 +114,8 @@ def once_each(errors: list[Any], mean: Callable[[Any], Any]) -> list[Any]:
     return [known[id(one)] for one in errors]
 
 
-def _check_weight(value: Fraction, name: str) -> None:
-    if not Fraction(1, 10**30) <= value <= 10**30:
-        raise InvalidUtilityError(
-            f"{name} is {float(value):.6g}; weights must be positive (1e-30 to 1e30)."
-            " Leave a number out of the question if it does not matter.",
-            weight=value,
-            place=int(name.removeprefix("weight ")) - 1,
-        )
-
-
 def read_weights() -> Any:
     """The field of weights: how much each of several numbers matters, all alike unless given."""
-    return optional(tuple_of(rational(check=_check_weight), each="weight"), default=None, absent=None)
+    small, hint = Fraction(1, 10**30), " (leave a number out of the question if it does not matter)"
+    each = rationals(at_least=small, at_most=1 / small, hint=hint, each="weight", least=1)
+    return optional(each, default=None, absent=None)

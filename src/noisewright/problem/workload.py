@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.linear import over_denominators, rational_rows
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.question_names import QuestionNames, regular_name
@@ -60,7 +61,8 @@ class Listed(Record):
     """Questions by their weights: row k of the matrix is `numerators[k]` over `denominators[k]`."""
 
     numerators: fields.PackedMatrix = fields.whole_matrix()
-    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True)
+    denominators: fields.Wholes = fields.wholes(at_least=1, as_text=True, like="numerators")
+    form: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         rows, columns = self.numerators.rows, self.numerators.columns
@@ -68,8 +70,6 @@ class Listed(Record):
             raise InvalidQueryError("matrix is empty; give at least one question over at least one cell.")
         if rows * columns > MOST_CELLS_BUILT:
             raise InvalidQueryError(f"matrix is too large; at most {MOST_CELLS_BUILT} entries are read.")
-        if len(self.denominators) != rows:
-            raise InvalidQueryError(f"there are {len(self.denominators)} denominators for {rows} questions.")
 
     @property
     def size(self) -> int:
@@ -97,14 +97,10 @@ Factor: TypeAlias = Regular | Listed
 class Part(Record):
     """Questions that are products of questions about the axes of a table; each counts `weight` times."""
 
-    factors: fields.Many[Factor] = fields.tuple_of(fields.one_of(FACTORS))
+    factors: fields.Many[Factor] = fields.tuple_of(fields.one_of(FACTORS), least=1)
     weight: fields.Rational = fields.rational(
         at_least=1 / _LARGEST_WEIGHT, at_most=_LARGEST_WEIGHT, shown="weight", hint=": how much each question counts"
     )
-
-    def __post_init__(self) -> None:
-        if not self.factors:
-            raise InvalidQueryError("a part of a workload needs questions about at least one axis.")
 
     @property
     def size(self) -> int:
@@ -131,7 +127,7 @@ class Workload(Record):
     `axes` are the names of the attributes, where they have some.
     """
 
-    parts: fields.Many[Part] = fields.tuple_of(fields.only(Part))
+    parts: fields.Many[Part] = fields.tuple_of(fields.only(Part), least=1, most=_MOST_PARTS)
     cells_per_person: fields.Whole = fields.whole(
         at_least=1, at_most=10**6, default=1, absent=1, hint=": in how many cells one person is counted"
     )
@@ -141,20 +137,17 @@ class Workload(Record):
     )
 
     def __init__(self, matrix: Iterable[Iterable[Number]], *, cells_per_person: int = 1, replace: bool = False) -> None:
-        self.born(parts=[Part([_listed(matrix)], 1)], cells_per_person=cells_per_person, replace=replace, axes=None)
+        listed = Listed(*over_denominators(rational_rows(matrix)))
+        self.born(parts=[Part([listed], 1)], cells_per_person=cells_per_person, replace=replace, axes=None)
 
     def __post_init__(self) -> None:
         sizes = {part.size for part in self.parts}
-        if not sizes:
-            raise InvalidQueryError("the workload is empty; give at least one question.")
         if len(sizes) > 1:
             low, high = min(sizes), max(sizes)
             raise InvalidQueryError(
                 f"some questions are about {low} cells, others about {high}; ask all of them about the same table.",
                 sizes=sorted(sizes),
             )
-        if len(self.parts) > _MOST_PARTS:
-            raise InvalidQueryError(f"there are {len(self.parts)} parts; at most {_MOST_PARTS} are allowed.")
         if not any(all(map(_asks, part.factors)) for part in self.parts):
             raise InvalidQueryError("every weight is 0, so that nothing is asked; give at least one that is not.")
         if self.axes is not None and {len(set(self.axes))} != {len(part.factors) for part in self.parts}:
@@ -316,25 +309,6 @@ def _product(factors: list[list[list[Fraction]]]) -> list[list[Fraction]]:
     for factor in factors:
         rows = [[a * b for a in row for b in other] for row in rows for other in factor]
     return rows
-
-
-def _listed(matrix: Iterable[Iterable[Number]]) -> Listed:
-    wanted = "one row of weights for each question"
-    rows = [
-        [
-            parameter(v, f"entry {j} of question {k}")
-            for j, v in enumerate(fields.items(row, f"row {k} of matrix", InvalidQueryError, wanted))
-        ]
-        for k, row in enumerate(fields.items(matrix, "matrix", InvalidQueryError, wanted))
-    ]
-    for k, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise InvalidQueryError(
-                f"question {k} has {len(row)} weights, question 0 has {len(rows[0])}; make them equal.", row=k
-            )
-    denominators = [math.lcm(*(v.denominator for v in row)) for row in rows]
-    scaled = [[int(v * d) for v in row] for row, d in zip(rows, denominators, strict=True)]
-    return Listed(scaled, denominators)
 
 
 def _places(chosen: Any, names: list[Any]) -> set[int]:

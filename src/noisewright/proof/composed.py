@@ -163,7 +163,7 @@ def _joint(each: frozenset[tuple[Move, int]], epsilon: Fraction) -> Fraction:
         # At least one infinite loss: at most the sum of the chances.
         infinite = sum(tables[move].infinite * n for move, n in counts.items())
         masses = mass_product(factors, MASS_BITS)
-        total = _above(masses, first, cell, epsilon - slack) + Fraction(infinite, 1 << MASS_BITS)
+        total = hockey_stick(masses, first, cell, epsilon - slack, MASS_BITS) + Fraction(infinite, 1 << MASS_BITS)
         return shortened(min(Fraction(1), total), _DIGITS)
 
 
@@ -185,15 +185,15 @@ def _power(masses: list[int], count: int) -> list[int]:
     return mass_product(found, MASS_BITS)
 
 
-def _above(masses: list[int], first: int, cell: Fraction, epsilon: Fraction) -> Fraction:
-    """The mean of (1 - e^(epsilon - loss))+ over finite losses, from above."""
+def hockey_stick(masses: list[int], first: int, cell: Fraction, epsilon: Fraction, bits: int) -> Fraction:
+    """The mean of (1 - e^(epsilon - loss))+ over finite losses, from above; masses are multiples of 2^-bits."""
     start = max(0, math.floor(epsilon / cell) + 1 - first)
     fade, total = ball(-cell).exp(), ball(0)
     weight = ball(epsilon - (start + first) * cell).exp()
     for mass in masses[start:]:
         total = total + ball(mass) * (1 - weight)
         weight = weight * fade
-    return max(Fraction(0), upper(total / ball(1 << MASS_BITS)))
+    return max(Fraction(0), upper(total / ball(1 << bits)))
 
 
 def _cell(counts: Counter[Move], epsilon: Fraction) -> Fraction:

@@ -1,4 +1,4 @@
-"""Rényi, concentrated and probabilistic privacy for several numbers.
+"""Rényi, concentrated and probabilistic privacy for several numbers; norm-shaped noise where a delta is allowed.
 
 Divergences of independent noises add up, so the costs of the numbers that one person moves do. A privacy loss of
 several numbers beyond epsilon needs one of them to be beyond its share, so the chances of that add up.
@@ -15,7 +15,7 @@ from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import ProbabilisticDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.sensitivity import L1Ball, L2Ball
 from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.provers import proves
@@ -135,9 +135,10 @@ def probabilistic_per_coordinate(mechanism: PerCoordinate, requirement: Probabil
     return min(Fraction(1), delta), "probabilistic/shares-of-epsilon"
 
 
+@proves(ApproxDP, NormShaped)
 @proves(ProbabilisticDP, NormShaped)
-def probabilistic_norm_shaped(mechanism: NormShaped, requirement: ProbabilisticDP) -> Proven:
-    """Zero by the pure bound; nothing else is known."""
+def norm_shaped_without_delta(mechanism: NormShaped, requirement: ApproxDP | ProbabilisticDP) -> Proven:
+    """Pure differential privacy implies both with delta = 0; nothing else is known."""
     bound, rule = norm_shaped_bound(mechanism)
     if bound > requirement.epsilon:
         raise UncertifiedError(
@@ -145,4 +146,4 @@ def probabilistic_norm_shaped(mechanism: NormShaped, requirement: ProbabilisticD
             f" {show(requirement.epsilon)}.",
             bound=bound,
         )
-    return Fraction(0), rule.replace("pure/", "probabilistic/pure-", 1)
+    return Fraction(0), rule.replace("pure/", f"{requirement.CARD.kind}/pure-", 1)

@@ -17,17 +17,16 @@ from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
-from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.balls import Ball, ball, ceil_scaled, mass_product, precision, upper
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
 from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points, SensitivitySet
 from noisewright.proof.approximate import additive_delta
 from noisewright.proof.composed import (
     Move,
+    hockey_stick,
     joint_delta,
     move_of,
     squared_length,
@@ -41,7 +40,6 @@ from noisewright.proof.vectors import (
     counted,
     most_moving,
     moved,
-    norm_shaped_bound,
     part_costs,
     per_coordinate_bound,
     refuse_uncovered,
@@ -77,7 +75,7 @@ def composed_delta(shifts: Sequence[Fraction], epsilon: Fraction) -> Fraction:
     with precision(_WORKING_BITS):
         found = {a: _loss_masses(a, cell) for a in set(shifts)}
         factors, offset = [found[a][0] for a in shifts], sum(found[a][1] for a in shifts)
-        return _hockey_stick(mass_product(factors, _MASS_BITS), offset, cell, epsilon)
+        return hockey_stick(mass_product(factors, _MASS_BITS), offset, cell, epsilon, _MASS_BITS)
 
 
 def _loss_masses(shift: Fraction, cell: Fraction) -> tuple[list[int], int]:
@@ -94,16 +92,6 @@ def _loss_masses(shift: Fraction, cell: Fraction) -> tuple[list[int], int]:
         previous, current = current, current * growth
     masses[-1] += ceil_scaled(half - previous, _MASS_BITS) + ceil_scaled(half, _MASS_BITS)
     return masses, lowest
-
-
-def _hockey_stick(masses: list[int], offset: int, cell: Fraction, epsilon: Fraction) -> Fraction:
-    first = max(0, math.floor(epsilon / cell) + 1 - offset)
-    fade, total = ball(-cell).exp(), ball(0)
-    weight = ball(epsilon - (first + offset) * cell).exp()
-    for mass in masses[first:]:
-        total = total + ball(mass) * (1 - weight)
-        weight = weight * fade
-    return upper(total / ball(1 << _MASS_BITS))
 
 
 @proves(ApproxDP, PerCoordinate)
@@ -202,19 +190,6 @@ def _one_at_a_time(mechanism: PerCoordinate, requirement: ApproxDP) -> Fraction:
         return max(cost(i, chosen.radius) for i in range(start, start + chosen.dimension))
 
     return worst_cost(mechanism.query.sensitivity, cost, in_ball)
-
-
-@proves(ApproxDP, NormShaped)
-def approximate_norm_shaped(mechanism: NormShaped, requirement: ApproxDP) -> tuple[Fraction, str]:
-    """Pure differential privacy implies the approximate one with delta = 0."""
-    bound, rule = norm_shaped_bound(mechanism)
-    if bound > requirement.epsilon:
-        raise UncertifiedError(
-            f"refused: norm-shaped noise is certified by its pure bound, {float(bound):.6g}, which exceeds epsilon ="
-            f" {show(requirement.epsilon)}.",
-            bound=bound,
-        )
-    return Fraction(0), rule.replace("pure/", "approximate/pure-", 1)
 
 
 @proves(ApproxDP, LinearGaussian)

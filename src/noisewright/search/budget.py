@@ -19,14 +19,12 @@ from noisewright.problem.errors import (
 )
 from noisewright.problem.numbers import Number, parameter as exact, show
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import Expected
 from noisewright.problem.utility import Utility
-from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.design import designer_for, utility_for
-from noisewright.search.designers.scalar_pure import SCALAR, scalar_rows
+from noisewright.search.design import designer_for, question_of, utility_for
+from noisewright.search.designers.scalar_pure import SCALAR, SCALAR_PURE, scalar_rows
 from noisewright.search.report.budget import Budget as Budget, BudgetRow as BudgetRow, limits, parameter, reaches
-from noisewright.search.report.designer import Designer
+from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.shown import Advance, progress_bar, quiet
 from noisewright.search.tools.golden import RELATIVE, Look, first_place
 
@@ -71,12 +69,12 @@ def budget_for(
     def make(amount: Fraction) -> Any:
         return kind(**fixed, **{parameter(kind): amount})
 
-    asked = query.bounded if type(query) is Scalar and query.bounded is not None else query
+    asked = question_of(query)
     designer = designer_for(asked, make(Fraction(1)), utility)
     wanted = utility_for(asked, utility)
     goal = _goal(target, utility)
     trials = _Trials(designer, asked, wanted, goal, make)
-    if kind is PureDP and type(asked) is Scalar and type(utility) in (*SCALAR, Expected):
+    if designer is SCALAR_PURE and type(utility) in (*SCALAR, Expected):
         designer.check(asked, make(Fraction(1)), wanted)
         with progress_bar("budget", 4, shown=progress) as step:
             rows, missing = scalar_rows(asked, wanted, goal, step)
@@ -131,26 +129,25 @@ class _Trials:
     utility: Utility
     target: Fraction
     make: Maker
-    tried: dict[Fraction, dict[str, tuple[Any, Ball]]] = field(default_factory=dict)
+    tried: dict[Fraction, dict[str, tuple[Proposal, Ball]]] = field(default_factory=dict)
 
-    def at(self, amount: Fraction, step: Advance = quiet) -> dict[str, tuple[Any, Ball]]:
+    def at(self, amount: Fraction, step: Advance = quiet) -> dict[str, tuple[Proposal, Ball]]:
         """What answers the question at this amount, by kind; nothing where no mechanism can."""
         if amount not in self.tried:
             self.tried[amount] = self._designed(self.make(amount), step)
         return self.tried[amount]
 
-    def _designed(self, privacy: Any, step: Advance) -> dict[str, tuple[Any, Ball]]:
+    def _designed(self, privacy: Any, step: Advance) -> dict[str, tuple[Proposal, Ball]]:
         try:
             self.designer.check(self.query, privacy, self.utility)
             proposals = list(self.designer.propose(self.query, privacy, self.utility, step))
         except (InfeasibleError, SolverError):
             return {}
-        found: dict[str, tuple[Any, Ball]] = {}
+        found: dict[str, tuple[Proposal, Ball]] = {}
         for p in proposals:
-            mechanism = p.mechanism.mechanism if type(p.mechanism) is Certified else p.mechanism
             # What answers another question than the one that was asked does not count.
-            if mechanism.query == self.query:
-                found[p.name.split(", power ")[0]] = (p.mechanism, mechanism.expected(self.utility))
+            if p.mechanism.query == self.query:
+                found[p.name.split(", power ")[0]] = (p, p.mechanism.expected(self.utility))
         if self.whole:
             found = dict([self._winner(found)]) if found else {}
         return found
@@ -158,9 +155,9 @@ class _Trials:
     @property
     def whole(self) -> bool:
         """Whether mechanisms are not told apart: a design for answers in bounds takes seconds."""
-        return type(self.query) is Bounded
+        return self.designer.slow
 
-    def _winner(self, found: dict[str, tuple[Any, Ball]]) -> tuple[str, tuple[Any, Ball]]:
+    def _winner(self, found: dict[str, tuple[Proposal, Ball]]) -> tuple[str, tuple[Proposal, Ball]]:
         return min(found.items(), key=lambda item: self._distance(item[1][1]))
 
     def start(self, step: Advance, ends: tuple[Fraction, Fraction]) -> list[str]:
@@ -168,7 +165,7 @@ class _Trials:
         found = self.at(Fraction(1), step) or self.at(ends[1], step)
         return [_ANY] if self.whole else list(found)
 
-    def entry(self, name: str, amount: Fraction) -> tuple[str, Any, Ball] | None:
+    def entry(self, name: str, amount: Fraction) -> tuple[str, Proposal, Ball] | None:
         """The mechanism of this name at an amount, or of any name."""
         found = self.at(amount)
         if name != _ANY:
@@ -230,11 +227,11 @@ def _bracket(
     return first_place(look, rows[-1].amount if rows else Fraction(1), *ends, trials.slope)
 
 
-def _row(trials: _Trials, entry: tuple[str, Any, Ball], bracket: tuple[Fraction, Fraction]) -> BudgetRow:
+def _row(trials: _Trials, entry: tuple[str, Proposal, Ball], bracket: tuple[Fraction, Fraction]) -> BudgetRow:
     """The certified mechanism at the end of the bracket where it reaches the target."""
-    name, given, value = entry
+    name, proposal, value = entry
     fails, holds = bracket
-    certified = given if type(given) is Certified else make_certified(given, trials.make(holds))
+    certified = proposal.certified(trials.make(holds))
     with precision():
         shown = certified.mechanism.shown(trials.utility, value)
     return BudgetRow(name, holds, fails, shown, certified)

@@ -64,12 +64,12 @@ DESIGNERS: dict[tuple[type, type], Designer] = {
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""
 
 EXPLORERS = {
-    ("two-fold", Scalar, PureDP): exploring,
-    ("two-fold", Scalar, ApproxDP): exploring,
-    ("two-fold", Vector, PureDP): exploring_several,
-    ("two-fold", Vector, ApproxDP): exploring_several,
+    (Scalar, PureDP): {"two-fold": exploring},
+    (Scalar, ApproxDP): {"two-fold": exploring},
+    (Vector, PureDP): {"two-fold": exploring_several},
+    (Vector, ApproxDP): {"two-fold": exploring_several},
 }
-"""Families that are only searched on request: what adds them to a designer."""
+"""Families that are only searched on request: by their name what adds them to a designer."""
 
 
 def design(
@@ -92,8 +92,7 @@ def design(
     law that it draws. A progress bar on standard error appears after two seconds in a terminal or a notebook;
     `progress=True` shows it at once and anywhere, `False` never.
     """
-    # A number with bounds is a kind of question of its own.
-    asked = query.bounded if type(query) is Scalar and query.bounded is not None else query
+    asked = question_of(query)
     designer = designer_for(asked, privacy, utility)
     check_count(compose)
     wanted = utility_for(asked, utility)
@@ -102,13 +101,18 @@ def design(
             raise InvalidInputError("explore works for a single release; leave out compose.", compose=compose)
         designer = explorer_for(explore, asked, privacy)(designer)
     if compose > 1:
-        if type(asked) is Bounded:
+        if designer.slow:
             raise InvalidInputError("answers in bounds are designed for a single release; leave out compose.")
         designer = plan_designer(compose)
     if note := uneven_note(asked, wanted):
         warnings.warn(note, UnevenNumbersWarning, stacklevel=2)
     with progress_bar("design", designer.steps, shown=progress) as step:
         return designed(designer, asked, privacy, wanted, step)
+
+
+def question_of(query: Any) -> Any:
+    """The question as designers know it: a number with bounds is a kind of question of its own."""
+    return getattr(query, "bounded", None) or query
 
 
 def utility_for(query: Any, utility: Utility) -> Utility:
@@ -121,28 +125,28 @@ def utility_for(query: Any, utility: Utility) -> Utility:
 
 def explorer_for(explore: str, query: Any, privacy: Any) -> Any:
     """What adds a family to a designer; a clear refusal if there is none."""
-    found = EXPLORERS.get((explore, type(query), type(privacy)))
-    if found is None:
-        names = sorted(n for n, q, p in EXPLORERS if q is type(query) and p is type(privacy))
-        allowed = " or ".join(repr(n) for n in names) or "nothing"
+    found = EXPLORERS.get((type(query), type(privacy)), {})
+    if explore not in found:
+        allowed = " or ".join(map(repr, sorted(found))) or "nothing"
         raise InvalidInputError(f"explore is {explore!r}; for this question give {allowed}.", explore=explore)
-    return found
+    return found[explore]
 
 
 def designer_for(query: Any, privacy: Any, utility: Any) -> Designer:
     """The designer for this question, requirement and utility, or a clear refusal before any work."""
-    if type(query) not in {q for q, _ in DESIGNERS}:
+    kind = type(query)
+    rows = {p: designer for (q, p), designer in DESIGNERS.items() if q is kind}
+    if not rows:
         allowed = _listed(q for q, _ in DESIGNERS)
         raise InvalidQueryError(f"query is {query!r}; give one of {allowed}.", query=query)
-    found = DESIGNERS.get((type(query), type(privacy)))
+    found = rows.get(type(privacy))
     if found is None:
-        allowed = _listed(p for q, p in DESIGNERS if q is type(query))
         raise InvalidPrivacyError(
-            f"privacy is {privacy!r}; for a {type(query).__name__} question give one of {allowed}.", privacy=privacy
+            f"privacy is {privacy!r}; for a {kind.__name__} question give one of {_listed(rows)}.", privacy=privacy
         )
-    if type(utility) not in found.utilities:
+    if not found.serves(utility):
         raise InvalidUtilityError(
-            f"utility is {utility!r}; for a {type(query).__name__} question under {type(privacy).__name__} give one of"
+            f"utility is {utility!r}; for a {kind.__name__} question under {type(privacy).__name__} give one of"
             f" {_listed(found.utilities)}.",
             utility=utility,
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.privacy import REQUIREMENTS
-from noisewright.problem.queries import QUERIES, Bounded
+from noisewright.problem.queries import QUERIES
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import check_seal, reading, verified
 from noisewright.search.design import designer_for, utility_for
@@ -65,7 +65,7 @@ def _designer(query: Any, privacy: Any, utility: Any, settings: Mapping[str, Any
     found.check(query, privacy, utility)
     if not settings:
         return found
-    if type(query) is not Bounded or set(settings) != {"inputs", "outputs"}:
+    if not found.slow or set(settings) != {"inputs", "outputs"}:
         raise InvalidInputError("its settings are none that this version knows.")
     return bounded_designer(checked_size(settings["inputs"], settings["outputs"]))
 
@@ -82,7 +82,7 @@ def _proposal(data: Mapping[str, Any], place: int, query: Any, privacy: Any) -> 
     asked = [query, replace(query, bias=None)] if hasattr(query, "bias") else [query]
     if certified.mechanism.query not in asked:
         raise MechanismFileError(f"{name} answers {certified.mechanism.query}, the report asks for {query}; refused.")
-    return Proposal(name, certified, place)
+    return Proposal(name, certified.mechanism, place, given=certified)
 
 
 def _check_claims(data: Mapping[str, Any], report: Report) -> None:

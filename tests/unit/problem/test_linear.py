@@ -54,7 +54,7 @@ def test_a_question_survives_a_file():
         (lambda: Linear([[1, 2]], universe=_universe()), InvalidQueryError, "universe of 9"),
         (lambda: Linear([[1, 2]], names=["a", "b"]), InvalidQueryError, "names"),
         (lambda: Linear([[1, 2]], people=0), InvalidQueryError, "people"),
-        (lambda: Universe(["a"], []), InvalidQueryError, "empty"),
+        (lambda: Universe(["a"], []), InvalidQueryError, "elements has 0 items"),
         (lambda: Universe(["a"], [(1,), (1,)]), InvalidQueryError, "twice"),
         (lambda: _universe().column("income"), InvalidQueryError, "income"),
         (lambda: Linear([[1, 2]]).answers([1]), InvalidAnswerError, "1 counts"),

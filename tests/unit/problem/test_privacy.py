@@ -10,7 +10,15 @@ import pytest
 
 from noisewright.problem.errors import InvalidInputError, InvalidNumberError, InvalidPrivacyError
 from noisewright.problem.numbers import parameter
-from noisewright.problem.privacy import REQUIREMENTS, PureDP
+from noisewright.problem.privacy import (
+    REQUIREMENTS,
+    ApproxDP,
+    Notion,
+    ProbabilisticDP,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 
 
 @pytest.mark.parametrize("typed", [0.5, "0.5", "1/2", Decimal("0.5"), Fraction(1, 2), np.float64(0.5)], ids=repr)
@@ -65,3 +73,40 @@ def test_refusals_are_value_errors():
     assert issubclass(InvalidPrivacyError, InvalidInputError)
     with pytest.raises(ValueError, match="at least 1e-05"):
         PureDP(0)
+
+
+SHARED = [
+    (PureDP(3), PureDP(1)),
+    (ApproxDP(3, "3e-6"), ApproxDP(1, "1e-6")),
+    (ProbabilisticDP(3, "3e-6"), ProbabilisticDP(1, "1e-6")),
+    (RenyiDP(2, 3), RenyiDP(2, 1)),
+    (ZeroConcentratedDP(3), ZeroConcentratedDP(1)),
+]
+
+
+@pytest.mark.parametrize(("whole", "third"), SHARED, ids=lambda privacy: type(privacy).__name__)
+def test_shares_of_a_requirement_add_up_to_it(whole: Notion, third: Notion):
+    assert whole.share("1/3") == third
+    assert whole.share(1) == whole
+    assert [sum(getattr(third, name) for _ in range(3)) for name in whole.amounts] == [
+        getattr(whole, name) for name in whole.amounts
+    ]
+
+
+def test_a_share_below_the_smallest_requirement_is_refused():
+    with pytest.raises(InvalidPrivacyError, match="delta is"):
+        ApproxDP(1, "1e-15").share("1/2")
+
+
+def test_requirements_say_what_they_are_about():
+    kinds = [PureDP(1), ApproxDP(1, "1e-6"), ProbabilisticDP(1, "1e-6"), RenyiDP("3/2", 1), ZeroConcentratedDP(1)]
+    assert [(p.pure, p.approximate, p.pointwise) for p in kinds] == [
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+        (False, False, False),
+        (False, False, False),
+    ]
+    assert [p.gaussian_rho for p in kinds] == [None, None, None, Fraction(2, 3), 1]
+    assert [p.order_two for p in kinds] == [None, None, None, None, 2]
+    assert RenyiDP(2, 1).order_two == 1

@@ -58,7 +58,13 @@ def test_balls_need_a_radius_and_a_dimension(ball, radius, dimension):
 
 @pytest.mark.parametrize(
     ("matrix", "words"),
-    [([], "no rows"), ([[]], "empty"), ([[1, 2], [1]], "differ in length"), ([[0, 0]], "every entry"), ([1, 2], "row")],
+    [
+        ([], "rows has 0 items; give at least 1"),
+        ([[]], "empty"),
+        ([[1, 2], [1]], "differ in length"),
+        ([[0, 0]], "every entry"),
+        ([1, 2], "row"),
+    ],
 )
 def test_points_need_equal_rows_that_move_something(matrix, words):
     with pytest.raises(nw.errors.InvalidInputError, match=words):

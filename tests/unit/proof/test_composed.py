@@ -291,7 +291,7 @@ def test_knots_in_the_wrong_place_cost_slack_not_privacy(monkeypatch):
     monkeypatch.setattr(losses, "_solved", lambda *given: solved(*given) + next(sides))
     with precision(WORKING_BITS):
         table = loss_masses(law, shift, cell)
-        found = composed._above(table.masses, table.first, cell, epsilon - table.slack)
+        found = composed.hockey_stick(table.masses, table.first, cell, epsilon - table.slack, MASS_BITS)
     assert found + F(table.infinite, 1 << MASS_BITS) >= gaussian_delta(epsilon, shift**2)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,7 @@ from numpy.typing import NDArray
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.whole_matrices import Wholes, product
-from noisewright.problem.privacy import PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.workload import Regular, Workload
+from noisewright.problem.workload import Workload
 from noisewright.search.tools.cache import user_cache
 
 _SPACING = 0.7
@@ -44,9 +44,7 @@ def line_form(query: Workload) -> tuple[str, Fraction] | None:
     if len(query.parts) != 1 or len(query.parts[0].factors) != 1:
         return None
     factor = query.parts[0].factors[0]
-    if not isinstance(factor, Regular) or factor.form not in ("ranges", "prefixes"):
-        return None
-    return factor.form, query.parts[0].weight
+    return (factor.form, query.parts[0].weight) if factor.form in ("ranges", "prefixes") else None
 
 
 def least_line(query: Workload) -> Fraction | None:
@@ -227,7 +225,7 @@ def least_worst(gram: Wholes, below: int, witness: Witness, total: Fraction) -> 
     return least_total(gram, below, witness) / total
 
 
-def least_unbiased(optimum: Fraction, privacy: object) -> Fraction | None:
+def least_unbiased(optimum: Fraction, privacy: Any) -> Fraction | None:
     """What every unbiased method costs at every table, where the best strategy of sensitivity 1 and noise 1 costs this.
 
     Rule: the variance of an unbiased answer is at least its squared difference over the chi-squared divergence
@@ -236,10 +234,6 @@ def least_unbiased(optimum: Fraction, privacy: object) -> Fraction | None:
     that is at least 2. With the covariance in place of the variance this is a strategy, and costs its optimum.
     """
     with precision(_BITS):
-        if isinstance(privacy, ZeroConcentratedDP):
-            return lower(ball(optimum) / ball(2 * privacy.rho).expm1())
-        if isinstance(privacy, RenyiDP) and privacy.alpha >= 2:
-            return lower(ball(optimum) / ball(privacy.epsilon).expm1())
-        if isinstance(privacy, PureDP):
+        if privacy.pure:
             return lower(ball(optimum) * ball(privacy.epsilon).exp() / ball(privacy.epsilon).expm1() ** 2)
-    return None
+        return None if privacy.order_two is None else lower(ball(optimum) / ball(privacy.order_two).expm1())

@@ -23,7 +23,7 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import SolverError
 from noisewright.problem.linear import Linear
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import Box, Disjoint, Groups, L1Ball, L2Ball, Points
+from noisewright.problem.sensitivity import Points
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible, power_bound, quantile_optimum, usefulness_optimum
 from noisewright.search.families.vector_parts import active, scalars
@@ -89,13 +89,10 @@ def _by_volume(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction |
     chosen = query.sensitivity
     places = active(query)
     count = len(places)
-    if isinstance(chosen, Box | L1Ball | L2Ball):
-        times = 1
-    elif isinstance(chosen, Disjoint | Points | Groups):
-        return None  # number by number is tight for the first; for the others no bound by volume is known
-    else:
-        # So many changes in a row reach every corner of the box, at as many times epsilon.
-        times = count if chosen.kind == "replace" else math.ceil(count / chosen.together)
+    # So many changes in a row reach every corner of the box, at as many times epsilon.
+    times = chosen.repeats(count)
+    if times is None:
+        return None
     rate = epsilon * times
     if count > _LARGEST_VOLUME_DIMENSION or not _SMALLEST_EPSILON <= rate <= _LARGEST_EPSILON:
         return None
@@ -110,10 +107,10 @@ def _by_volume(query: Vector, epsilon: Fraction, utility: Utility) -> Fraction |
 
 def _log_volume(query: Vector, places: list[int]) -> Ball:
     chosen, count = query.sensitivity, len(places)
-    if isinstance(chosen, L2Ball):
-        return _log_ball(count) + count * ball(chosen.radius).log()
-    if isinstance(chosen, L1Ball):
-        return count * ball(2 * chosen.radius).log() - BALLS.gamma(count + 1).log()
+    if chosen.order == 2:
+        return _log_ball(count) + count * ball(query.extents[0]).log()
+    if chosen.order == 1:
+        return count * ball(2 * query.extents[0]).log() - BALLS.gamma(count + 1).log()
     return sum((ball(2 * query.extents[i]).log() for i in places), start=ball(0))
 
 

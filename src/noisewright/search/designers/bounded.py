@@ -22,7 +22,6 @@ from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import AverageVariance, LargestError, Usefulness, WorstVariance
 from noisewright.problem.utility import Utility
 from noisewright.proof.bounded import largest_bias
-from noisewright.sample.certified import make_certified
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families import shapes
 from noisewright.search.families.bounded_optimum import Solved, problem_digest, solved
@@ -50,10 +49,7 @@ def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility
     name = f"{problem_digest(query, privacy.epsilon, utility, size or Size(0, 0))} proposals"
     found: list[Proposal] | None = user_cache().get(name)
     if found is None:
-        found = [
-            replace(p, mechanism=make_certified(p.mechanism, privacy))
-            for p in _fresh(size, query, privacy, utility, step)
-        ]
+        found = [replace(p, given=p.certified(privacy)) for p in _fresh(size, query, privacy, utility, step)]
         user_cache().put(name, found)
     return found
 
@@ -151,13 +147,15 @@ def bounded_designer(size: Size | None) -> Designer:
     """The designer on a grid of this size; None for the usual one."""
     utilities = (*SCALAR, LargestError, WorstVariance, AverageVariance)
     settings = () if size is None else (("inputs", size.inputs), ("outputs", size.outputs))
-    return Designer(utilities, partial(propose, size), partial(bound, size), check, why, notes, settings=settings)
+    return Designer(
+        utilities, partial(propose, size), partial(bound, size), check, why, notes, settings=settings, slow=True
+    )
 
 
 def checked_size(inputs: Any, outputs: Any) -> Size:
     """The size of a grid, or a refusal."""
     for name, value in (("inputs", inputs), ("outputs", outputs)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 4 <= value <= _LARGEST_SIDE:
+        if type(value) is not int or not 4 <= value <= _LARGEST_SIDE:
             raise InvalidQueryError(f"{name} is {value!r}; give a number of cells from 4 to {_LARGEST_SIDE}.")
     return Size(inputs, outputs)
 
@@ -180,13 +178,13 @@ def design_bounded(
     takes longer (60 by 600: tens of seconds). Solutions are kept by problem digest, so that the second
     design is quick. `progress` is that of `design`.
     """
-    question = query.bounded if isinstance(query, Scalar) else query
+    question = getattr(query, "bounded", query)
     if not isinstance(question, Bounded):
         raise InvalidQueryError(
             "give a question with bounds: Scalar(..., inputs=(lo, hi), outputs=(l, u)).", query=query
         )
     size = checked_size(inputs, outputs)
-    if type(utility) not in BOUNDED_PURE.utilities:
+    if not BOUNDED_PURE.serves(utility):
         names = ", ".join(u.__name__ for u in BOUNDED_PURE.utilities)
         raise InvalidUtilityError(f"utility is {utility!r}; for a bounded question give one of {names}.")
     with progress_bar("design", 4, shown=progress) as step:

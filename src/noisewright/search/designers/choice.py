@@ -11,7 +11,7 @@ from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential, points
 from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter, show
-from noisewright.problem.privacy import ProbabilisticDP, PureDP
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Choice
 from noisewright.problem.utility import Utility
 from noisewright.proof.choice import utility_sensitivity
@@ -77,7 +77,7 @@ def release_within(certified: Certified, answer: Any, low: Number, high: Number,
         raise InvalidQueryError(f"the bounds are {show(start)} and {show(end)}; give low < high.")
     if how not in ("clamp", "truncate"):
         raise InvalidMechanismError(f'how is {how!r}; give "clamp" or "truncate".')
-    if isinstance(certified.certificate.requirement, ProbabilisticDP):
+    if certified.certificate.requirement.pointwise:
         raise UncertifiedError(
             "refused: probabilistic privacy is not kept by post-processing; certify the same mechanism as ApproxDP with"
             " the same epsilon and delta, which it implies."

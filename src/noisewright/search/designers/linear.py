@@ -58,13 +58,14 @@ def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advan
     if round_noise := best_elliptical(query, privacy, table, weights):
         yield _solved("elliptical", round_noise[0], 1, round_noise[1])
     if table.complete and query.people is not None and query.size <= LARGEST_UNIVERSE and utility.power == 2:
-        yield Proposal("block descent", descended(query, privacy, table, weights), 2)
+        made = descended(query, privacy, table, weights)
+        yield Proposal("block descent", made.mechanism, 2, given=made)
 
 
 def propose_pure(query: Linear, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """What metric privacy with one distance for every pair proposes."""
     for p in propose(query, replaced(query, privacy), utility, step):
-        yield replace(p, mechanism=p.mechanism.mechanism)
+        yield replace(p, given=None)
 
 
 def propose_approximate(query: Linear, privacy: ApproxDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -88,7 +89,7 @@ def bound_pure(query: Linear, privacy: PureDP, utility: Utility) -> Fraction | N
 
 
 def _solved(name: str, found: Certified, simplicity: int, gap: float) -> Proposal:
-    return Proposal(name, found, simplicity, remark=_remark(name, gap))
+    return Proposal(name, found.mechanism, simplicity, remark=_remark(name, gap), given=found)
 
 
 def _remark(name: str, gap: float) -> str:
@@ -142,7 +143,7 @@ def best_laplace(
             return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
         return laplace_mechanism(query, privacy, [1.0]), 0.0
     power = int(utility.power or 2)
-    found: Any = table.solve(lambda rows: best_rates(np.abs(rows), weights, power), euclidean=False)
+    found = table.solve(lambda rows: best_rates(np.abs(rows), weights, power), euclidean=False)
     return laplace_mechanism(query, privacy, list(found.point)), found.gap
 
 

@@ -56,7 +56,7 @@ def plan_designer(count: int) -> Designer:
 def _check(query: Any, privacy: Any, utility: Utility) -> None:
     if not isinstance(query, Scalar) or query.integer:
         raise InvalidQueryError("plans of many releases are designed for real-valued Scalar questions.", query=query)
-    if not isinstance(privacy, ApproxDP):
+    if not privacy.approximate:
         raise InvalidPrivacyError(
             f"privacy is {privacy!r}; a plan of many releases needs a total of the form nw.ApproxDP(epsilon, delta).",
             privacy=privacy,

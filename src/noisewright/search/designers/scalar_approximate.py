@@ -16,7 +16,7 @@ from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
-from noisewright.problem.privacy import ApproxDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
@@ -39,7 +39,6 @@ from noisewright.search.families.calibration import (
     Concentrated,
     Target,
     calibrated,
-    gaussian_rho,
     pure_epsilon,
     rounded_up,
     smallest_scale,
@@ -176,7 +175,7 @@ def propose_concentrated(query: Scalar, privacy: Concentrated, utility: Utility,
 
 def _gaussian_std(reach: Fraction, privacy: Concentrated) -> Fraction:
     """The smallest standard deviation, rounded up: variance = reach^2 / (2 rho)."""
-    rho = gaussian_rho(privacy)
+    rho = privacy.gaussian_rho
     scale = rounded_up(math.sqrt(float(1 / (2 * rho))) * (1 + 1e-12))
     while scale**2 * 2 * rho < 1:
         scale = rounded_up(float(scale) * (1 + 1e-12))
@@ -190,7 +189,7 @@ def _smooth(query: Scalar, privacy: Concentrated, utility: Utility, guess: float
         "Laplace": _scaled(reach, privacy, Laplace, guess, _SCALE_TOLERANCE),
         "logistic": _scaled(reach, privacy, Logistic, guess, _SCALE_TOLERANCE),
     }
-    if isinstance(privacy, RenyiDP):
+    if privacy.alpha is not None:
         better = max if utility.larger_is_better else min
         laws = [_scaled(reach, privacy, partial(GeneralizedGaussian, power), guess, _COARSE) for power in _POWERS]
         best = better((law for law in laws if law is not None), key=lambda law: float_value(law, utility))
@@ -206,10 +205,10 @@ def _scaled(
     """The law with the smallest scale at which the verifier's rule holds; None where there is no such rule."""
 
     def holds(scale: Fraction) -> bool:
-        if isinstance(privacy, ZeroConcentratedDP):
-            return concentrated_rho(make(scale), reach)[0] <= privacy.rho
+        if privacy.alpha is None:
+            return concentrated_rho(make(scale), reach)[0] <= privacy.gaussian_rho
         try:
-            return renyi_divergence(make(scale), privacy.alpha, reach)[0] <= privacy.epsilon
+            return renyi_divergence(make(scale), privacy.alpha, reach)[0] <= privacy.gaussian_rho * privacy.alpha
         except ArithmeticError:  # a divergence that balls do not enclose is not proven
             return False
 

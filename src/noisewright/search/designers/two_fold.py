@@ -12,13 +12,10 @@ from noisewright.laws.folds import Fold
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar, Vector
-from noisewright.problem.sensitivity import L1Ball, L2Ball
 from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.bounds.two_fold import proven_cost
@@ -103,7 +100,7 @@ def exploring_several(designer: Designer) -> Designer:
     return replace(
         designer,
         propose=partial(_explored_several, designer.propose),
-        check=partial(_check_explored, designer.check),
+        check=partial(_check_several, designer.check),
         steps=designer.steps + 1,
     )
 
@@ -116,17 +113,21 @@ def _check_explored(usual: Any, query: Any, privacy: Any, utility: Utility) -> N
             f" AbsoluteError; {utility} is none of them. Leave out explore='two-fold', or use another utility.",
             utility=utility,
         )
-    if isinstance(getattr(query, "sensitivity", None), L1Ball | L2Ball):
-        raise InvalidQueryError(
-            "two-fold noise is explored for sets that say how far each number moves, not for balls; leave out"
-            " explore='two-fold', or declare another set.",
-            query=query,
-        )
     if getattr(query, "integer", False) and utility.numerical and utility.power is None:
         raise InvalidUtilityError(
             "two-fold noise for whole numbers is explored for errors, usefulness and quantiles; leave out"
             " explore='two-fold', or use another utility.",
             utility=utility,
+        )
+
+
+def _check_several(usual: Any, query: Vector, privacy: Any, utility: Utility) -> None:
+    _check_explored(usual, query, privacy, utility)
+    if query.sensitivity.order is not None:
+        raise InvalidQueryError(
+            "two-fold noise is explored for sets that say how far each number moves, not for balls; leave out"
+            " explore='two-fold', or declare another set.",
+            query=query,
         )
 
 
@@ -137,7 +138,7 @@ def _explored(usual: Any, query: Scalar, privacy: Any, utility: Utility, step: A
         folds = [("two-fold optimum", two_fold_optimum(_units(query, utility), privacy.epsilon).fold)]
     else:
         folds = _every_fold(query, utility, privacy.epsilon, step)
-        if isinstance(privacy, ApproxDP):
+        if privacy.approximate:
             best = best_mixture(query, privacy, utility)
             yield Proposal("Gaussian mixture", on_cells(query, best, min(best.stds), utility), _LATE)
             if covers(query, utility):
@@ -157,12 +158,12 @@ def _narrowed(fold: Fold, privacy: Any) -> Fold:
 
     Guarantees: what is returned is the fold itself, or one at which the verifier's rule held.
     """
-    if not isinstance(privacy, ApproxDP):
+    if not privacy.approximate:
         return fold
 
     def holds(scale: Fraction) -> bool:
         law = TwoFold(fold.scaled(1 / scale))
-        return approximate_delta(law, privacy.epsilon, Fraction(1))[0] <= privacy.delta
+        return bool(approximate_delta(law, privacy.epsilon, Fraction(1))[0] <= privacy.delta)
 
     scale = smallest_scale(holds, 1.0, _SCALE_TOLERANCE)
     return fold.scaled(1 / scale) if scale < 1 else fold
@@ -173,7 +174,7 @@ def _explored_several(usual: Any, query: Vector, privacy: Any, utility: Utility,
     yield from usual(query, privacy, utility, step)
     step("two-fold noise for each")
     laplace = pure_mechanisms(query, privacy.epsilon, utility).get("non-identical Laplace")
-    if not isinstance(laplace, PerCoordinate):
+    if laplace is None:
         return
     parts = {i: part for i, part in enumerate(laplace.parts) if part is not None}
     found: dict[Any, Additive] = {}

@@ -19,7 +19,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.alike import Alike
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.histogram import Histogram
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Box, Disjoint
 from noisewright.problem.utilities import (
@@ -79,7 +79,9 @@ def propose(one: Designer, query: Vector, privacy: Any, utility: Utility, step: 
     kinds = _kinds(query, utility)
     moving = most_moving(query.sensitivity, query.whole)
     if _by_itself(query, privacy, utility, kinds, moving):
-        best = {kind: _alone(one, *kind, at_share(privacy, moving)).best.mechanism for kind in set(kinds.values())}
+        # Equal shares of numbers that move together add up to the whole.
+        share = privacy.share(Fraction(1, moving))
+        best = {kind: _alone(one, *kind, share).best.mechanism for kind in set(kinds.values())}
         mechanisms[_EACH] = assembled(query, {i: best[kind] for i, kind in kinds.items()})
     places = {name: place for place, name in enumerate(_SIMPLER_FIRST)}
     for name, mechanism in mechanisms.items():
@@ -94,7 +96,7 @@ def bound(one: Designer, query: Vector, privacy: Any, utility: Utility) -> Fract
     if query.dimension == 1:
         found = one.bound(scalar(query, 0), privacy, utility.alone(0))
         return None if found is None else found * utility.shares(1)[0]
-    if isinstance(privacy, PureDP):
+    if privacy.pure:
         return vector_bound(query, privacy.epsilon, utility)
     kinds = _kinds(query, utility)
     moving = most_moving(query.sensitivity, query.whole)
@@ -118,20 +120,7 @@ def _by_itself(query: Vector, privacy: Any, utility: Utility, kinds: dict[int, K
     Without a delta, closed forms serve better where several numbers move.
     """
     few = len(set(kinds.values())) <= _MOST_KINDS and not utility.joint
-    return few and (moving == 1 or isinstance(privacy, ProbabilisticDP) or (utility.tabulated and moving > 0))
-
-
-def at_share(privacy: Any, count: int) -> Any:
-    """What each of so many numbers that move together may cost: an equal share, which adds up to the whole."""
-    if count == 1:
-        found: Any = privacy
-    elif isinstance(privacy, ApproxDP | ProbabilisticDP):
-        found = replace(privacy, epsilon=privacy.epsilon / count, delta=privacy.delta / count)
-    elif isinstance(privacy, ZeroConcentratedDP):
-        found = ZeroConcentratedDP(privacy.rho / count)
-    else:
-        found = replace(privacy, epsilon=privacy.epsilon / count)
-    return found
+    return few and (moving == 1 or privacy.pointwise or (utility.tabulated and moving > 0))
 
 
 @lru_cache(maxsize=16)
@@ -182,9 +171,9 @@ def _disjoint_note(query: Vector, privacy: Any, utility: Utility, values: dict[s
 
 
 def _mechanisms(query: Vector, privacy: Any, utility: Utility) -> Mechanisms:
-    if isinstance(privacy, ApproxDP):
+    if privacy.approximate:
         return approximate_mechanisms(query, privacy.epsilon, privacy.delta, utility)
-    if isinstance(privacy, RenyiDP | ZeroConcentratedDP):
+    if privacy.gaussian_rho is not None:
         return concentrated_mechanisms(query, privacy, utility)
     return pure_mechanisms(query, privacy.epsilon, utility)
 
@@ -205,8 +194,8 @@ VECTOR_CONCENTRATED = _several(SCALAR_CONCENTRATED)
 
 def propose_bins(one: Designer, query: Histogram, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """What is proposed for one count, for every bin alike."""
-    for p in one.propose(COUNT, at_share(privacy, query.together), _for_one_bin(utility), step):
-        composed = isinstance(privacy, ApproxDP) and query.together > 1 and p.name in _COMPOSED
+    for p in one.propose(COUNT, privacy.share(Fraction(1, query.together)), _for_one_bin(utility), step):
+        composed = privacy.approximate and query.together > 1 and p.name in _COMPOSED
         yield Proposal(
             p.name, _composed(query, privacy, p.name) if composed else Alike(query, p.mechanism), p.simplicity
         )

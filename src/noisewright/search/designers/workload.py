@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from noisewright.mechanisms.strategy import GaussianStrategy, prefix_sums
+from noisewright.mechanisms.strategy import prefix_sums
 from noisewright.mechanisms.strategy_rows import EndlessRows
 from noisewright.mechanisms.strategy_values import LARGEST_DENSE
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.utilities import SquaredError, WorstVariance
 from noisewright.problem.utility import Utility
-from noisewright.problem.workload import Regular, Workload
+from noisewright.problem.workload import Workload
 from noisewright.search.bounds.line import least_line, least_unbiased
 from noisewright.search.families.optimal import (
     LARGEST_EXTRA,
@@ -45,11 +44,10 @@ _OVER = "unbiased method"
 
 def propose(query: Workload, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:
     """Every family of strategies that this question has, with every kind of noise that this requirement allows."""
-    worst = isinstance(utility, WorstVariance)
-    if not isinstance(privacy, PureDP):
+    if not privacy.pure:
         step("Gaussian strategies")
-        yield from _gaussian(query, privacy, worst=worst)
-    if isinstance(privacy, PureDP | ApproxDP):
+        yield from _gaussian(query, privacy, worst=utility.worst)
+    if privacy.pure or privacy.approximate:
         step("Laplace strategies")
         yield from _laplace(query, privacy)
 
@@ -105,7 +103,7 @@ def least_strategy(query: Workload, utility: Utility) -> Fraction | None:
     """What no Gaussian strategy of mu = 1 can beat, proven; None where it is not known."""
     if not query.single or utility.weights is not None:
         return None
-    worst, sizes = isinstance(utility, WorstVariance), query.attributes
+    worst, sizes = utility.worst, query.attributes
     if sizes is not None:
         return (worst_residuals if worst else best_residuals)(query, sizes)[2]
     return optimum_of(query, worst=worst).bound if query.size <= LARGEST_DENSE else _line(query)
@@ -125,8 +123,8 @@ def check(query: Workload, privacy: Any, utility: Utility) -> None:
     """Refuse questions whose table is too large for what is known about them."""
     if query.size <= LARGEST_DENSE or query.attributes is not None:
         return
-    line = all(len(part.factors) == 1 and isinstance(part.factors[0], Regular) for part in query.parts)
-    if line and isinstance(utility, SquaredError) and utility.weights is None and type(utility) is SquaredError:
+    line = all(len(part.factors) == 1 and part.factors[0].form for part in query.parts)
+    if line and utility.weights is None and not utility.worst:
         if query.size <= _LARGEST_LINE or prefix_sums(query) is not None:
             return
         raise InvalidQueryError(f"the table has {query.size} cells; at most {_LARGEST_LINE} are designed for.")
@@ -141,8 +139,7 @@ def check(query: Workload, privacy: Any, utility: Utility) -> None:
 def why(report: Report) -> str:
     """Which noise won, by how much, and how far from what any unbiased method could do."""
     winner = report.candidates[0]
-    kind = _noise(winner)
-    other = next((c for c in report.candidates if _noise(c) != kind), None)
+    other = next((c for c in report.candidates if _noise(c) != _noise(winner)), None)
     sentence = f"{winner.name} wins"
     if other is not None:
         ratio = times(other.value / winner.value)
@@ -152,7 +149,7 @@ def why(report: Report) -> str:
 
 def notes(report: Report) -> Iterator[str]:
     """The error per question, and the distance of each Gaussian strategy to the best one, proven."""
-    if type(report.utility) is SquaredError and report.utility.weights is None:
+    if report.utility.weights is None and not report.utility.worst:
         asked = sum(float(part.weight) * part.questions for part in report.query.parts)
         roots = (f"{c.name} {(c.value / asked) ** 0.5:.6g}" for c in report.candidates)
         yield f"Root mean square error per question: {'; '.join(roots)}."
@@ -172,7 +169,7 @@ def notes(report: Report) -> Iterator[str]:
 
 
 def _noise(candidate: Candidate) -> str:
-    return "Gaussian" if isinstance(candidate.certified.mechanism, GaussianStrategy) else "Laplace"
+    return str(candidate.certified.mechanism.shape)
 
 
 WORKLOAD = Designer((SquaredError, WorstVariance), propose, bound, check, why, notes, over=_OVER, steps=2)

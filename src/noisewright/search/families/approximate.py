@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import Laplace, TruncatedLaplace
-from noisewright.laws.registry import law_from_dict
 from noisewright.laws.tabulated import HALF, Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.expected import ErrorLaw
@@ -189,9 +188,9 @@ def _tried(solve: Callable[..., Found | None], *problem: Scalar | ApproxDP | Uti
 
 def _restored(data: Mapping[str, Any], query: Scalar, privacy: ApproxDP, utility: Utility) -> Solved | None:
     bound, dual = None, data["dual"]
-    law: Any = law_from_dict(data["law"]) if data["law"] is not None else None
+    law = Tabulated.from_dict(data["law"]) if data["law"] is not None else None
     if law is not None:
-        if not isinstance(law, Tabulated) or not _fits(law, query):
+        if not _fits(law, query):
             return None
         if approximate_delta(law, privacy.epsilon, query.sensitivity)[0] > privacy.delta:
             return None

@@ -204,11 +204,6 @@ def smallest_scale(holds: Callable[[Fraction], bool], guess: float, tolerance: f
     )
 
 
-def gaussian_rho(privacy: Concentrated) -> Fraction:
-    """The concentration of Gaussian noise that meets the requirement."""
-    return privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon / privacy.alpha
-
-
 def pure_epsilon(privacy: Concentrated) -> Fraction | None:
     """The largest pure epsilon that implies the requirement, None beyond what pure privacy allows.
 
@@ -217,10 +212,10 @@ def pure_epsilon(privacy: Concentrated) -> Fraction | None:
 
     def holds(inverse: Fraction) -> bool:
         epsilon = 1 / inverse
-        if isinstance(privacy, ZeroConcentratedDP):
-            return epsilon**2 / 2 <= privacy.rho
-        return pure_to_renyi(epsilon, privacy.alpha) <= privacy.epsilon
+        if privacy.alpha is None:
+            return epsilon**2 / 2 <= privacy.gaussian_rho
+        return pure_to_renyi(epsilon, privacy.alpha) <= privacy.gaussian_rho * privacy.alpha
 
-    found = 1 / smallest_scale(holds, 1 / math.sqrt(2 * float(gaussian_rho(privacy))), _SCALE_TOLERANCE)
+    found = 1 / smallest_scale(holds, 1 / math.sqrt(2 * float(privacy.gaussian_rho)), _SCALE_TOLERANCE)
     shortened = Fraction(math.floor(found * 10**9), 10**9)
     return min(shortened, LARGEST_EPSILON) if shortened >= SMALLEST_EPSILON else None

@@ -164,24 +164,32 @@ def check_dominated(mechanism: Additive) -> None:
         raise InvalidMechanismError(
             f"the mechanism is of type {type(mechanism).__name__}; only additive noise on one number is composed here."
         )
-    law, reach = mechanism.noise.law, mechanism.query.sensitivity
-    if isinstance(law, Tabulated):
-        if (reach / law.width).denominator != 1:
-            raise UncertifiedError(
-                f"refused: the sensitivity is {show(reach / law.width)} cells of this law, and losses are composed for"
-                " whole cells only. Use cells whose width divides the sensitivity."
-            )
-        falls = all(a >= b for a, b in pairwise(law.weights))
-    else:
-        falls = not isinstance(law, Piecewise) or _falls_outward(law)
-    if not falls:
+    if not _falls_outward(mechanism.noise.law, mechanism.query.sensitivity):
         raise UncertifiedError(
             "refused: this noise is not symmetric or does not fall outward everywhere, so one shift does not stand for"
             " all others and composed losses would be too small. The sum of the single epsilons holds for any noise."
         )
 
 
-def _falls_outward(law: Piecewise) -> bool:
+@singledispatch
+def _falls_outward(law: Any, sensitivity: Fraction) -> bool:
+    """Whether the noise is symmetric and its density never grows away from zero."""
+    return True
+
+
+@_falls_outward.register
+def _(law: Tabulated, sensitivity: Fraction) -> bool:
+    cells = sensitivity / law.width
+    if cells.denominator != 1:
+        raise UncertifiedError(
+            f"refused: the sensitivity is {show(cells)} cells of this law, and losses are composed for whole cells"
+            " only. Use cells whose width divides the sensitivity."
+        )
+    return all(a >= b for a, b in pairwise(law.weights))
+
+
+@_falls_outward.register
+def _(law: Piecewise, sensitivity: Fraction) -> bool:
     """Whether levels mirror each other and never fall away from zero; beyond one more period everything recurs."""
     reach = max(abs(law.breaks[0]), abs(law.breaks[-1])) + law.period
     cells = law.unrolled(2 * reach)

@@ -250,7 +250,6 @@ def independent_gaussian(
         return replace(found, point=np.diag(found.point))
 
     found = table.solve(programme, euclidean=True)
-    assert found is not None
     roots = np.sqrt(np.diag(found.point))
     if np.ptp(roots) <= _ALIKE * roots.max() and (exact := _on_own_steps(query, privacy)) is not None:
         return exact, found.gap

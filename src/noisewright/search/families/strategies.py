@@ -16,7 +16,6 @@ from noisewright.numerics.arrays import Floats
 from noisewright.numerics.whole_matrices import Wholes
 from noisewright.numerics.workloads import gram
 from noisewright.problem.errors import UncertifiedError
-from noisewright.problem.privacy import ApproxDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.workload import Workload
 from noisewright.proof.strategy import squared_reach, taxi_reach
 from noisewright.proof.vector_gaussian import gaussian_delta
@@ -48,11 +47,10 @@ def laplace_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence[
 
 def squared_budget(privacy: Any) -> Fraction:
     """The largest mu^2 of Gaussian noise that meets a requirement, or a hair less: an end that was checked."""
-    if isinstance(privacy, ZeroConcentratedDP):
-        return 2 * privacy.rho
-    if isinstance(privacy, RenyiDP):
-        return 2 * privacy.epsilon / privacy.alpha
-    if not isinstance(privacy, ApproxDP):
+    rho: Fraction | None = privacy.gaussian_rho
+    if rho is not None:
+        return 2 * rho
+    if not privacy.approximate:
         raise UncertifiedError(f"Gaussian noise does not meet {privacy}.")
     low, high = 1.0, 2.0
     while gaussian_delta(privacy.epsilon, Fraction(low)) > privacy.delta:

@@ -29,7 +29,7 @@ from noisewright.problem.utility import Utility
 from noisewright.proof.composed import joint_delta, move_of
 from noisewright.proof.vector_gaussian import composed_delta, frame_reach, gaussian_reach
 from noisewright.proof.vectors import largest_sum, most_moving, root_above
-from noisewright.search.families.calibration import GAUSSIAN, Concentrated, calibrated_many, gaussian_rho, pure_epsilon
+from noisewright.search.families.calibration import GAUSSIAN, Concentrated, calibrated_many, pure_epsilon
 from noisewright.search.families.together import largest_shift, widened
 from noisewright.search.families.vector_parts import (
     Shares,
@@ -301,7 +301,7 @@ _FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
 def concentrated_mechanisms(query: Vector, privacy: Concentrated, utility: Utility) -> Mechanisms:
     """Gaussian noise of every shape, and purely private noise at the epsilon that implies the requirement."""
     # Gaussian noise costs half its squared length.
-    length = Fraction(math.isqrt(math.floor(2 * gaussian_rho(privacy) * _UNIT**2)), _UNIT)
+    length = Fraction(math.isqrt(math.floor(2 * privacy.gaussian_rho * _UNIT**2)), _UNIT)
     found = gaussian_noise(query, length, utility)
     epsilon = pure_epsilon(privacy)
     return found if epsilon is None else found | pure_mechanisms(query, epsilon, utility)

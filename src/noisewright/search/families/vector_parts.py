@@ -130,7 +130,7 @@ def ball_laplace(query: Vector, epsilon: Fraction) -> PerCoordinate:
         length = min(length, Fraction(math.floor(radius**2)) / radius)
     step = radius / round_number(STEPS_PER_SCALE * max(count / length, epsilon))
     growth = _rounded(query) * step if count > 1 else Fraction(0)
-    return _everywhere(query, Laplace((radius * length + growth) / epsilon), step)
+    return _everywhere(query, Laplace, (radius * length + growth) / epsilon, step)
 
 
 def ball_gaussian(query: Vector, length: Fraction) -> PerCoordinate:
@@ -139,7 +139,7 @@ def ball_gaussian(query: Vector, length: Fraction) -> PerCoordinate:
     count, radius = chosen.dimension, chosen.radius
     step = radius / round_number(STEPS_PER_SCALE * max(count**0.5, float(length)))
     growth = root_above(Fraction(_rounded(query))) * step * _HAIR if count > 1 else Fraction(0)
-    return _everywhere(query, Gaussian((radius + growth) * _HAIR / length), step)
+    return _everywhere(query, Gaussian, (radius + growth) * _HAIR / length, step)
 
 
 def _rounded(query: Vector) -> int:
@@ -147,8 +147,8 @@ def _rounded(query: Vector) -> int:
     return query.dimension - sum(query.whole)
 
 
-def _everywhere(query: Vector, law: Any, step: Fraction) -> PerCoordinate:
-    extent, scale = query.extents[0], law.scale if isinstance(law, Laplace) else law.std
+def _everywhere(query: Vector, make: Callable[[Fraction], Any], scale: Fraction, step: Fraction) -> PerCoordinate:
+    extent, law = query.extents[0], make(scale)
     made = {}
     if not all(query.whole):
         made[False] = Additive(Scalar(extent), law, Lattice.cells(step))

@@ -60,7 +60,7 @@ def _for_l2_ball(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
     found = _for_l1_ball(query, epsilon, utility)
     if utility.power in (1, 2) and query.integer is False:
         found["round noise"] = round_blocks(query, epsilon)
-    elif query.dimension > 1 and isinstance(query.integer, bool) and _measured_by_blocks(utility):
+    elif query.dimension > 1 and not query.mixed and _measured_by_blocks(utility):
         found["norm-shaped blocks"] = cube_block(query, epsilon)
     return {name: mechanism for name, mechanism in found.items() if mechanism is not None}
 
@@ -137,7 +137,12 @@ def _for_counted(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
         "non-identical Laplace": shared_noise(query, Laplace, plain, utility),
         "tailored for each": tailored_parts(query, own, utility),
     }
-    if isinstance(chosen, Box) and len(places) > 1 and isinstance(query.integer, bool) and _measured_by_blocks(utility):
+    return found
+
+
+def _for_box(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
+    found = _for_counted(query, epsilon, utility)
+    if len(active(query)) > 1 and not query.mixed and _measured_by_blocks(utility):
         found["norm-shaped blocks"] = _blocks(query, epsilon, utility)
     return found
 
@@ -166,6 +171,7 @@ def _blocks(query: Vector, epsilon: Fraction, utility: Utility) -> Any:
 
 
 _FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
+    Box: _for_box,
     L1Ball: _for_l1_ball,
     L2Ball: _for_l2_ball,
     Points: _for_points,

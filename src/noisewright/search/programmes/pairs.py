@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from noisewright.numerics.distances import FloatView, float_view
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
 from noisewright.search.programmes.linear import Solved
+
+Found = TypeVar("Found", bound="Solved | None")
 
 ALL_PAIRS = 200
 _BLOCK_ENTRIES = 1 << 20
@@ -55,7 +57,7 @@ class PairTable:
         """Whether every pair is there."""
         return self._query.size <= ALL_PAIRS
 
-    def solve(self, programme: Callable[[Floats], Solved | None], *, euclidean: bool) -> Solved | None:
+    def solve(self, programme: Callable[[Floats], Found], *, euclidean: bool) -> Found:
         """Solve with the pairs at hand, add what is violated, and again until nothing is.
 
         A solution measures columns by an ellipse, or by a rate for each of their numbers.
@@ -69,7 +71,7 @@ class PairTable:
         for _ in range(_MOST_ROUNDS):
             found = programme(self.rows)
             if found is None:
-                return None
+                break
             root = np.linalg.cholesky(found.point).T if euclidean else np.diag(found.point)
             if not self._add(root @ self.matrix, euclidean):
                 break

@@ -28,8 +28,8 @@ TIE = 1e-6
 class Proposal:
     """A mechanism with a name; among equals the one of lower `simplicity` wins.
 
-    `requirement` is what one release of it is certified for, where that is not the requirement of the design; a
-    mechanism may be certified already. `remark` is what is known of it besides.
+    `requirement` is what one release of it is certified for, where that is not the requirement of the design;
+    `given` is the certified mechanism where there is one already. `remark` is what is known of it besides.
     """
 
     name: str
@@ -37,6 +37,11 @@ class Proposal:
     simplicity: int = 0
     requirement: Any = None
     remark: str = ""
+    given: Certified | None = None
+
+    def certified(self, privacy: Any) -> Certified:
+        """The mechanism with its certificate."""
+        return make_certified(self.mechanism, self.requirement or privacy) if self.given is None else self.given
 
 
 def _nothing(*_: Any) -> Any:
@@ -50,6 +55,7 @@ class Designer:
     `check` refuses what cannot be meant, before any work. `why` is the sentence on the winner where there is more to
     say than usual, `notes` are remarks; both are asked for when somebody reads them. `over` says which mechanisms the
     bound is proven for, `steps` how many steps of progress there are, `settings` what it was made with besides.
+    `slow` says that a design takes seconds: it is made for single releases, and budgets compare no mechanisms.
     """
 
     utilities: tuple[type[Utility], ...]
@@ -61,6 +67,11 @@ class Designer:
     over: str = ""
     steps: int = 4
     settings: tuple[tuple[str, int], ...] = ()
+    slow: bool = False
+
+    def serves(self, utility: Any) -> bool:
+        """Whether it designs for this kind of utility."""
+        return type(utility) in self.utilities
 
 
 def designed(designer: Designer, query: Any, privacy: Any, utility: Any, step: Advance) -> Report:
@@ -91,8 +102,7 @@ def _measured(
 
 
 def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound: Fraction | None) -> Candidate:
-    given = proposal.mechanism
-    certified = given if type(given) is Certified else make_certified(given, proposal.requirement or privacy)
+    certified = proposal.certified(privacy)
     mechanism = certified.mechanism
     value = mechanism.expected(utility)
     limit = bound if mechanism.query == query else None

@@ -17,13 +17,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from noisewright.laws.piecewise import Piecewise
-from noisewright.mechanisms.alike import Alike
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.mechanisms.strategy_rows import Subsets
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.workload import Regular, Workload
+from noisewright.problem.queries import Bounded, Choice
+from noisewright.problem.workload import Workload
 
 if TYPE_CHECKING:
     from noisewright.search.report.report import Report
@@ -50,22 +50,25 @@ class Picture(Figure):
 
 def plot_report(report: Report, path: str | Path | None) -> Figure:
     """What each candidate does to one number, to several or to answers in bounds, and how good it is."""
-    if hasattr(report.query, "inputs"):
-        figure = _bounded(report)
-    elif isinstance(report.query, Workload):
-        figure = new_figure(15, 4.4)
-        draw_workload(report, figure, _ranking)
-    else:
-        figure = new_figure(11, 4.2)
-        if hasattr(report.query, "candidates"):
-            _ranking(report, figure.subplots())
-        else:
-            left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
-            # What is known of one bin of a histogram is known of all.
-            draw = _numbers if any(report.parts) and not hasattr(report.query, "bins") else _densities
-            draw(report, left)
-            _ranking(report, right)
+    figure = {Bounded: _bounded, Workload: _workload, Choice: _choice}.get(type(report.query), _noise)(report)
     save(figure, path)
+    return figure
+
+
+def _noise(report: Report) -> Figure:
+    """Densities of errors, or what is known of each of several numbers, beside the values."""
+    figure = new_figure(11, 4.2)
+    left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
+    # What is known of one bin of a histogram is known of all.
+    draw = _numbers if any(report.parts) and not hasattr(report.query, "bins") else _densities
+    draw(report, left)
+    _ranking(report, right)
+    return figure
+
+
+def _choice(report: Report) -> Figure:
+    figure = new_figure(11, 4.2)
+    _ranking(report, figure.subplots())
     return figure
 
 
@@ -92,7 +95,7 @@ def _densities(report: Report, axes: Any) -> None:
     """Density of the error of each candidate."""
     half = _half_range(report)
     for i, candidate in enumerate(report.candidates):
-        points = _density_points(_error_density(candidate.certified.mechanism), half)
+        points = _density_points(candidate.certified.mechanism.error_density, half)
         axes.plot(*points, label=candidate.name, linewidth=1.8, **_look(i))
     answer = "each released count" if hasattr(report.query, "bins") else "the released answer"
     axes.set(xlabel=f"error of {answer}", ylabel="density", xlim=(-half, half))
@@ -192,26 +195,22 @@ def save(figure: Any, path: str | Path | None) -> None:
         ) from None
 
 
-def _error_density(mechanism: Any) -> ErrorDensity:
-    """The density of the error of one number, or of one bin."""
-    density: ErrorDensity = (mechanism.part if isinstance(mechanism, Alike) else mechanism).error_density
-    return density
-
-
 def _half_range(report: Report) -> float:
-    density = _error_density(report.candidates[-1].certified.mechanism)
+    density = report.candidates[-1].certified.mechanism.error_density
     width = 4 * float(getattr(report.query, "sensitivity", 1))
     while density.sf(width, FLOATS) + density.cdf(-width, FLOATS) > 0.04:
         width *= 1.5
     return width
 
 
-def draw_workload(report: Report, figure: Figure, ranking: Any) -> None:
+def _workload(report: Report) -> Figure:
     """The errors of the winner's answers, its rows, and how good each candidate is."""
+    figure = new_figure(15, 4.4)
     errors, rows, values = figure.subplots(1, 3, gridspec_kw={"width_ratios": [3, 3, 2]})
     _errors(report, errors)
     _rows(report, rows)
-    ranking(report, values)
+    _ranking(report, values)
+    return figure
 
 
 def _errors(report: Report, axes: Any) -> None:
@@ -267,5 +266,4 @@ def rows_over_noise(strategy: Any) -> NDArray[np.float64]:
 
 def _is_ranges(query: Workload) -> bool:
     factors = query.parts[0].factors
-    single = len(query.parts) == 1 and len(factors) == 1
-    return single and isinstance(factors[0], Regular) and factors[0].form == "ranges"
+    return len(query.parts) == 1 and len(factors) == 1 and factors[0].form == "ranges"
