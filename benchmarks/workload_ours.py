@@ -24,10 +24,10 @@ def workload(task: dict[str, Any]) -> nw.Workload:
 def designed(task: dict[str, Any]) -> tuple[nw.Report, float, float]:
     """The report, its error per question and the seconds it took."""
     privacy = nw.PureDP(1) if task.get("noise") == "Laplace" else nw.ZeroConcentratedDP("1/2")
-    begin = time.perf_counter()
+    begin = time.process_time()
     query = workload(task)
     report = nw.design(query, privacy=privacy, utility=nw.SquaredError())
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     return report, (report.candidates[0].value / query.dimension) ** 0.5, seconds
 
 
@@ -38,7 +38,9 @@ def released(task: dict[str, Any]) -> str:
     table = read_adult()
     if table is None:
         return "The Adult table is not at hand, so nothing was released."
-    report, error, designing = designed(task)
+    start = time.perf_counter()
+    report, error, _ = designed(task)
+    designing = time.perf_counter() - start
     begin = time.perf_counter()
     answers = report.best.release(table).answers
     seconds = time.perf_counter() - begin

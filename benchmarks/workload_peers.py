@@ -53,7 +53,7 @@ def hdmm(task: dict[str, Any]) -> tuple[float, float]:
     """HDMM's own templates: a convex programme or p-Identity along a line, weighted marginals for tables."""
     from hdmm import templates, workload
 
-    begin = time.perf_counter()
+    begin = time.process_time()
     if "form" in task:
         n = task["n"]
         asked = workload.Prefix(n) if task["form"] == "prefixes" else workload.AllRange(n)
@@ -62,7 +62,7 @@ def hdmm(task: dict[str, Any]) -> tuple[float, float]:
         else:
             tried = [templates.McKennaConvex(n)]
         values = [one.optimize(asked) for one in tried]
-        seconds = time.perf_counter() - begin
+        seconds = time.process_time() - begin
         return error_of(tried[int(np.argmin(values))].strategy().dense_matrix(), task), seconds
     sizes = tuple(task["sizes"])
     forms = [
@@ -72,7 +72,7 @@ def hdmm(task: dict[str, Any]) -> tuple[float, float]:
     asked = workload.VStack([workload.Kronecker(form) for form in forms])
     found = templates.Marginals(sizes, approx=True)
     value = found.optimize(asked)
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     return float((value / asked.shape[0]) ** 0.5), seconds
 
 
@@ -81,7 +81,7 @@ def jax_privacy(task: dict[str, Any]) -> tuple[float, float]:
     import jax
     from jax_privacy.matrix_factorization import dense
 
-    begin = time.perf_counter()
+    begin = time.process_time()
     with jax.enable_x64():
         if task["form"] == "prefixes":
             found = dense.optimize(task["n"])
@@ -89,19 +89,19 @@ def jax_privacy(task: dict[str, Any]) -> tuple[float, float]:
             root = np.linalg.cholesky(gram(task["form"], task["n"])).T
             found = dense.optimize(task["n"], A=jax.numpy.asarray(root))
         strategy = np.asarray(found, dtype=np.float64)
-    return error_of(strategy, task), time.perf_counter() - begin
+    return error_of(strategy, task), time.process_time() - begin
 
 
 def residual_planner(task: dict[str, Any]) -> tuple[float, float]:
     """ResidualPlanner's faster class for the sum of variances."""
     from class_sumvar import RPSumVar
 
-    begin = time.perf_counter()
+    begin = time.process_time()
     system = RPSumVar(list(task["sizes"]))
     for chosen in sets(task):
         system.input_mech(chosen)
     total = system.get_noise_level()
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     cells = sum(float(np.prod([task["sizes"][i] for i in chosen])) for chosen in sets(task))
     return float((total / cells) ** 0.5), seconds
 

@@ -18,7 +18,7 @@ class QuestionNames(Sequence[str]):
 
     def __init__(self, parts: Sequence[Any], axes: Sequence[str] | None) -> None:
         self._parts, self._axes = parts, axes
-        self._ends = list(accumulate(part.questions for part in parts))
+        self._ends: list[int] = list(accumulate(part.questions for part in parts))
 
     def __len__(self) -> int:
         return self._ends[-1]

@@ -243,8 +243,9 @@ class Workload(Record):
             raise InvalidQueryError(f"the other workload is {other!r}; give a nw.Workload.", given=other)
         pairs = product(self.parts, other.parts)
         parts = [Part((*a.factors, *b.factors), a.weight * b.weight) for a, b in pairs]
-        named = self.axes is not None and other.axes is not None and not set(self.axes) & set(other.axes)
-        return self._made(parts, *self._shared(other), (*self.axes, *other.axes) if named else None)
+        axes = (*(self.axes or ()), *(other.axes or ()))
+        named = bool(self.axes and other.axes) and len(set(axes)) == len(axes)
+        return self._made(parts, *self._shared(other), axes if named else None)
 
     def _shared(self, other: Workload) -> tuple[int, bool]:
         """Who counts as one person, which both must say alike."""
