@@ -17,6 +17,7 @@ Wholes: TypeAlias = NDArray[Any]
 
 _FLOAT_BITS = 53
 _WORD_BITS = 62
+_MOST_DIFFERENCES = 1 << 31
 _INVERSE_BITS, _LARGE_INVERSE_BITS, _LARGE = 46, 39, 512
 """How fine an inverse is; that of a large matrix fits two pieces of a product, which takes a third of the time."""
 
@@ -74,13 +75,30 @@ def _joined(places: list[Any], size: int, wide: bool) -> Wholes:
 
 def inner_products(rows: WholeMatrix) -> list[list[int]]:
     """The products of all pairs of columns, exactly."""
-    packed = rows.packed
-    if packed is None:
-        matrix: Wholes = np.array([list(row) for row in rows], dtype=object)
-    else:
-        matrix = np.frombuffer(packed, dtype=np.int64).reshape(rows.rows, rows.columns)
+    matrix = _entries(rows)
     found: list[list[int]] = product(np.ascontiguousarray(matrix.T), matrix).tolist()
     return found
+
+
+def farthest_columns(rows: WholeMatrix, *, empty: bool) -> int | None:
+    """The largest sum of |differences| of two columns, exactly; None where that takes long.
+
+    `empty` adds a column of zeros.
+    """
+    matrix = _entries(rows)
+    if bits_of(matrix) + len(matrix).bit_length() + 1 > _WORD_BITS or matrix.size * rows.columns > _MOST_DIFFERENCES:
+        return None
+    columns = np.ascontiguousarray(matrix.T)
+    if empty:
+        columns = np.concatenate([columns, np.zeros((1, len(matrix)), dtype=np.int64)])
+    return max(int(np.abs(columns - column).sum(axis=1).max()) for column in columns)
+
+
+def _entries(rows: WholeMatrix) -> Wholes:
+    packed = rows.packed
+    if packed is None:
+        return np.array([list(row) for row in rows], dtype=object)
+    return np.frombuffer(packed, dtype=np.int64).reshape(rows.rows, rows.columns)
 
 
 def _pieces(matrix: Wholes, size: int) -> list[NDArray[np.float64]]:

@@ -15,8 +15,6 @@ from functools import singledispatch
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from noisewright.mechanisms.strategy_rows import (
     BlockRows,
     ContrastRows,
@@ -24,11 +22,10 @@ from noisewright.mechanisms.strategy_rows import (
     MarginalRows,
     ResidualRows,
 )
+from noisewright.numerics.whole_matrices import farthest_columns
 from noisewright.problem.workload import Workload
 
 _MOST_PATTERNS = 20_000
-_WORD_BITS = 62
-_MOST_PAIRS = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,21 +166,8 @@ def _(rows: DenseRows, scales: Sequence[Fraction], change: Change, column: Fract
     """Cells are moved in pairs; what is left over moves by its own column."""
     if not change.replace:
         return change.cells * column
-    apart = _farthest(rows)
+    apart = farthest_columns(rows.matrix, empty=0 in rows.places)
     if apart is None:
         return change.times * column
     pair = Fraction(apart) / scales[0]
     return pair + (change.cells - 1) * max(pair, column)
-
-
-def _farthest(rows: DenseRows) -> int | None:
-    """The largest sum of |differences| of two columns, cells without a column being empty; None where it takes long."""
-    matrix = rows.whole()
-    if matrix.dtype == object or matrix.size * rows.matrix.columns > _MOST_PAIRS:
-        return None
-    if int(np.abs(matrix).max()) * 2 * len(matrix) >= 2**_WORD_BITS:
-        return None
-    columns = np.ascontiguousarray(matrix.T)
-    if 0 in rows.places:
-        columns = np.concatenate([columns, np.zeros((1, columns.shape[1]), dtype=np.int64)])
-    return max(int(np.abs(columns - column).sum(axis=1).max()) for column in columns)
