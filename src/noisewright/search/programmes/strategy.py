@@ -27,7 +27,10 @@ _LEAST = 1e-14
 _POWER, _MEMORY, _FARTHEST = 2.5, 6, 8.0
 _STALLED, _PATIENCE = 2e-7, 12
 _WORST_POWER, _LARGEST_STEP, _FASTEST = 1.7, 6.0, 0.8
+_WORST_POWERS = (1.7, 1.0, 0.5)
 _ROUNDS, _FEWEST_DESCENTS, _DESCENT_WORK = 400, 40, 6e10
+
+Variances = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,45 +147,62 @@ def _better(best: Solved | None, found: Solved) -> Solved:
     return Solved(high.strategy, low.cells, low.questions, low.left, low.right, low.lower, high.upper)
 
 
-def best_worst(
-    variances: Callable[[Floats], Floats],
-    weighted: Callable[[Floats], Floats],
-    questions: int,
-) -> Solved:
+def best_worst(variances: Variances, weighted: Variances, questions: int) -> Solved:
     """The strategy of the least largest variance.
 
     `variances(M)` is w^T M w for each question w, as often as it counts; `weighted(p)` the sum of p w w^T.
-    Weights of questions and of cells climb together with momentum, which ends where the lower bound falls.
+    Weights of questions and of cells climb together with momentum, which ends where the lower bound falls. Cells whose
+    weights vanish so fast that the strategy is lost are reached by steps without it.
     """
     asked = np.zeros(questions)
     cells = np.log(np.diag(weighted(_shares(asked)))) / 2
-    last, kept, pace, step = (asked, cells), (asked, cells, asked, cells), 0.0, _WORST_POWER
+    begin, last, pace, step, quiet = (asked, cells), (asked, cells), 0.0, _WORST_POWER, 0
     enough = _WORST_ENOUGH if len(cells) <= _WORST_SMALL else 10 * _WORST_ENOUGH
-    best: Solved | None = None
+    best, *kept = _weighed(variances, weighted, asked, cells)
     for _ in range(_rounds(len(cells))):
-        parts, weights = _shares(asked), _shares(cells)
-        gram = weighted(parts)
-        found, diagonal, inverse = _both_ends(gram, _faintly(gram), weights, lambda one: float(variances(one).max()))
-        found = replace(found, questions=parts)
-        fell = best is not None and found.lower < best.lower * (1 - 1e-9)
+        found, *here = _weighed(variances, weighted, asked, cells)
+        quiet = 0 if found.lower > best.lower * (1 + 1e-10) else quiet + 1
+        if found.lower < best.lower * (1 - 1e-9):
+            last, pace, step = (kept[0], kept[1]), 0.0, 0.7 * step
+        else:
+            kept, step = here, min(1.02 * step, _LARGEST_STEP)
+        best = _better(best, found)
+        stalled = quiet > 4 * _PATIENCE
+        if best.upper <= best.lower * (1 + (10 * enough if stalled else enough)):
+            return best
+        if stalled:
+            return _better(best, _slowly(variances, weighted, *begin, 10 * enough))
+        asked = kept[0] + step * kept[2] + pace * (kept[0] - last[0])
+        cells = kept[1] + min(step, _WORST_POWER) * kept[3] + pace * (kept[1] - last[1])
+        last, pace = (kept[0], kept[1]), min(pace + 0.1, _FASTEST)
+    return best
+
+
+def _slowly(variances: Variances, weighted: Variances, asked: Floats, cells: Floats, enough: float) -> Solved:
+    """The same without momentum, with smaller powers where a step makes things worse."""
+    best = _weighed(variances, weighted, asked, cells)[0]
+    powers = list(_WORST_POWERS)
+    for _ in range(_rounds(len(cells))):
+        found, *here = _weighed(variances, weighted, asked, cells)
+        if len(powers) > 1 and found.upper / found.lower > 1.5 * best.upper / best.lower:
+            powers.pop(0)
         best = _better(best, found)
         if best.upper <= best.lower * (1 + enough):
             break
-        if fell:
-            asked, cells, rise, shift = kept
-            last, pace, step = (asked, cells), 0.0, 0.7 * step
-        else:
-            asked, cells = np.log(parts), np.log(weights)
-            rise = np.log(np.maximum(variances(inverse), _LEAST * found.lower) / found.lower)
-            shift = np.log(diagonal / weights / diagonal.sum())
-            kept, step = (asked, cells, rise, shift), min(1.02 * step, _LARGEST_STEP)
-        asked, cells, last = (
-            asked + step * rise + pace * (asked - last[0]),
-            cells + min(step, _WORST_POWER) * shift + pace * (cells - last[1]),
-            (asked, cells),
-        )
-        pace = min(pace + 0.1, _FASTEST)
-    return _known(best)
+        asked, cells = here[0] + powers[0] * here[2], here[1] + powers[0] * here[3]
+    return best
+
+
+def _weighed(
+    variances: Variances, weighted: Variances, asked: Floats, cells: Floats
+) -> tuple[Solved, Floats, Floats, Floats, Floats]:
+    """What weights of questions and cells give, the weights as they were used, and where they are to go."""
+    parts, weights = _shares(asked), _shares(cells)
+    gram = weighted(parts)
+    found, diagonal, inverse = _both_ends(gram, _faintly(gram), weights, lambda one: float(variances(one).max()))
+    rise = np.log(np.maximum(variances(inverse), _LEAST * found.lower) / found.lower)
+    shift = np.log(diagonal / weights / diagonal.sum())
+    return replace(found, questions=parts), np.log(parts), np.log(weights), rise, shift
 
 
 def best_blocks(branching: int, traces: Floats) -> tuple[float, Floats]:
