@@ -71,8 +71,13 @@ def test_a_file_that_was_touched_is_not_believed(monkeypatch: pytest.MonkeyPatch
     place = tmp_path / "rows.json.gz"
     place.write_bytes(gzip.compress(text.encode("ascii"))[: 100 if touched == "cut" else None])
     monkeypatch.setattr(optimal, "_SHIPPED", place)
-    searched = []
-    monkeypatch.setattr(optimal, "best_extra_rows", lambda gram: searched.append(1) or best_extra_rows(gram))
+    searched: list[int] = []
+
+    def search(gram: Any) -> Any:
+        searched.append(len(gram))
+        return best_extra_rows(gram)
+
+    monkeypatch.setattr(optimal, "best_extra_rows", search)
     strategy = laplace_strategy(query, nw.PureDP(1), optimal.extra_rows(query), [1.0])
     assert bool(searched) is (touched != "nothing")
     # Whatever the rows are, privacy is proven from them.
