@@ -85,7 +85,7 @@ def test_a_table_of_attributes_is_given_where_somebody_is(cli: Cli, tables: Path
     outcome = cli(*words, "--table", "s.json", "--json")
     assert_succeeded(outcome)
     assert outcome.data["released"] == pytest.approx([5e5, 0, 7, 7, 5e5], abs=100)
-    assert "\n1=1: 5" in cli(*words, "--table", "s.json").out
+    assert "\n1=1: " in cli(*words, "--table", "s.json").out
 
 
 @pytest.mark.parametrize(
