@@ -16,8 +16,8 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 DESIGN = ("design", "--epsilon", "1", "--sensitivity", "1", "--utility", "squared-error")
 COMMANDS = (
-    *("design", "linear", "compose", "verify", "describe", "explain", "answer", "budget", "reproduce", "sweep"),
-    "ledger",
+    *("design", "linear", "compose", "workload", "verify", "describe", "explain", "answer", "budget", "reproduce"),
+    *("sweep", "ledger"),
 )
 
 

@@ -1,7 +1,7 @@
 """The command line: parse, call, show.
 
 - cli: commands by name
-- designing, linear, composing, sweep, saved, reproducing, ledgers: the commands
+- designing, linear, workload, composing, sweep, saved, reproducing, ledgers: the commands
 - options, questions, answers: from options to the library's words
 - output: what is written; exit codes, errors in one line
 """

@@ -46,9 +46,27 @@ def read_truth(text: str, mechanism: Any) -> Any:
     query = mechanism.query
     if hasattr(query, "candidates"):
         return _scores(text.strip(), query.candidates)
+    if hasattr(query, "cells_per_person"):
+        return read_table(text.strip())
     if hasattr(query, "dimension") or hasattr(mechanism, "candidates"):
         return _numbers(text.strip())
     return text
+
+
+def read_table(text: str) -> Any:
+    """A count for each cell, or a JSON object of cells that are not empty: {"0,3,1": 2} or {"17": 2}."""
+    if not text.startswith("{"):
+        return _numbers(text)
+    return {_cell(name): count for name, count in _json(text, dict).items()}
+
+
+def _cell(name: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in name.split(","))
+    except ValueError:
+        raise InvalidAnswerError(
+            'a cell of the table is not named by whole numbers with commas between, such as "0,3,1".'
+        ) from None
 
 
 def shown(released: Any) -> str:

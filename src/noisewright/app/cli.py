@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import noisewright
-from noisewright.app import composing, designing, linear, reproducing, saved, sweep
+from noisewright.app import composing, designing, linear, reproducing, saved, sweep, workload
 from noisewright.app.ledgers import ledgers
 from noisewright.app.output import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
 
@@ -44,6 +44,7 @@ for command, function, example in (
     ("design", designing.design, "noisewright design --epsilon 1 --sensitivity 1 --utility squared-error"),
     ("linear", linear.linear, "noisewright linear --queries queries.csv --points points.csv"),
     ("compose", composing.compose, 'noisewright compose "gaussian(sigma=40) x 1000" --delta 1e-6'),
+    ("workload", workload.workload, "noisewright workload ranges --n 64 --rho 0.1"),
     ("verify", saved.verify, "noisewright verify mechanism.json"),
     ("describe", saved.describe, "noisewright describe mechanism.json"),
     ("explain", saved.explain, "noisewright explain mechanism.json"),

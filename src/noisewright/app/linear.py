@@ -44,9 +44,9 @@ def linear(
 
     Tables are comma-separated numbers without a header, read exactly.
     """
-    query = Linear(_numbers(queries, "--queries"), people=people)
+    query = Linear(read_rows(queries, "--queries"), people=people)
     privacy = MetricPrivacy(_metric(query.size, points, distances, epsilon, scale))
-    counts = None if histogram is None else [v for row in _numbers(histogram, "--histogram") for v in row]
+    counts = None if histogram is None else [v for row in read_rows(histogram, "--histogram") for v in row]
     if counts is not None:
         query.answers(counts)
     check_places(save=save, save_report=save_report, plot=plot)
@@ -70,16 +70,17 @@ def _metric(size: int, points: Path | None, distances: Path | None, epsilon: str
     if sum(choice is not None for choice in (points, distances, epsilon)) != 1:
         raise InvalidPrivacyError("say how far apart elements are by one of --points, --distances and --epsilon.")
     if points is not None:
-        return Euclidean(_numbers(points, "--points"), "1" if scale is None else scale)
+        return Euclidean(read_rows(points, "--points"), "1" if scale is None else scale)
     if scale is not None:
         raise InvalidPrivacyError("--scale goes with --points; multiply the distances or the epsilon yourself.")
     if distances is not None:
-        return Matrix(_numbers(distances, "--distances"))
+        return Matrix(read_rows(distances, "--distances"))
     assert epsilon is not None
     return Hamming(size, epsilon)
 
 
-def _numbers(path: Path, option: str) -> list[list[str]]:
+def read_rows(path: Path, option: str) -> list[list[str]]:
+    """The cells of a table of comma-separated numbers, as they were written."""
     try:
         lines = io.StringIO(read_text(path, option, _LARGEST_FILE), newline="")
         return [[cell.strip() for cell in row] for row in csv.reader(lines) if row]

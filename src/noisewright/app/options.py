@@ -22,7 +22,7 @@ def number(text: str, *names: str) -> Any:
 
 _SENSITIVITY = number("The most that one person can change the answer; 1 for a count.", "--sensitivity")
 _CHANCE = "Allow (epsilon, delta): a small chance such as 1e-6 that epsilon fails."
-_NOTIONS = f"{', '.join(NOTIONS)} (default: pure, or approximate with --delta)"
+_NOTIONS = f"{', '.join(NOTIONS)} (default: pure, approximate with --delta, zero-concentrated with --rho alone)"
 
 AnyEpsilon = Annotated[str | None, number("How much may be learnt about one person: 0.00001 to 32.", "--epsilon")]
 Delta = Annotated[str | None, number(_CHANCE)]

@@ -69,7 +69,8 @@ def whole(text: str, option: str, wanted: str = "a whole number", *, among: rang
 
 def make_privacy(notion: str | None, given: Typed) -> privacy.Requirement:
     """The requirement of that name, with exactly the parameters it takes."""
-    name = notion or ("approximate" if "delta" in given else "pure")
+    usual = "approximate" if "delta" in given else "pure"
+    name = notion or ("zero-concentrated" if given.keys() == {"rho"} else usual)
     found: privacy.Requirement = _made("--notion", name, NOTIONS, f"{name} privacy", given)
     return found
 

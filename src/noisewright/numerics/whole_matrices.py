@@ -17,7 +17,9 @@ Wholes: TypeAlias = NDArray[Any]
 
 _FLOAT_BITS = 53
 _WORD_BITS = 62
-_INVERSE_BITS = 46
+_MOST_DIFFERENCES = 1 << 31
+_INVERSE_BITS, _LARGE_INVERSE_BITS, _LARGE = 46, 39, 512
+"""How fine an inverse is; that of a large matrix fits two pieces of a product, which takes a third of the time."""
 
 
 def bits_of(matrix: Wholes) -> int:
@@ -44,23 +46,59 @@ def product(left: Wholes, right: Wholes) -> Wholes:
     size = (_FLOAT_BITS - 1 - max(1, inner).bit_length()) // 2
     wide = bits_of(left) + bits_of(right) + inner.bit_length() > _WORD_BITS
     first, second = _pieces(left, size), _pieces(right, size)
-    total: Any = 0
-    for i, a in enumerate(first):
-        for j, b in enumerate(second):
-            part = np.rint(a @ b).astype(np.int64)
-            total = total + ((part.astype(object) << size * (i + j)) if wide else (part << size * (i + j)))
+    # Pieces of one place are added up as machine integers first: there are so few that the sums still fit.
+    places = [
+        sum(np.rint(a @ second[k - i]).astype(np.int64) for i, a in enumerate(first) if 0 <= k - i < len(second))
+        for k in range(len(first) + len(second) - 1)
+    ]
+    return _joined(places, size, wide)
+
+
+def _joined(places: list[Any], size: int, wide: bool) -> Wholes:
+    """The sum of places[k] 2^(size k): carried upwards, so that several places share a machine integer."""
+    if not wide:
+        return np.asarray(sum(part << size * k for k, part in enumerate(places)))
+    mask, carry, digits = (1 << size) - 1, 0, []
+    for part in places[:-1]:
+        carried = part + carry
+        digits.append(carried & mask)
+        carry = carried >> size
+    top = places[-1] + carry
+    together = _WORD_BITS // size
+    total = top.astype(object)
+    for end in range(len(digits), 0, -together):
+        group = digits[max(0, end - together) : end]
+        low = sum(digit << size * k for k, digit in enumerate(group))
+        total = (total << size * len(group)) + low.astype(object)
     return np.asarray(total)
 
 
 def inner_products(rows: WholeMatrix) -> list[list[int]]:
     """The products of all pairs of columns, exactly."""
-    packed = rows.packed
-    if packed is None:
-        matrix: Wholes = np.array([list(row) for row in rows], dtype=object)
-    else:
-        matrix = np.frombuffer(packed, dtype=np.int64).reshape(rows.rows, rows.columns)
+    matrix = _entries(rows)
     found: list[list[int]] = product(np.ascontiguousarray(matrix.T), matrix).tolist()
     return found
+
+
+def farthest_columns(rows: WholeMatrix, *, empty: bool) -> int | None:
+    """The largest sum of |differences| of two columns, exactly; None where that takes long.
+
+    `empty` adds a column of zeros.
+    """
+    matrix = _entries(rows)
+    if bits_of(matrix) + len(matrix).bit_length() + 1 > _WORD_BITS or matrix.size * rows.columns > _MOST_DIFFERENCES:
+        return None
+    columns = np.ascontiguousarray(matrix.T)
+    if empty:
+        columns = np.concatenate([columns, np.zeros((1, len(matrix)), dtype=np.int64)])
+    return max(int(np.abs(columns - column).sum(axis=1).max()) for column in columns)
+
+
+def _entries(rows: WholeMatrix) -> Wholes:
+    packed = rows.packed
+    if packed is None:
+        return np.array([list(row) for row in rows], dtype=object)
+    return np.frombuffer(packed, dtype=np.int64).reshape(rows.rows, rows.columns)
 
 
 def _pieces(matrix: Wholes, size: int) -> list[NDArray[np.float64]]:
@@ -108,7 +146,8 @@ def near_inverse(matrix: Wholes) -> NearInverse:
         found = np.linalg.solve(below, np.eye(size)).T / scale**0.5
     except np.linalg.LinAlgError:
         raise SolverError("the strategy is too near to a singular one; its error cannot be stated.") from None
-    bits = _INVERSE_BITS - int(np.floor(np.log2(np.abs(found).max())))
+    wanted = _INVERSE_BITS if size <= _LARGE else _LARGE_INVERSE_BITS
+    bits = wanted - int(np.floor(np.log2(np.abs(found).max())))
     whole = _rounded(found, bits)
     one = 1 << 2 * bits
     left = product(product(np.ascontiguousarray(whole.T), matrix), whole).astype(object)

@@ -2,6 +2,7 @@
 
 - queries, histogram, linear, workload: one number, several, counts by bin, linear questions about a universe or a
   table, choices
+- question_names: what the questions of a workload are called
 - sensitivity: every difference that one person can make, as a set
 - privacy, neighbours: requirements, and between which datasets they hold
 - metrics, geometry: budgets for pairs of elements

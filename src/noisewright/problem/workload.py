@@ -14,6 +14,7 @@ from noisewright.problem.linear import over_denominators, rational_rows
 from noisewright.problem.neighbours import ADD_REMOVE, REPLACE
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.queries import QUERIES
+from noisewright.problem.question_names import QuestionNames, regular_name
 from noisewright.problem.records import Family, Record, record
 
 FORMS = ("identity", "total", "prefixes", "ranges")
@@ -51,6 +52,10 @@ class Regular(Record):
         }[self.form]
         return [[Fraction(int(low <= k <= high)) for k in range(n)] for low, high in ends]
 
+    def name_of(self, index: int) -> str:
+        """What a question is called."""
+        return regular_name(self.form, self.size, index)
+
 
 @record("listed", FACTORS, error=InvalidQueryError)
 class Listed(Record):
@@ -80,6 +85,10 @@ class Listed(Record):
     def rows(self) -> list[list[Fraction]]:
         """The matrix."""
         return [[Fraction(v, d) for v in row] for row, d in zip(self.numerators, self.denominators, strict=True)]
+
+    def name_of(self, index: int) -> str:
+        """What a question is called."""
+        return f"row {index}"
 
 
 Factor: TypeAlias = Regular | Listed
@@ -116,6 +125,7 @@ class Workload(Record):
 
     One person is counted in at most `cells_per_person` different cells, once in each, and may come or leave; with
     `replace=True` the number of people is public, all are counted somewhere, and one person may move to other cells.
+    `axes` are the names of the attributes, where they have some.
     """
 
     parts: fields.Many[Part] = fields.tuple_of(fields.only(Part), least=1, most=_MOST_PARTS)
@@ -123,6 +133,9 @@ class Workload(Record):
         at_least=1, at_most=10**6, default=1, absent=1, hint=": in how many cells one person is counted"
     )
     replace: fields.Flag = fields.flag(default=False, absent=False)
+    axes: fields.Spec[Any, tuple[str, ...] | None] = fields.optional(
+        fields.tuple_of(fields.text()), default=None, absent=None
+    )
 
     @property
     def neighbours(self) -> str:
@@ -131,7 +144,7 @@ class Workload(Record):
 
     def __init__(self, matrix: Iterable[Iterable[Number]], *, cells_per_person: int = 1, replace: bool = False) -> None:
         listed = Listed(*over_denominators(rational_rows(matrix)))
-        self.born(parts=[Part([listed], 1)], cells_per_person=cells_per_person, replace=replace)
+        self.born(parts=[Part([listed], 1)], cells_per_person=cells_per_person, replace=replace, axes=None)
 
     def __post_init__(self) -> None:
         sizes = {part.size for part in self.parts}
@@ -143,6 +156,19 @@ class Workload(Record):
             )
         if not any(all(map(_asks, part.factors)) for part in self.parts):
             raise InvalidQueryError("every weight is 0, so that nothing is asked; give at least one that is not.")
+        if self.axes is not None and {len(set(self.axes))} != {len(part.factors) for part in self.parts}:
+            raise InvalidQueryError("axes needs one name for each attribute, each of them once.", axes=self.axes)
+
+    def __eq__(self, other: object) -> bool:
+        """The same questions about the same people, whatever attributes are called."""
+        return isinstance(other, Workload) and self._asked == other._asked
+
+    def __hash__(self) -> int:
+        return hash(self._asked)
+
+    @property
+    def _asked(self) -> tuple[Any, ...]:
+        return self.parts, self.cells_per_person, self.replace
 
     @classmethod
     def identity(cls, n: int, *, cells_per_person: int = 1, replace: bool = False) -> Workload:
@@ -190,20 +216,21 @@ class Workload(Record):
         ):
             chosen = _places(one, names)
             parts.append(Part([axes["identity" if i in chosen else "total"][i] for i in range(len(counts))], 1))
-        return cls._made(parts, cells_per_person, replace)
+        return cls._made(parts, cells_per_person, replace, names if all(isinstance(n, str) for n in names) else None)
 
     @classmethod
     def _regular(cls, form: str, n: int, cells_per_person: int, replace: bool) -> Workload:
         return cls._made([Part([Regular(form, n)], 1)], cells_per_person, replace)
 
     @classmethod
-    def _made(cls, parts: Iterable[Part], cells_per_person: int, replace: bool) -> Workload:
-        return cls._rebuilt({"parts": parts, "cells_per_person": cells_per_person, "replace": replace})
+    def _made(cls, parts: Iterable[Part], cells_per_person: int, replace: bool, axes: Any = None) -> Workload:
+        return cls._rebuilt({"parts": parts, "cells_per_person": cells_per_person, "replace": replace, "axes": axes})
 
     def __or__(self, other: object) -> Workload:
         if not isinstance(other, Workload):
             return NotImplemented
-        return self._made((*self.parts, *other.parts), *self._shared(other))
+        axes = self.axes if self.axes == other.axes else None
+        return self._made((*self.parts, *other.parts), *self._shared(other), axes)
 
     def __mul__(self, weight: Number | Workload) -> Workload:
         if isinstance(weight, Workload):
@@ -211,7 +238,8 @@ class Workload(Record):
         factor = parameter(weight, "weight")
         if factor <= 0:
             raise InvalidQueryError(f"weight is {show(factor)}; give a positive number.", weight=factor)
-        return self._made([Part(p.factors, p.weight * factor) for p in self.parts], self.cells_per_person, self.replace)
+        parts = [Part(p.factors, p.weight * factor) for p in self.parts]
+        return self._made(parts, self.cells_per_person, self.replace, self.axes)
 
     __rmul__ = __mul__
 
@@ -221,7 +249,9 @@ class Workload(Record):
             raise InvalidQueryError(f"the other workload is {other!r}; give a nw.Workload.", given=other)
         pairs = product(self.parts, other.parts)
         parts = [Part((*a.factors, *b.factors), a.weight * b.weight) for a, b in pairs]
-        return self._made(parts, *self._shared(other))
+        axes = (*(self.axes or ()), *(other.axes or ()))
+        named = bool(self.axes and other.axes) and len(set(axes)) == len(axes)
+        return self._made(parts, *self._shared(other), axes if named else None)
 
     def _shared(self, other: Workload) -> tuple[int, bool]:
         """Who counts as one person, which both must say alike."""
@@ -247,6 +277,11 @@ class Workload(Record):
     def dimension(self) -> int:
         """How many questions there are."""
         return sum(part.questions for part in self.parts)
+
+    @property
+    def names(self) -> QuestionNames:
+        """What each question is called, in order: `3..17`, `age=2 × sex=1`."""
+        return QuestionNames(self.parts, self.axes)
 
     @property
     def single(self) -> bool:

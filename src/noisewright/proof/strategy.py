@@ -30,6 +30,7 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.workload import Workload
 from noisewright.proof.provers import proves
+from noisewright.proof.strategy_moves import Change, squared_move, taxi_move
 from noisewright.proof.vector_gaussian import gaussian_delta
 
 Proven = tuple[Fraction, str]
@@ -76,17 +77,18 @@ def squared_reach(mechanism: GaussianStrategy) -> Fraction:
     query, rows = mechanism.query, mechanism.rows
     if isinstance(rows, DenseRows):
         return Fraction(_dense_reach(rows, query)) / mechanism.levels[0]
-    return squared_column(rows, mechanism.levels) * _people(query) ** 2
+    column = squared_column(rows, mechanism.levels)
+    if query.single:
+        return column
+    change = Change.of(query)
+    return min(change.times**2 * column, squared_move(rows, mechanism.levels, change, column))
 
 
 def taxi_reach(mechanism: LaplaceStrategy) -> Fraction:
     """At least the sum of |shift| / scale for every change that one person can make."""
-    return taxi_column(mechanism.rows, mechanism.levels) * _people(mechanism.query)
-
-
-def _people(query: Workload) -> int:
-    """How many times one person moves one cell by one, at most: lengths add up."""
-    return query.cells_per_person * (2 if query.replace else 1)
+    query, rows = mechanism.query, mechanism.rows
+    column = taxi_column(rows, mechanism.levels)
+    return column if query.single else taxi_move(rows, mechanism.levels, Change.of(query), column)
 
 
 @singledispatch
@@ -173,7 +175,7 @@ def _dense_reach(rows: DenseRows, query: Workload) -> int:
         pairs = ((i, j) for i in range(len(inner)) for j in range(i))
         apart = max((lengths[i] + lengths[j] - 2 * inner[i][j] for i, j in pairs), default=0)
         return max(apart, max(lengths) if 0 in rows.places else 0)
-    changed = _people(query)
+    changed = Change.of(query).times
     cells = Counter(rows.places)
     together = max(_largest(row, cells, changed) for row in inner)
     return int(min(changed * together, changed**2 * max(lengths)))

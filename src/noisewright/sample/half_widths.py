@@ -21,6 +21,7 @@ from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.linear_values import USUAL_PEOPLE
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy, Strategy
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, precision, upper
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS
@@ -30,11 +31,22 @@ from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Choice
 from noisewright.problem.utilities import ErrorQuantile
 from noisewright.sample.points import slip_of
-from noisewright.sample.tails import GeometricTail, NormalTail, PartTail, RoundTail, ShellTail, Tail
+from noisewright.sample.tails import (
+    GeometricTail,
+    LaplaceSumTail,
+    NormalTail,
+    PartTail,
+    RoundedSumTail,
+    RoundTail,
+    ShellTail,
+    Tail,
+)
 
 _DIGITS = 4
 _RELATIVE = Fraction(1, 2**11)
 _SHELLS = 100
+_MOST_QUESTIONS = 1 << 16
+_STD_DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +276,48 @@ def _(mechanism: ColumnGaussian) -> dict[tuple[int, ...], Group]:
         Spread(NormalTail(), mechanism.std * _length(row), sum(map(abs, row), Fraction(0)) + bias) for row, bias in rows
     )
     return {tuple(range(len(spreads))): Group(spreads)}
+
+
+@groups_of.register(GaussianStrategy)
+@groups_of.register(LaplaceStrategy)
+def _(mechanism: Strategy) -> dict[tuple[int, ...], Group]:
+    """Answers by least squares are weighted sums of independent noise, of proven variances."""
+    if mechanism.count > _MOST_QUESTIONS or not mechanism.each_known:
+        raise InvalidUtilityError(
+            f"half-widths are stated for at most {_MOST_QUESTIONS} questions, looked at one by one; those of a"
+            " release are in its `half_widths`."
+        )
+    tail, known, spreads = strategy_tail(mechanism), dict[float, Spread](), []
+    for _, values, miss in mechanism.variances():
+        for value in values.tolist():
+            if value not in known:
+                std = ball(Fraction(value) * (1 + miss)).sqrt()
+                known[value] = Spread(tail, Fraction(rounded_up(upper(std), _STD_DIGITS)))
+            spreads.append(known[value])
+    return {tuple(range(len(spreads))): Group(tuple(spreads))}
+
+
+def strategy_tail(mechanism: Strategy) -> Tail:
+    """How rarely an answer of a strategy is so many of its deviations off."""
+    least, fineness = min(mechanism.levels), mechanism.fineness
+    if isinstance(mechanism, GaussianStrategy):
+        return RoundedSumTail(1 / (least * fineness**2))
+    rate = ball(-1 / (least * fineness))
+    return LaplaceSumTail(upper(rate.expm1() ** 2 / (2 * rate.exp())))
+
+
+def deviations(mechanism: Strategy, confidence: Fraction) -> float:
+    """How many of its deviations every answer of a strategy is within, with a confidence.
+
+    Rule: sums of rounded Gaussian noise are taken for Gaussian, of the variance that counts the rounding; what rounding
+    can do at most besides is in `half_width`. Sums of Laplace noise have a tail that was proven.
+    """
+    if isinstance(mechanism, GaussianStrategy):
+        from scipy.special import ndtri
+
+        return float(ndtri(float(1 + confidence) / 2))
+    with precision():
+        return rounded_up(strategy_tail(mechanism).within(1 - confidence), _STD_DIGITS)
 
 
 def _biases(mechanism: LinearLaplace | LinearElliptical | ColumnGaussian) -> list[Fraction]:

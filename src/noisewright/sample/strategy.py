@@ -21,8 +21,10 @@ from noisewright.numerics.workloads import answers as answers_to
 from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError
 from noisewright.problem.fields import flag, whole
 from noisewright.problem.matrices import Unchanging
+from noisewright.problem.numbers import parameter
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.drawers import describe_error, drawer_for
+from noisewright.sample.half_widths import deviations
 from noisewright.sample.normal_rows import normal_rows
 from noisewright.sample.two_sided import TwoSided
 from noisewright.sample.uniform import Entropy, WordStream
@@ -89,12 +91,7 @@ class WorkloadAnswer(Unchanging):
         return self.half_widths_at(_CONFIDENCE)
 
     def half_widths_at(self, confidence: float) -> Floats:
-        """Half-widths around each answer, from its proven variance.
-
-        Rule: sums of Gaussian noise are Gaussian (rounding, far below the noise, included in the variance). Sums of
-        Laplace noise are symmetric with one mode, for which Gauss's inequality bounds the chance of more than k
-        deviations by 4 / (9 k^2).
-        """
+        """Half-widths around each answer, from its proven variance; `sample/tails.py` has the rules."""
         times = self._deviations(confidence)
         spread = self._once("spread", lambda m, noise: np.sqrt(np.concatenate([v for _, v, _ in m.variances()])))
         return np.asarray(times * spread)
@@ -120,14 +117,9 @@ class WorkloadAnswer(Unchanging):
         return AdjustedAnswer(answers_to(self._mechanism.query, table), table, added)
 
     def _deviations(self, confidence: float) -> float:
-        from scipy.special import ndtri
-
         if not isinstance(confidence, int | float | Fraction) or not 0.5 <= confidence < 1:
             raise InvalidNumberError(f"confidence is {confidence!r}; give at least 0.5 and less than 1.")
-        confidence = float(confidence)
-        if isinstance(self._mechanism, LaplaceStrategy):
-            return float(np.sqrt(4 / (9 * (1 - confidence))))
-        return float(ndtri((1 + confidence) / 2))
+        return deviations(self._mechanism, parameter(confidence, "confidence"))
 
     def _once(self, name: str, make: Any) -> Floats:
         if name not in self._kept:

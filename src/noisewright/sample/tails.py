@@ -10,12 +10,13 @@ from fractions import Fraction
 from noisewright.laws.lattice import HALF
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.balls import Ball, ball, certainly_at_most, upper, upper_gamma_share
+from noisewright.numerics.balls import Ball, ball, certainly_at_most, lower, upper, upper_gamma_share
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS
 
 _RELATIVE = Fraction(1, 2**13)
 _PIECES = 96
+_ROOMS = (3, 4, 5, 6, 8, 12)
 
 
 class Tail(ABC):
@@ -116,3 +117,63 @@ class GeometricTail(Tail):
             return certainly_at_most(self.beyond(Fraction(m)), ball(rest))
 
         return Fraction(first_true(reached, *gallop(reached, -1, 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class RoundedSumTail(Tail):
+    """A weighted sum of independent rounded Gaussian numbers, in deviations; `grain` is 1 / the least variance of one.
+
+    Rule: what rounding adds to each number has mean 0, is at most 1/2 and independent of the others, so that its sum is
+    beyond a with a chance of at most 2 e^(-2 a^2 / w), w the sum of squared weights (Hoeffding), which is at most the
+    grain where the sum has variance 1; the rest is Gaussian.
+    """
+
+    grain: Fraction
+
+    def beyond(self, t: Fraction) -> Ball:
+        return ball(min(Fraction(1), *(upper(self._split(t, room)) for room in _ROOMS)))
+
+    def _split(self, t: Fraction, room: int) -> Ball:
+        """Rounding is beyond half a root of the grain so many times, or the Gaussian rest is beyond what is left."""
+        rest = ball(t) - room * ball(self.grain / 4).sqrt()
+        beyond = (rest / ball(2).sqrt()).erfc() if bool(rest > 0) else ball(1)
+        return beyond + 2 * ball(Fraction(-(room**2), 2)).exp()
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceSumTail(Tail):
+    """A weighted sum of independent discrete Laplace numbers, in deviations; `grain` is 1 / the least variance of one.
+
+    Rule: the least of four bounds. Chebyshev's. Fourth moments: a number of variance v has the fourth cumulant
+    3 v^2 + v, so that the sum has a fourth moment of at most 6 + grain. One mode: spread over units the numbers are
+    continuous, symmetric and of one mode, and so is their sum (Wintner), of variance at most 1 + grain / 12, for which
+    Gauss's inequality holds; spreading moves it inwards by more than a with a chance of at most e^(-2 a^2 / grain)
+    (Hoeffding), whatever the sum is. Chernoff: a number has the moment generating function 1 / (1 - v (cosh s - 1)),
+    the product of such is at most 1 / (1 - the sum), and (cosh s - 1) / s^2 rises with s.
+    """
+
+    grain: Fraction
+
+    def beyond(self, t: Fraction) -> Ball:
+        if t < 1:
+            return ball(1)
+        moments = [1 / ball(t) ** 2, (6 + ball(self.grain)) / ball(t) ** 4]
+        bounds = [*moments, self._one_mode(t), self._chernoff(t)]
+        return ball(min(Fraction(1), *(upper(bound) for bound in bounds)))
+
+    def _one_mode(self, t: Fraction) -> Ball:
+        room = 3 * ball(self.grain).sqrt()
+        rest = ball(t) - room
+        if not bool(rest > 1):
+            return ball(1)
+        return ball(Fraction(4, 9)) * (1 + ball(self.grain) / 12) / rest**2 / (1 - ball(-18).exp())
+
+    def _chernoff(self, t: Fraction) -> Ball:
+        root = ball(self.grain).sqrt()
+        last = (1 + ball(self.grain)).acosh() / root
+        if not bool(last * ball(t) > 1):
+            return ball(1)
+        # Any s below the last will do; this one is near the best.
+        s = ball(lower(last - 1 / ball(t)))
+        room = 1 - ((s * root).cosh() - 1) / ball(self.grain)
+        return 2 * (-s * ball(t)).exp() / room if bool(room > 0) else ball(1)

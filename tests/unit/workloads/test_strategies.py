@@ -15,6 +15,7 @@ from noisewright.laws.rounded_normal import RoundedNormal
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.whole_matrices import near_inverse, product as whole_product
+from noisewright.proof import moves
 from noisewright.proof.strategy import squared_reach, taxi_reach
 from noisewright.sample.strategy import WorkloadAnswer
 from tests.workloads import (
@@ -62,7 +63,7 @@ def test_one_person_moves_the_rows_no_farther_than_proven(name: str):
 
 
 @pytest.mark.parametrize("name", [name for name, strategy in STRATEGIES.items() if strategy.query.size < 10])
-@pytest.mark.parametrize(("cells", "moved"), [(2, False), (1, True), (2, True)])
+@pytest.mark.parametrize(("cells", "moved"), [(2, False), (3, False), (1, True), (2, True)])
 def test_people_in_several_cells_or_replaced_move_them_no_farther_than_proven(name: str, cells: int, moved: bool):
     strategy = STRATEGIES[name]
     other = replace(strategy, query=among(strategy.query, cells, moved))
@@ -71,6 +72,57 @@ def test_people_in_several_cells_or_replaced_move_them_no_farther_than_proven(na
         <= _reach(other)
         <= _reach(strategy) * (cells * (1 + moved)) ** (2 if isinstance(strategy, M.GaussianStrategy) else 1)
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "moved"),
+    [
+        *((name, 3, False) for name in ("blocks", "cells", "Laplace blocks")),
+        *((name, 1, True) for name in ("blocks", "cells", "Laplace wavelet", "Laplace blocks", "Laplace dense")),
+    ],
+)
+def test_what_several_cells_or_a_move_cost_is_known_exactly(name: str, cells: int, moved: bool):
+    strategy = replace(STRATEGIES[name], query=among(STRATEGIES[name].query, cells, moved))
+    assert _reach(strategy) == exact_reach(strategy)
+
+
+@pytest.mark.parametrize("most", [20_000, 0])
+@pytest.mark.parametrize("name", ["residuals", "Laplace marginals"])
+def test_moving_in_a_table_of_attributes_costs_no_more_than_the_farthest_pair(
+    monkeypatch: pytest.MonkeyPatch, name: str, most: int
+):
+    monkeypatch.setattr(moves, "_MOST_PATTERNS", most)
+    strategy = replace(STRATEGIES[name], query=among(STRATEGIES[name].query, 1, True))
+    if most or name != "residuals":
+        assert _reach(strategy) == exact_reach(strategy)
+    else:
+        assert exact_reach(strategy) < _reach(strategy) < exact_reach(strategy) * Fraction(3, 2)
+
+
+@pytest.mark.parametrize("branching", [2, 3])
+@pytest.mark.parametrize("levels", [[1, 1, 1, 1], [1, 9, 2, 40], [40, 9, 1, 1], [1, 2, 4, 8], [9, 1, 30, 1]])
+@pytest.mark.parametrize(("cells", "moved"), [(2, False), (3, False), (1, True), (2, True)])
+def test_differences_of_any_levels_move_no_farther_than_proven(
+    branching: int, levels: list[int], cells: int, moved: bool
+):
+    size, height = (7, 3) if branching == 2 else (8, 2)
+    query = W.ranges(size, cells_per_person=cells, replace=moved)
+    strategy = M.GaussianStrategy(query, M.ContrastRows(size, branching), levels[: height + 1], 1000)
+    assert exact_reach(strategy) <= squared_reach(strategy) <= exact_reach(strategy) * 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "levels", "kind"),
+    [
+        (M.BlockRows(4, 2, [0, 2]), [10**6, 1], M.GaussianStrategy),
+        (M.BlockRows(4, 2, [0, 2]), [10**6, 1], M.LaplaceStrategy),
+        (M.ContrastRows(4, 2), [10**6, 10**6, 1], M.GaussianStrategy),
+        (M.ContrastRows(4, 2), [10**6, 10**6, 1], M.LaplaceStrategy),
+    ],
+)
+def test_whoever_moves_may_be_in_fewer_cells_afterwards(rows: Any, levels: list[int], kind: Any):
+    strategy = kind(W.ranges(4, cells_per_person=3, replace=True), rows, levels, 1000)
+    assert exact_reach(strategy) <= _reach(strategy) <= exact_reach(strategy) * Fraction(1001, 1000)
 
 
 def test_replacing_in_a_dense_strategy_costs_exactly_the_farthest_pair():

@@ -16,12 +16,16 @@ from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Workload
 from noisewright.search.bounds.line import least_line
 from noisewright.search.bounds.unbiased import least_unbiased
-from noisewright.search.families.optimal import best_residuals, optimum_of, worst_residuals
-from noisewright.search.families.strategies import (
+from noisewright.search.families.optimal import (
     LARGEST_EXTRA,
+    best_residuals,
+    extra_rows,
+    optimum_of,
+    worst_residuals,
+)
+from noisewright.search.families.strategies import (
     best_contrasts,
     best_tree,
-    extra_rows,
     filter_rows,
     gaussian_levels,
     gaussian_strategy,

@@ -20,7 +20,7 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.workload import Workload
 from noisewright.proof.strategy import squared_reach, taxi_reach
 from noisewright.proof.vector_gaussian import gaussian_delta
-from noisewright.search.programmes.strategy import best_blocks, best_extra_rows
+from noisewright.search.programmes.strategy import best_blocks
 
 _DIGITS = 40
 _ROW_BITS = 24
@@ -28,8 +28,6 @@ _FINE = 2**24
 _FAINT = 1e-9
 _RUNS, _WEIGHT_BITS = 32, 13
 _BRANCHINGS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
-LARGEST_EXTRA = 256
-"""How many cells a table has at most for which rows are searched one by one under pure privacy."""
 
 
 def gaussian_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence[float]) -> GaussianStrategy:
@@ -195,15 +193,10 @@ def dense_rows(strategy: Floats, places: Sequence[int]) -> DenseRows:
             break
         except np.linalg.LinAlgError:
             jitter = max(1e-12, 10 * jitter)
-    return DenseRows(_whole(rows / np.sqrt(np.diag(strategy).max())), places)
+    return DenseRows(whole_rows(rows / np.sqrt(np.diag(strategy).max())), places)
 
 
-def extra_rows(query: Workload) -> DenseRows:
-    """Each cell, and extra rows found by descent, with columns of equal taxi length."""
-    whole, below, places = merged(query)
-    return DenseRows(_whole(best_extra_rows(whole.astype(np.float64) / below)), places)
-
-
-def _whole(matrix: Floats) -> list[list[int]]:
+def whole_rows(matrix: Floats) -> list[list[int]]:
+    """Rows in whole numbers, without those that are empty."""
     rows = np.rint(np.ldexp(matrix, _ROW_BITS)).astype(np.int64)
     return [row.tolist() for row in rows if row.any()]

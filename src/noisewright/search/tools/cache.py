@@ -19,7 +19,8 @@ from noisewright.problem.records import digest
 
 _LARGEST_FILE = 2**28
 _MOST_KEPT = 256
-_DAMAGED = (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError, ArithmeticError, RecursionError)
+DAMAGED = (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError, ArithmeticError, RecursionError)
+"""What reading a file can raise that is damaged, foreign or edited."""
 
 
 class Cache:
@@ -37,8 +38,8 @@ class Cache:
         """What is known by a name, in this process or as `restore` makes it of its file's content; else None."""
         if name not in self._known and restore and self._folder:
             try:
-                found = restore(_read(self._folder / f"{name}.json.gz"))
-            except (*_DAMAGED, NoisewrightError):
+                found = restore(read_kept(self._folder / f"{name}.json.gz"))
+            except (*DAMAGED, NoisewrightError):
                 return None
             if found is not None:
                 self.put(name, found)
@@ -76,7 +77,8 @@ def forget() -> None:
     _of_process.clear()
 
 
-def _read(path: Path) -> Any:
+def read_kept(path: Path) -> Any:
+    """The content of a file; refused where its digest does not fit, or where it is too large."""
     with gzip.open(path) as file:
         text = file.read(_LARGEST_FILE + 1)
     data = json.loads(text) if len(text) <= _LARGEST_FILE else {}
