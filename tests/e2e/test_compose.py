@@ -39,6 +39,7 @@ def test_groups_cost_one_of_them(cli: Cli):
     outcome = cli("compose", "laplace(epsilon=0.5)", "laplace(epsilon=0.3)", "--groups", "1", "--delta", "0", "--json")
     assert_succeeded(outcome)
     assert json.loads(outcome.out)["epsilon"] == "1/2"
+    assert json.loads(outcome.out)["neighbours"] == "add-remove"
 
 
 def test_an_edited_plan_is_refused(cli: Cli):
@@ -61,6 +62,8 @@ def test_an_edited_plan_is_refused(cli: Cli):
         (("gaussian(sigma=1)", "--groups", "0"), "at least 1"),
         (("gaussian(sigma=1)", "--groups", "two"), "whole number|how many groups"),
         (("gaussian(sigma=1)", "--neighbours", "friends"), "neighbours is"),
+        (("gaussian(sigma=1)", "--groups", "1", "--neighbours", "replace"), "come or go"),
+        (("gaussian(sigma=1)", "--groups", "1", "--neighbours", "metric"), "come or go"),
         (("pair(epsilon=1, delta=0.1)", "--delta", "1e-6"), "gives everything away"),
         (("gaussian(sigma=1)", "--plot", "curve.txt"), "ends in"),
     ],

@@ -21,8 +21,9 @@ def compose(releases: Any, *, groups: int | None = None, neighbours: str | None 
 
     `releases` lists certified mechanisms, each alone or as (mechanism, times); also plans, events of `dp_accounting`,
     and words such as "gaussian(sigma=40) x 1000". With `groups=g` they are about disjoint groups of people, of which
-    one person is in at most g. `neighbours` says what releases that only declare a sensitivity are about
-    (`add-remove` or `replace`), where others are certified for that.
+    one person is in at most g; such a plan is about people who come or go (add-remove), whatever holds it.
+    `neighbours` says what releases that only declare a sensitivity are about (`add-remove` or `replace`), where others
+    are certified for that.
     Guarantees: every number of the composition is at or above the truth, whatever order the releases come in and
     whatever is asked because of earlier answers, as long as each release is one of the plan.
     Raises InvalidInputError for what is no release and for releases about different neighbours.
@@ -85,10 +86,13 @@ def _one_kind(parts: Parts, groups: int | None, told: str | None) -> str:
             neighbours=sorted(kinds),
         )
     kind: str = kinds.pop()
-    if groups is not None and kind not in (ADD_REMOVE, DECLARED):
+    if groups is None:
+        return kind
+    if kind not in (ADD_REMOVE, DECLARED) or told == DECLARED:
         raise InvalidInputError(
             f"disjoint groups are for people who come or go (add-remove); these releases are about {kind} neighbours,"
-            " where one person can leave one group for another.",
+            ' where one person can leave one group for another. Leave neighbours out, or say "add-remove".',
             neighbours=kind,
         )
-    return kind
+    # What is said of groups holds for people who come or go alone, so no larger plan may declare anything else.
+    return ADD_REMOVE

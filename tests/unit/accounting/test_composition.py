@@ -228,6 +228,38 @@ def test_neighbours_of_different_kinds_are_not_mixed(monkeypatch):
         nw.compose(["gaussian(sigma=3)"], neighbours="friends")
 
 
+def test_a_plan_of_groups_is_about_people_who_come_or_go_and_nothing_relabels_it():
+    groups = nw.compose(["gaussian(sigma=1)", "gaussian(sigma=1)"], groups=1)
+    assert groups.neighbours == groups.certificate.neighbours == "add-remove"
+    assert nw.compose([groups]).neighbours == "add-remove"
+    nested = nw.compose([nw.compose([groups])])
+    assert nested.neighbours == "add-remove"
+    assert nw.compose([groups, "gaussian(sigma=3)"], neighbours="add-remove").neighbours == "add-remove"
+    for told in ("replace", "metric", "declared"):
+        for inner in (groups, nested):
+            with pytest.raises(InvalidInputError, match=f"add-remove, {told}"):
+                nw.compose([inner], neighbours=told)
+        with pytest.raises(InvalidInputError, match="come or go"):
+            nw.compose(["gaussian(sigma=1)"], groups=1, neighbours=told)
+        with pytest.raises(InvalidInputError):
+            nw.compose(["gaussian(sigma=5)"], neighbours=told).plus(groups)
+    with pytest.raises(InvalidInputError, match="add-remove, declared"):
+        nw.compose([groups, "gaussian(sigma=3)"])
+
+
+@pytest.mark.parametrize("told", ["declared", "replace", "metric"])
+def test_a_file_does_not_relabel_a_plan_of_groups(told):
+    groups = nw.compose(["gaussian(sigma=1)", "gaussian(sigma=1)"], groups=1)
+    with pytest.raises(MechanismFileError, match="come or go"):
+        nw.Composition.from_dict(sealed({**groups.to_dict(), "neighbours": told}))
+    outer = nw.compose([groups]).to_dict()
+    with pytest.raises(MechanismFileError, match="different neighbours"):
+        nw.Composition.from_dict(sealed({**outer, "neighbours": told}))
+    outer["parts"][0]["plan"] = sealed({**groups.to_dict(), "neighbours": told})
+    with pytest.raises(MechanismFileError, match="come or go"):
+        nw.Composition.from_dict(sealed({**outer, "neighbours": told}))
+
+
 def test_compositions_and_their_certificates_come_from_compose_alone():
     plan = nw.compose("gaussian(sigma=3)")
     with pytest.raises(UncertifiedError):
