@@ -31,6 +31,8 @@ from noisewright.proof.profiles import Profile
 
 GUARD = 32
 _MOST_CELLS = 1 << 20
+_MOST_DOTS = 1 << 15
+_ROUNDS = 8
 
 
 class Above:
@@ -83,11 +85,28 @@ def _shares(step: Fraction, bits: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=1024)
 def dots(profile: Profile, grid: Grid, level: int, copies: int) -> Losses:
-    """The losses of one release on cells of a level, of which so many copies are going to be multiplied."""
+    """The losses of one release on cells of a level, of which so many copies are going to be multiplied.
+
+    On wider cells where those would be too many.
+    """
+    level, last = fitting(profile, grid, level, grid.tail_bits + max(copies - 1, 0).bit_length())
     step = grid.step(level)
-    last = cells_to_the_end(profile, step, grid.tail_bits + max(copies - 1, 0).bit_length())
     values = profile.deltas([j * step for j in range(last + 1)], grid.mass_bits + GUARD)
     return dots_of_values(values, grid, level, profile.spread**2)
+
+
+def fitting(profile: Profile, grid: Grid, level: int, tail_bits: int) -> tuple[int, int]:
+    """The level, raised until so many cells as can be added up reach to the end, and how many they are.
+
+    Wherever the cells end, what the profile keeps there counts as lost altogether; so any number of them is safe.
+    """
+    last = cells_to_the_end(profile, grid.step(level), tail_bits)
+    for _ in range(_ROUNDS):
+        if last <= _MOST_DOTS:
+            break
+        level += (last // _MOST_DOTS).bit_length()
+        last = cells_to_the_end(profile, grid.step(level), tail_bits)
+    return level, min(last, _MOST_DOTS)
 
 
 def cells_to_the_end(profile: Profile, step: Fraction, tail_bits: int) -> int:

@@ -7,7 +7,7 @@ lower bounds P_j of P(S_j) and upper bounds Q_j of Q(S_j): the lines P_j - a Q_j
 but not at it; those of hardly any mass count with a neighbour. The bin at x = j h holds the atom j and perhaps parts of
 its neighbours: a run of cells, of which the outer ones may be divided between two bins. If it holds p and q with
 p >= e^(x - SLACK) q, then p is kept and q forgotten: q becomes e^(SLACK - x) p, which is at least as large. The bins
-from one on then make a line that is nowhere above a mixture of the lines above. So with losses lowered by SLACK, which
+from one on, which hold all atoms from one on, then make a line that is nowhere above a mixture of the lines above. So with losses lowered by SLACK, which
 whoever reads the result does for all releases at once, the masses are below the pair. Noise that falls outward has
 atoms a little nearer to 0 than their bins: on the right each bin borrows from the next atom until p = e^x q, on the
 left it takes from the one before until p = e^x q. So nothing is lowered by the order of a cell, and what drawing
@@ -193,11 +193,14 @@ def _filled(atoms: list[Atom], rates: dict[int, int], bits: int) -> dict[int, in
     middle = next((i for i, (place, _, _) in enumerate(atoms) if place >= 0), len(atoms))
     parts = _lent_to_the_left(atoms[middle:], rates, bits)
     parts = _taken_from_the_left(atoms[:middle], rates, bits) + parts
+    last: int | None = None
     for (place, _, _), part in zip(atoms, parts, strict=True):
         found = next((b for b in (place, place - 1) if _excess(part, rates[b], bits) >= 0), None)
-        if found is None:
+        # The bins from one on must be an upper set of the atoms, so none may lie below that of an atom before it.
+        if found is None or (last is not None and found < last):
             return None
         filled[found] += part[0]
+        last = found
     return filled
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from noisewright.accounting.certificate import MAKER
 from noisewright.accounting.composition import Composition
+from noisewright.accounting.counts import DEEPEST, LARGEST_LOSS, MOST_RELEASES, MOST_TIMES, times_of
 from noisewright.accounting.lattice import Grid
 from noisewright.accounting.reading import read_parts
-from noisewright.accounting.structure import Parts
+from noisewright.accounting.structure import Parts, depth_of, size_of
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.neighbours import ADD_REMOVE, DECLARED, WORDS
 from noisewright.problem.numbers import whole_number
-
-MOST_TIMES = 10**6
 
 
 def compose(releases: Any, *, groups: int | None = None, neighbours: str | None = None) -> Composition:
@@ -39,6 +39,7 @@ def made(
     parts: Parts, groups: int | None, neighbours: str | None, grids: tuple[Grid, ...] | None = None
 ) -> Composition:
     """The composition of parts that were read."""
+    _require_size(parts, groups)
     return Composition(MAKER, parts, groups, _one_kind(parts, groups, neighbours), grids)
 
 
@@ -46,21 +47,44 @@ def longer(plan: Composition, release: Any, times: int) -> tuple[Composition, Pa
     """A plan with more releases on the same grids, and those releases."""
     if plan.groups is not None:
         raise InvalidInputError("this plan is about disjoint groups; compose it again with one group more.")
-    more = _checked([(thing, count * times) for thing, count in read_parts(release)])
+    more = _checked(read_parts(release, times_of(times)))
     told = None if plan.neighbours == DECLARED else plan.neighbours
     return made((*plan.parts, *more), None, told, plan.certificate.grids), more
 
 
 def _checked(parts: Any) -> Parts:
-    found = []
-    for thing, times in parts:
-        count = whole_number(times, "times")
-        if not 1 <= count <= MOST_TIMES:
-            raise InvalidInputError(f"times is {count}; give a whole number from 1 to {MOST_TIMES}.", times=count)
-        found.append((thing, count))
-    if not found:
+    if not parts:
         raise InvalidInputError("there is nothing to compose; give at least one release.")
-    return tuple(found)
+    for thing, _ in parts:
+        require_bearable(thing)
+    return tuple(parts)
+
+
+def require_bearable(thing: Any) -> None:
+    """Refuse a release whose losses are beyond what anyone can mean."""
+    if isinstance(thing, Composition):
+        return
+    profile = thing.profile()
+    try:
+        size = max(profile.spread, float(profile.largest or 0))
+    except OverflowError:
+        size = math.inf
+    if size > LARGEST_LOSS:
+        raise InvalidInputError(
+            f"{thing.label}: its privacy loss is about {size:.3g}, which hides nothing; give noise whose loss is at most"
+            f" {LARGEST_LOSS}, in the same unit as the sensitivity."
+        )
+
+
+def _require_size(parts: Parts, groups: int | None) -> None:
+    """Refuse more releases than can be meant, and plans in plans in plans that no file could hold."""
+    if (depth := depth_of(parts)) > DEEPEST:
+        raise InvalidInputError(f"this plan holds plans in plans {depth} deep; at most {DEEPEST}: compose their releases.")
+    if (size := size_of(parts, groups)) > MOST_RELEASES:
+        raise InvalidInputError(
+            f"this plan has {size} releases, those of the plans in it included; at most {MOST_RELEASES} are added up.",
+            releases=size,
+        )
 
 
 def _groups(groups: Any) -> int:

@@ -131,7 +131,14 @@ class Composition(Unchanging):
             lows = [max(Fraction(0), low - moved) for low, moved in found if low is not None]
         if not lows:
             return Bracket(None, upper, "none is known for every release")
-        return Bracket(min(upper, max(lows)), upper, _SHARED)
+        if (low := max(lows)) > upper:
+            raise UncertifiedError(
+                f"the lower end {show(low)} came out above the upper end {show(upper)}, so that one of the two proofs is"
+                " wrong; use neither, and report this problem.",
+                lower=low,
+                upper=upper,
+            )
+        return Bracket(low, upper, _SHARED)
 
     def renyi(self, alpha: Number) -> Fraction:
         """An upper bound of the Renyi divergence of an order: the proven bounds of the releases, added up."""

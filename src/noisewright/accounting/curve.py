@@ -48,6 +48,8 @@ class Curve:
         """The value at an epsilon of any sign: at most 1 from above, at least 0 from below."""
         place = min(max(0, math.floor(epsilon / self.step) + 1 - self.first), len(self.tails) - 1)
         one = 1 << self.bits
+        if not self.faded[place]:
+            return Fraction(min(one, self.infinite + self.tails[place]), one)
         with precision(self.bits + _GUARD):
             weight = ball(epsilon - (self.first + place) * self.step).exp()
             if self.up:

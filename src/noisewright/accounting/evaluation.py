@@ -7,11 +7,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from noisewright.accounting.above import ABOVE, cells_to_the_end, dots
+from noisewright.accounting.above import ABOVE, dots, fitting
 from noisewright.accounting.below import BELOW, SLACK, bins
 from noisewright.accounting.grids import Leaf, level_of
 from noisewright.accounting.lattice import Grid, Losses, power, product, together
 from noisewright.accounting.releases import Pairs
+
+
+_LARGEST_BELOW = 512
+"""Losses beyond it take too many digits: masses as small as e^-loss are kept apart from below."""
 
 
 def losses_above(leaves: Sequence[Leaf], grid: Grid) -> Losses:
@@ -40,8 +44,10 @@ def losses_below(pairs: Pairs, grid: Grid) -> Losses | None:
         return Losses(0, 0, [1 << grid.mass_bits], 0, 0.0)
     found = []
     for pair, profile, times in pairs:
-        level = level_of(profile, grid)
-        cells = max(1, cells_to_the_end(profile, grid.step(level), grid.tail_bits + times.bit_length()))
+        level, reached = fitting(profile, grid, level_of(profile, grid), grid.tail_bits + times.bit_length())
+        cells = max(1, reached)
+        if cells * grid.step(level) > _LARGEST_BELOW:
+            return None
         one = bins(pair, grid, level, cells, profile.spread**2, profile.largest)
         if one is None:
             return None

@@ -20,6 +20,7 @@ _CELL_BITS = 24
 _FINER = 2
 _FEW = 64
 _MOST_LATTICE_CELLS = 1 << 13
+_LEAST_UNIT = Fraction(1, 1 << 64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def chosen(leaves: Sequence[Leaf], depth: Depth) -> Grid:
     """The lattice for these releases.
 
     Its unit is below every release's own spread by the fineness; atoms, and losses that are reached at the most, fall
-    on it where one lattice holds them all. Plans of few releases can afford finer cells.
+    on it where one lattice holds them all. Losses of less than its least unit share a cell, which is safe. Plans of few releases can afford finer cells.
     """
     count = sum(times for _, times in leaves)
     fineness = depth.fineness / _FINER if count <= _FEW else depth.fineness
@@ -57,12 +58,14 @@ def _unit(profiles: Sequence[Profile], fineness: Fraction) -> Fraction:
     anchors = [anchor for profile in profiles if (anchor := profile.lattice or profile.largest)]
     spreads = [profile.spread for profile in profiles if profile.spread > 0]
     if not spreads:
-        return anchors[0] if anchors else Fraction(1)
+        return max(anchors[0], _LEAST_UNIT) if anchors else Fraction(1)
     common = reduce(_common, anchors) if anchors else None
+    if common is not None and common < _LEAST_UNIT:
+        common = None
     free = [profile.spread for profile in profiles if profile.lattice is None and profile.spread > 0]
     if common is not None and not free and max(_cells(profile, common) for profile in profiles) <= _MOST_LATTICE_CELLS:
         return common
-    wanted = _short(float(fineness) * min(free or spreads))
+    wanted = max(_short(float(fineness) * min(free or spreads)), _LEAST_UNIT)
     if common is not None:
         # By a power of two, so that atoms stay where they are while cells are widened.
         unit = common / (1 << max(0, math.ceil(math.log2(common / wanted))))
@@ -71,8 +74,8 @@ def _unit(profiles: Sequence[Profile], fineness: Fraction) -> Fraction:
     return wanted
 
 
-def _cells(profile: Profile, step: Fraction) -> float:
-    return float((profile.largest or 16 * Fraction(profile.spread)) / step)
+def _cells(profile: Profile, step: Fraction) -> Fraction:
+    return (profile.largest or 16 * Fraction(profile.spread)) / step
 
 
 def _common(a: Fraction, b: Fraction) -> Fraction:

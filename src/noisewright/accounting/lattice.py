@@ -25,6 +25,7 @@ from typing import Protocol
 from noisewright.numerics.balls import convolved
 
 _MOST_REFINED = 4
+_MOST_CELLS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,10 @@ def product(left: Losses, right: Losses, grid: Grid, side: Side, copies: int) ->
     infinite = -(-infinite >> bits) if side.up else infinite >> bits
     found = Losses(level, one.first + other.first, masses, infinite, left.variance + right.variance)
     found = side.trimmed(found, grid, copies)
-    return widened(found, grid, side, grid.level(found.variance))
+    found = widened(found, grid, side, grid.level(found.variance))
+    while len(found.masses) > _MOST_CELLS:
+        found = side.coarser(found, grid)
+    return found
 
 
 def _alike(left: Losses, right: Losses, grid: Grid, side: Side) -> tuple[Losses, Losses]:
@@ -107,7 +111,8 @@ def _alike(left: Losses, right: Losses, grid: Grid, side: Side) -> tuple[Losses,
         right, left = _alike(right, left, grid, side)
         return left, right
     gap = right.level - left.level
-    if 0 < gap <= _MOST_REFINED and 4 * sum(map(bool, left.masses)) < len(left.masses):
+    short = len(right.masses) << min(gap, _MOST_REFINED) <= 2 * _MOST_CELLS
+    if 0 < gap <= _MOST_REFINED and short and 4 * sum(map(bool, left.masses)) < len(left.masses):
         return left, _refined(right, gap)
     return widened(left, grid, side, right.level), right
 

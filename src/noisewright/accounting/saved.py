@@ -7,8 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from noisewright.accounting.compose import made
+from noisewright.accounting.compose import made, require_bearable
 from noisewright.accounting.composition import Composition
+from noisewright.accounting.counts import DEEPEST, MOST_PARTS, MOST_TIMES
 from noisewright.accounting.grids import DEPTHS, chosen
 from noisewright.accounting.lattice import Grid
 from noisewright.accounting.releases import release_from_dict
@@ -22,19 +23,19 @@ FORMAT = "noisewright plan, version 1"
 CLAIMED = tuple(Fraction(1, 10**n) for n in (3, 6, 9, 12, 15))
 _FIELDS = {"parts", "groups", "neighbours", "grids", "claims"}
 _FACTOR = 16
-_MOST_PARTS = 100_000
-_DEEPEST = 8
 
 
 def plan_to_dict(plan: Composition) -> dict[str, Any]:
     """Plain data with a digest of the whole content."""
+    # Claims are what is proven when the plan is composed at once, as whoever reads the file will.
+    afresh = made(plan.parts, plan.groups, plan.neighbours, plan.certificate.grids)
     content = {
         "format": FORMAT,
         "parts": [{"times": times, **_plain(thing)} for thing, times in plan.parts],
         "groups": plan.groups,
         "neighbours": plan.neighbours,
         "grids": [_plain_grid(grid) for grid in plan.certificate.grids],
-        "claims": [[str(delta), str(epsilon)] for delta, epsilon in _claims(plan)],
+        "claims": [[str(delta), str(epsilon)] for delta, epsilon in _claims(afresh)],
     }
     return {**content, "digest": digest(content)}
 
@@ -53,12 +54,11 @@ def _plain_grid(grid: Grid) -> dict[str, Any]:
 
 
 def _claims(plan: Composition) -> list[tuple[Fraction, Fraction]]:
-    """Epsilons that are proven when the plan is composed at once, as whoever reads the file will."""
-    afresh = made(plan.parts, plan.groups, plan.neighbours, plan.certificate.grids)
+    """The deltas at which an epsilon is proven, and that epsilon."""
     found = []
     for delta in CLAIMED:
         try:
-            found.append((delta, afresh.epsilon(delta)))
+            found.append((delta, plan.epsilon(delta)))
         except UncertifiedError:
             continue
     return found
@@ -70,19 +70,22 @@ def plan_from_dict(data: Mapping[str, Any], depth: int = 0) -> Composition:
     Guarantees: returns only if the digest fits, every release is certified anew, and every claimed epsilon is proven.
     """
     check_seal(data, "plan", FORMAT, _FIELDS)
-    if depth > _DEEPEST:
-        raise MechanismFileError(f"the plan holds plans in plans more than {_DEEPEST} deep; refused.")
+    if depth > DEEPEST:
+        raise MechanismFileError(f"the plan holds plans in plans more than {DEEPEST} deep; refused.")
     with reading("plan"):
-        if len(data["parts"]) > _MOST_PARTS:
-            raise MechanismFileError(f"the plan has more than {_MOST_PARTS} parts; refused.")
+        if len(data["parts"]) > MOST_PARTS:
+            raise MechanismFileError(f"the plan has more than {MOST_PARTS} parts; refused.")
         parts = tuple((_thing(one, depth), _count(one["times"])) for one in data["parts"])
         groups = None if data["groups"] is None else _count(data["groups"])
         grids = tuple(_grid(one) for one in data["grids"])
         plan = made(parts, groups, data["neighbours"], grids)
         _check_grids(plan)
+        known = _claims(plan)
         claims = [(exact_text(delta), exact_text(epsilon)) for delta, epsilon in data["claims"]]
-        for delta, epsilon in claims:
-            if (proven := plan.epsilon(delta)) > epsilon:
+        if [delta for delta, _ in claims] != [delta for delta, _ in known]:
+            raise MechanismFileError("the claims of the plan are not at the deltas at which it has an epsilon; refused.")
+        for (delta, epsilon), (_, proven) in zip(claims, known, strict=True):
+            if proven > epsilon:
                 raise MechanismFileError(
                     f"epsilon is {show(epsilon)} at delta = {show(delta)} in the file, but {show(proven)} is what can"
                     " be proven; refused."
@@ -95,11 +98,13 @@ def _thing(data: Mapping[str, Any], depth: int) -> Any:
         return plan_from_dict(data["plan"], depth + 1)
     if set(data) != {"times", "release"}:
         raise MechanismFileError("a part of the plan is neither a release nor a plan; refused.")
-    return release_from_dict(data["release"])
+    release = release_from_dict(data["release"])
+    require_bearable(release)
+    return release
 
 
 def _count(value: Any) -> int:
-    if type(value) is not int or not 1 <= value <= 10**6:
+    if type(value) is not int or not 1 <= value <= MOST_TIMES:
         raise MechanismFileError(f"the plan says {value!r:.20} where a number of times from 1 to a million belongs.")
     return value
 

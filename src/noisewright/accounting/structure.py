@@ -84,6 +84,17 @@ def counted(leaves: Sequence[Leaf]) -> list[Leaf]:
     return list(found.items())
 
 
+def size_of(parts: Parts, groups: int | None) -> int:
+    """How many releases are added up, those of plans counted as often as they are made; of groups the largest."""
+    sizes = [times * (size_of(thing.parts, thing.groups) if hasattr(thing, "parts") else 1) for thing, times in parts]
+    return sum(sizes) if groups is None else groups * max(sizes, default=0)
+
+
+def depth_of(parts: Parts) -> int:
+    """How many plans are inside each other."""
+    return max((1 + depth_of(thing.parts) for thing, _ in parts if hasattr(thing, "parts")), default=0)
+
+
 def end_of(leaves: Sequence[Leaf]) -> tuple[Fraction | None, Fraction]:
     """The sum of the largest losses, None where there is none, and what may be lost beyond it.
 

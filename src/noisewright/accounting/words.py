@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from noisewright.accounting.counts import times_of
 from noisewright.accounting.releases import Noise, Pair, Proven
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.gaussian import Gaussian
@@ -16,8 +17,11 @@ from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
 from noisewright.sample.certified import Certified
 
-_CALL = re.compile(r"\s*(?P<name>[A-Za-z][\w-]*)\s*\((?P<given>[^()]*)\)\s*(?:[x×*]\s*(?P<times>[\d_]+)\s*)?")
-_FILE = re.compile(r"(?P<path>.*?\.json)\s*(?:\s[x×*]\s*(?P<times>[\d_]+)\s*)?")
+_TIMES = r"(?P<times>[0-9]+(?:_[0-9]+)*)"
+_CALL = re.compile(
+    rf"\s*(?P<name>[A-Za-z][A-Za-z0-9_-]*)\s*\((?P<given>[ -'*-~]*)\)\s*(?:[x×*]\s*{_TIMES}\s*)?"
+)
+_FILE = re.compile(rf"(?P<path>.*?\.json)\s*(?:\s[x×*]\s*{_TIMES}\s*)?")
 _LONGEST = 1000
 _ONE = Fraction(1)
 
@@ -35,7 +39,7 @@ def parts_of_words(text: str) -> list[tuple[Any, int]]:
 
 
 def _times(text: str | None) -> int:
-    return 1 if text is None else int(text)
+    return 1 if text is None else times_of(int(text))
 
 
 def _named(name: str, given: str) -> Any:

@@ -28,7 +28,7 @@ class RenyiProfile:
 
     @property
     def largest(self) -> Fraction | None:
-        return None
+        return None if self.divergence else NOTHING
 
     @property
     def lost(self) -> Fraction:
@@ -39,6 +39,8 @@ class RenyiProfile:
         return None
 
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
+        if not self.divergence:
+            return [0] * len(epsilons)
         return [math.ceil(renyi_to_approximate(self.order, self.divergence, e) * (1 << bits)) for e in epsilons]
 
 
@@ -58,7 +60,7 @@ class ConcentratedProfile:
 
     @property
     def largest(self) -> Fraction | None:
-        return None
+        return None if self.rho else NOTHING
 
     @property
     def lost(self) -> Fraction:
@@ -69,4 +71,6 @@ class ConcentratedProfile:
         return None
 
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
+        if not self.rho:
+            return [0] * len(epsilons)
         return [math.ceil(concentrated_to_approximate(self.rho, e) * (1 << bits)) for e in epsilons]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -50,6 +51,13 @@ def test_words_name_a_release_and_how_often(text, release, times):
         ("gaussian(sigma=1) x", "is no release"),
         ("gaussian(sigma=1) x -3", "is no release"),
         ("gaussian(sigma=1) x 0", "from 1 to"),
+        ("gaussian(sigma=1) x _", "is no release"),
+        ("gaussian(sigma=1) x 1__0", "is no release"),
+        ("gaussian(sigma=1) x \u0663", "is no release"),
+        ("gaussian(sigma=\u0661)", "is no release"),
+        ("gaussian(sigma=1) x " + "9" * 900, "from 1 to"),
+        ("gaussian(sigma=1e-400)", "hides nothing"),
+        ("laplace(epsilon=1e300)", "hides nothing"),
         ("gaussian()", "not complete"),
         ("gaussian(scale=1)", "each once as name=number"),
         ("gaussian(sigma=1, sigma=2)", "each once"),
@@ -115,6 +123,56 @@ def test_events_without_a_proof_are_refused():
     ):
         with pytest.raises(InvalidInputError):
             nw.compose(wrong)
+
+
+def itself(name, field, held=lambda one: one, **more):
+    found = event(name, **{field: None}, **more)
+    setattr(found, field, held(found))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (itself("Composed", "events", lambda one: [one]), "hold themselves"),
+        (itself("Composed", "events", lambda one: [one, one]), "hold themselves"),
+        (itself("SelfComposed", "event", count=1), "hold themselves"),
+        (itself("SelfComposed", "event", count=2), "at most 1000000 times"),
+        (event("Composed", events=[event("NoOp")] * 100_001), "more than 100000 events"),
+        (event("Composed", events=None), "are of type NoneType"),
+        (event("Composed"), "has no events"),
+        (event("Gaussian"), "has no noise_multiplier"),
+        (event("DiscreteLaplace", noise_parameter=1), "has no sensitivity"),
+        (event("SelfComposed", event=event("NoOp")), "has no count"),
+        (event("SelfComposed", event=event("NoOp"), count=-1), "from 1 to"),
+        (event("SelfComposed", event=event("SelfComposed", event=event("NoOp"), count=-2), count=-3), "from 1 to"),
+        ((event("SelfComposed", event=event("Gaussian", noise_multiplier=1), count=1000), 1001), "at most 1000000"),
+    ],
+)
+def test_events_that_have_no_end_or_lack_something_are_refused(wrong, words):
+    with pytest.raises(InvalidInputError, match=words):
+        nw.compose(wrong)
+
+
+def test_lists_that_hold_themselves_are_refused():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(InvalidInputError, match="holds itself"):
+        nw.compose(endless)
+    with pytest.raises(InvalidInputError, match="more than 100000 releases"):
+        nw.compose(itertools.repeat("gaussian(sigma=1)"))
+
+
+@pytest.mark.parametrize("times", [-1, 0, 10**6 + 1])
+def test_every_number_of_times_counts_by_itself(times):
+    plan = nw.compose("gaussian(sigma=1)")
+    for given in ([("gaussian(sigma=1)", times)], [([("gaussian(sigma=1)", -1)], times)]):
+        with pytest.raises(InvalidInputError, match="from 1 to"):
+            nw.compose(given)
+        with pytest.raises(InvalidInputError, match="from 1 to"):
+            plan.plus(given, -1)
+    with pytest.raises(InvalidInputError, match="from 1 to"):
+        plan.plus("gaussian(sigma=1)", times)
 
 
 def test_events_are_those_of_the_library_itself():
