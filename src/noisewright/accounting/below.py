@@ -5,13 +5,13 @@ lower bounds P_j of P(S_j) and upper bounds Q_j of Q(S_j): the lines P_j - a Q_j
 
 *Bins.* The cells between the sets are atoms of masses p_j = P_j - P_(j+1) and q_j = Q_j - Q_(j+1), with losses near j h
 but not at it; those of hardly any mass count with a neighbour. The bin at x = j h holds the atom j and perhaps parts of
-its neighbours: a run of cells, of which the outer ones may be divided between two bins. If it holds p and q with
-p >= e^(x - SLACK) q, then p is kept and q forgotten: q becomes e^(SLACK - x) p, which is at least as large. The bins
-from one on, which hold all atoms from one on, then make a line that is nowhere above a mixture of the lines above. So with losses lowered by SLACK, which
-whoever reads the result does for all releases at once, the masses are below the pair. Noise that falls outward has
-atoms a little nearer to 0 than their bins: on the right each bin borrows from the next atom until p = e^x q, on the
-left it takes from the one before until p = e^x q. So nothing is lowered by the order of a cell, and what drawing
-together costs is of second order. An atom that cannot borrow enough falls to the bin below.
+its neighbours: a run of cells, of which the outer ones may be divided between two bins. If it holds p and q with p >=
+e^(x - SLACK) q, then p is kept and q forgotten: q becomes e^(SLACK - x) p, which is at least as large. The bins from
+one on, which hold all atoms from one on, then make a line that is nowhere above a mixture of the lines above. So with
+losses lowered by SLACK, which whoever reads the result does for all releases at once, the masses are below the pair.
+Noise that falls outward has atoms a little nearer to 0 than their bins: on the right each bin borrows from the next
+atom until p = e^x q, on the left it takes from the one before until p = e^x q. So nothing is lowered by the order of a
+cell, and what drawing together costs is of second order. An atom that cannot borrow enough falls to the bin below.
 
 *Coarser.* An odd place lies between two even ones. Of its mass, one part goes down (where its loss is more than is
 needed) and one part up (where it is less): g up needs at least g e^h coming down to the same place, since

@@ -79,7 +79,9 @@ def require_bearable(thing: Any) -> None:
 def _require_size(parts: Parts, groups: int | None) -> None:
     """Refuse more releases than can be meant, and plans in plans in plans that no file could hold."""
     if (depth := depth_of(parts)) > DEEPEST:
-        raise InvalidInputError(f"this plan holds plans in plans {depth} deep; at most {DEEPEST}: compose their releases.")
+        raise InvalidInputError(
+            f"this plan holds plans in plans {depth} deep; at most {DEEPEST}: compose their releases."
+        )
     if (size := size_of(parts, groups)) > MOST_RELEASES:
         raise InvalidInputError(
             f"this plan has {size} releases, those of the plans in it included; at most {MOST_RELEASES} are added up.",

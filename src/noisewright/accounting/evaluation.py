@@ -13,7 +13,6 @@ from noisewright.accounting.grids import Leaf, level_of
 from noisewright.accounting.lattice import Grid, Losses, power, product, together
 from noisewright.accounting.releases import Pairs
 
-
 _LARGEST_BELOW = 512
 """Losses beyond it take too many digits: masses as small as e^-loss are kept apart from below."""
 

@@ -83,7 +83,9 @@ def plan_from_dict(data: Mapping[str, Any], depth: int = 0) -> Composition:
         known = _claims(plan)
         claims = [(exact_text(delta), exact_text(epsilon)) for delta, epsilon in data["claims"]]
         if [delta for delta, _ in claims] != [delta for delta, _ in known]:
-            raise MechanismFileError("the claims of the plan are not at the deltas at which it has an epsilon; refused.")
+            raise MechanismFileError(
+                "the claims of the plan are not at the deltas at which it has an epsilon; refused."
+            )
         for (delta, epsilon), (_, proven) in zip(claims, known, strict=True):
             if proven > epsilon:
                 raise MechanismFileError(

@@ -18,9 +18,7 @@ from noisewright.problem.numbers import parameter
 from noisewright.sample.certified import Certified
 
 _TIMES = r"(?P<times>[0-9]+(?:_[0-9]+)*)"
-_CALL = re.compile(
-    rf"\s*(?P<name>[A-Za-z][A-Za-z0-9_-]*)\s*\((?P<given>[ -'*-~]*)\)\s*(?:[x×*]\s*{_TIMES}\s*)?"
-)
+_CALL = re.compile(rf"\s*(?P<name>[A-Za-z][A-Za-z0-9_-]*)\s*\((?P<given>[ -'*-~]*)\)\s*(?:[x×*]\s*{_TIMES}\s*)?")
 _FILE = re.compile(rf"(?P<path>.*?\.json)\s*(?:\s[x×*]\s*{_TIMES}\s*)?")
 _LONGEST = 1000
 _ONE = Fraction(1)

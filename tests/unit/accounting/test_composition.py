@@ -134,7 +134,7 @@ def test_losses_of_very_different_sizes_end_on_wider_cells_and_stay_above_the_tr
 def test_wider_cells_are_above_the_truth_at_every_epsilon():
     plan = nw.compose(["laplace(epsilon=5000)"])
     for epsilon in (1, 1000, 4900, 4990, 4999):
-        # Half of the noise loses everything; between, e^-t with t half of what is missing.
+        # Laplace noise is known in closed form.
         truth = 1 - math.exp((epsilon - 5000) / 2)
         assert truth * (1 - 1e-12) <= plan.delta(epsilon) <= min(1, truth + 0.01)
 

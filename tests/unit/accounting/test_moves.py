@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from noisewright.accounting.above import ABOVE, GUARD, cells_to_the_end, dots, dots_of_values
-from noisewright.accounting.below import BELOW, SLACK, bins
+from noisewright.accounting.below import BELOW, SLACK, _filled, bins
 from noisewright.accounting.curve import Curve
 from noisewright.accounting.lattice import Grid, Losses, power, product, together
 from noisewright.accounting.pairs import GaussianLosses, ResponseLosses
@@ -219,3 +219,13 @@ def test_tails_end_where_a_profile_does():
     last = cells_to_the_end(gaussian, Fraction(1, 10), 20)
     bounds = gaussian.deltas([Fraction(last, 10), Fraction(last - 1, 10)], 30)
     assert bounds[0] <= 1 << 10 < bounds[1]
+
+
+def test_an_atom_never_falls_below_the_bin_of_one_before_it():
+    bits = 64
+    rates = {b: math.ceil(math.exp(b / 10) * (1 << bits)) for b in range(-3, 4)}
+    enough, lacking = (1 << 40, 1 << 39), (1 << 40, 1 << 40)
+    assert _filled([(1, *lacking), (1, *enough)], rates, bits) is not None
+    assert _filled([(1, *enough), (2, *enough)], rates, bits) == {1: 1 << 40, 2: 1 << 40}
+    # The second atom lacks for the bin of the first; below it, the bins from 1 on would leave it out.
+    assert _filled([(1, *enough), (1, *lacking)], rates, bits) is None
