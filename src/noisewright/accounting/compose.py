@@ -71,8 +71,8 @@ def require_bearable(thing: Any) -> None:
         size = math.inf
     if size > LARGEST_LOSS:
         raise InvalidInputError(
-            f"{thing.label}: its privacy loss is about {size:.3g}, which hides nothing; give noise whose loss is at most"
-            f" {LARGEST_LOSS}, in the same unit as the sensitivity."
+            f"{thing.label}: its privacy loss is about {size:.3g}, which hides nothing; give noise whose loss is at"
+            f" most {LARGEST_LOSS}, in the same unit as the sensitivity."
         )
 
 

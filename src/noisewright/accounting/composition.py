@@ -133,7 +133,7 @@ class Composition(Unchanging):
             return Bracket(None, upper, "none is known for every release")
         if (low := max(lows)) > upper:
             raise UncertifiedError(
-                f"the lower end {show(low)} came out above the upper end {show(upper)}, so that one of the two proofs is"
+                f"the lower end {show(low)} came out above the upper end {show(upper)}, so that one of the proofs is"
                 " wrong; use neither, and report this problem.",
                 lower=low,
                 upper=upper,

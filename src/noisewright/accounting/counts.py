@@ -28,7 +28,7 @@ def times_of(given: Any, name: str = "times", before: int = 1) -> int:
         )
     if before * count > MOST_TIMES:
         raise InvalidInputError(
-            f"{name} is {count}, of what is itself made {before} times: one release is made at most {MOST_TIMES} times.",
+            f"{name} is {count}, of what is made {before} times: one release is made at most {MOST_TIMES} times.",
             given=count,
         )
     return before * count

@@ -44,7 +44,8 @@ def chosen(leaves: Sequence[Leaf], depth: Depth) -> Grid:
     """The lattice for these releases.
 
     Its unit is below every release's own spread by the fineness; atoms, and losses that are reached at the most, fall
-    on it where one lattice holds them all. Losses of less than its least unit share a cell, which is safe. Plans of few releases can afford finer cells.
+    on it where one lattice holds them all. Losses of less than its least unit share a cell, which is safe. Plans of few
+    releases can afford finer cells.
     """
     count = sum(times for _, times in leaves)
     fineness = depth.fineness / _FINER if count <= _FEW else depth.fineness
