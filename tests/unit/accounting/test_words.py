@@ -155,7 +155,7 @@ def test_events_that_have_no_end_or_lack_something_are_refused(wrong, words):
 
 
 def test_lists_that_hold_themselves_are_refused():
-    endless = []
+    endless: list[object] = []
     endless.append(endless)
     with pytest.raises(InvalidInputError, match="holds itself"):
         nw.compose(endless)
