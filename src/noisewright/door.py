@@ -75,7 +75,8 @@ def opened(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 def _unknown(package: str, name: str, importing: bool) -> Exception:
     """What to raise for a name that is not there; `from ... import` swallows every error but an ImportError."""
-    place = moved(name) if package == "noisewright" else REPLACED.get(name)
+    inside = REPLACED.get(name) if package == "noisewright.mechanisms" else None
+    place = moved(name) if package == "noisewright" else inside
     if place is None:
         return AttributeError(f"module {package!r} has no attribute {name!r}")
     message = f"{package.replace('noisewright', 'nw')}.{name} is now {place}."

@@ -20,7 +20,7 @@ from noisewright.sample.certified import make_certified
 from tests.mechanisms_by_hand import fit, geometric_masses, shaped_masses
 
 LEVEL = 1e-9
-COUNT = 60_000
+COUNT = 90_000
 OFF = (0.95, 1.05)
 F, M, L = Fraction, nw.mechanisms, nw.laws
 LOOSE = nw.PureDP(30)

@@ -7,7 +7,14 @@ import pickle
 import pytest
 
 from noisewright.problem import errors
-from noisewright.problem.errors import MovedNameError, NoisewrightError, SolverError, UncertifiedError
+from noisewright.problem.errors import (
+    LedgerDamagedError,
+    LedgerError,
+    MovedNameError,
+    NoisewrightError,
+    SolverError,
+    UncertifiedError,
+)
 
 ALL = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, NoisewrightError)]
 
@@ -22,7 +29,8 @@ def test_fields_and_message_survive_a_trip_to_another_process(kind):
 
 @pytest.mark.parametrize("kind", [kind for kind in ALL if kind is not NoisewrightError])
 def test_every_error_is_also_a_built_in_one(kind):
-    built_in = {SolverError: RuntimeError, MovedNameError: AttributeError}.get(kind, ValueError)
+    about_the_world = dict.fromkeys((SolverError, LedgerError, LedgerDamagedError), RuntimeError)
+    built_in = {**about_the_world, MovedNameError: AttributeError}.get(kind, ValueError)
     assert issubclass(kind, built_in)
 
 
