@@ -86,10 +86,15 @@ def blocks(view: FloatView, cost: Cost) -> Iterator[tuple[int, Floats, Floats]]:
 
 
 def violation(metric: Any, cost: Cost) -> tuple[int, int] | None:
-    """A pair whose exact cost exceeds its distance, or None if every pair was cleared or checked."""
+    """A pair whose exact cost exceeds its distance, or None if every pair was cleared or checked.
+
+    Pairs at an infinite distance, which is known exactly, may cost whatever they cost.
+    """
     view, cost, kept, tolerance = _compared(metric, cost)
     for start, costs, distances in blocks(view, cost):
         cleared = np.isfinite(distances) & (costs <= distances * (1 - tolerance) - 2 * view.slack)
+        if (apart := view.apart(start, start + len(costs))) is not None:
+            cleared |= apart
         for row, column in np.argwhere(np.triu(~cleared, 1)):
             i, j = start + int(row), start + int(column)
             if cost.squared(i, j) > lower_squared(metric, kept[i], kept[j]):
@@ -116,6 +121,8 @@ def largest_ratio(metric: Any, cost: Cost) -> tuple[Fraction, tuple[int, int]]:
         if not np.isfinite(top):
             row, column = (int(v) for v in np.argwhere(~np.isfinite(ratios))[0])
             raise ZeroDivisionError((kept[start + row], kept[start + column]))
+        if not top:
+            continue
         best = max(best, top)
         places = np.argwhere(ratios >= best * (1 - tolerance))
         if len(places) > _MOST_TIES:

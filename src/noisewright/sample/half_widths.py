@@ -35,6 +35,7 @@ from noisewright.sample.tails import (
     GeometricTail,
     LaplaceSumTail,
     NormalTail,
+    NoTail,
     PartTail,
     RoundedSumTail,
     RoundTail,
@@ -251,7 +252,8 @@ def _(mechanism: LinearGaussian) -> dict[tuple[int, ...], Group]:
 @groups_of.register
 def _(mechanism: LinearLaplace) -> dict[tuple[int, ...], Group]:
     rows = zip(mechanism.rates, mechanism.steps, _biases(mechanism), strict=True)
-    return {(k,): Group((Spread(GeometricTail(rate), step, bias),)) for k, (rate, step, bias) in enumerate(rows)}
+    tails = ((GeometricTail(rate) if rate else NoTail(), step, bias) for rate, step, bias in rows)
+    return {(k,): Group((Spread(tail, step, bias),)) for k, (tail, step, bias) in enumerate(tails)}
 
 
 @groups_of.register
@@ -261,7 +263,8 @@ def _(mechanism: LinearElliptical) -> dict[tuple[int, ...], Group]:
     for block in mechanism.blocks:
         size = len(block.rows)
         lengths = [_length(row) for row in block.decode]
-        half_diagonal, tail = _length((HALF,) * size), RoundTail(size, block.rate)
+        half_diagonal = _length((HALF,) * size) if block.share else Fraction(0)
+        tail = RoundTail(size, block.rate) if block.share else NoTail()
         found[tuple(block.rows)] = Group(
             tuple(Spread(tail, f, f * half_diagonal + biases[k]) for k, f in zip(block.rows, lengths, strict=True))
         )

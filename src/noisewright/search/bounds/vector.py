@@ -196,12 +196,14 @@ def two_point_bound(query: Linear, metric: Any, utility: Utility, table: PairTab
         return None
     power = int(utility.power or 1)
     weights = utility.shares(query.dimension)
-    sizes = _sizes(table, [float(w) for w in weights], utility)
+    if not table.moving:
+        return Fraction(0)
+    sizes = _sizes(table, [float(weights[k]) for k in table.moving], utility)
     distances = np.zeros_like(sizes)
     for i in range(query.size):
         distances[i, i:] = table.view.rows(i, i + 1)[0]
     most = float(query.people or 10**9)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         changes = np.clip(np.round(_BEST_EXPONENT[power] / distances), 1, most)
         scores = np.where(distances > 0, (changes * sizes / 2) ** power / (1 + np.exp(changes * distances)), 0.0)
     i, j = (int(v) for v in np.unravel_index(int(np.argmax(scores)), scores.shape))

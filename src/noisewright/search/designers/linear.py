@@ -49,15 +49,19 @@ def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advan
     step("checking the metric")
     check_metric(privacy.metric)
     table = _table(query, privacy)
-    weights = np.array([float(w) for w in utility.shares(query.dimension)])
+    weights = np.array([float(w) for w in utility.shares(query.dimension)])[table.moving]
     step("solving the convex programmes")
+    if not table.moving:
+        yield Proposal("no noise", laplace_mechanism(query, privacy, table.spread([])).mechanism)
+        return
     found, gap = best_laplace(query, privacy, table, weights, utility)
     yield _solved("metric Laplace", found, 0, gap)
-    if query.dimension == 1:
+    if len(table.moving) == 1:
         return
     if round_noise := best_elliptical(query, privacy, table, weights):
         yield _solved("elliptical", round_noise[0], 1, round_noise[1])
-    if table.complete and query.people is not None and query.size <= LARGEST_UNIVERSE and utility.power == 2:
+    few = query.people is not None and query.size <= LARGEST_UNIVERSE and table.view.islands is None
+    if few and utility.power == 2:
         made = descended(query, privacy, table, weights)
         yield Proposal("block descent", made.mechanism, 2, given=made)
 
@@ -116,7 +120,7 @@ def notes(report: Report) -> Iterator[str]:
         yield REPLACED
     elif note := getattr(metric, "note", ""):
         yield note
-    if report.query.dimension > 1 and all(c.name != "elliptical" for c in report.candidates):
+    if report.query.dimension > 1 and all(c.name not in ("elliptical", "no noise") for c in report.candidates):
         yield "Elliptical noise is not offered: the differences between elements do not span all queries."
     if report.bound is not None:
         yield "The best possible value is proven for every mechanism, but crude: it looks at two histograms only."
@@ -137,25 +141,26 @@ def best_laplace(
     query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats, utility: Utility
 ) -> tuple[Certified, float]:
     """Independent noise by the exact convex programme, with its duality gap."""
-    if query.dimension == 1:
-        if query.people is not None and utility.power == 2:
-            traded = best_single(table, query.people, query.rationals()[0])
-            return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
-        return laplace_mechanism(query, privacy, [1.0]), 0.0
+    if query.dimension == 1 and query.people is not None and utility.power == 2:
+        traded = best_single(table, query.people, query.rationals()[0])
+        return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
+    if len(table.moving) == 1:
+        return laplace_mechanism(query, privacy, table.spread([1.0])), 0.0
     power = int(utility.power or 2)
     found = table.solve(lambda rows: best_rates(np.abs(rows), weights, power), euclidean=False)
-    return laplace_mechanism(query, privacy, list(found.point)), found.gap
+    return laplace_mechanism(query, privacy, table.spread(list(found.point))), found.gap
 
 
 def best_elliptical(
     query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats
 ) -> tuple[Certified, float] | None:
     """Elliptical noise by the semidefinite programme (in blocks beyond 20 queries), with its duality gap."""
-    blocks = [list(range(k, min(k + MOST_TOGETHER, query.dimension))) for k in range(0, query.dimension, MOST_TOGETHER)]
+    starts = range(0, len(table.moving), MOST_TOGETHER)
+    blocks = [table.moving[k : k + MOST_TOGETHER] for k in starts]
     solved, rows = [], query.rationals()
-    for block in blocks:
+    for start, block in zip(starts, blocks, strict=True):
         part = table if len(blocks) == 1 else PairTable(Linear([rows[k] for k in block]), privacy.metric)
-        found = part.solve(partial(best_ellipse, weights=weights[block]), euclidean=True)
+        found = part.solve(partial(best_ellipse, weights=weights[start : start + len(block)]), euclidean=True)
         if found is None:
             return None
         solved.append(found)

@@ -53,24 +53,30 @@ def laplace_mechanism(
 ) -> Certified:
     """Independent noise in the proportions of `rates`, as little of it as every pair allows, certified.
 
-    `wanted` replaces the columns of the query where a little bias is traded for less noise.
+    An infinite rate is no noise. `wanted` replaces the columns of the query where a little bias is traded for less
+    noise.
     """
     scales = [Fraction(1 / r) for r in rates]
     rows = query.rationals() if wanted is None else wanted
-    columns, steps = zip(*(integer_row(row, scale) for row, scale in zip(rows, scales, strict=True)), strict=True)
+    fine = (scale or max(map(abs, row)) for row, scale in zip(rows, scales, strict=True))
+    columns, steps = zip(*(integer_row(row, scale) for row, scale in zip(rows, fine, strict=True)), strict=True)
 
     def build(factor: Fraction) -> LinearLaplace:
         return LinearLaplace(query, tuple(columns), tuple(steps), tuple(factor * s for s in scales))
 
-    cost = Cost.l1(columns, tuple(h / s for h, s in zip(steps, scales, strict=True)))
-    return _repaired(build, privacy, _factor(privacy.metric, [cost]))
+    noisy = [k for k, scale in enumerate(scales) if scale]
+    costs = [Cost.l1([columns[k] for k in noisy], tuple(steps[k] / scales[k] for k in noisy))] if noisy else []
+    return _repaired(build, privacy, _factor(privacy.metric, costs))
 
 
 def elliptical_mechanism(
     query: Linear, privacy: MetricPrivacy, ellipses: list[tuple[list[int], Floats, Fraction]]
 ) -> Certified:
-    """Round noise in the coordinates of each ellipse (queries, M, share of the budget), certified."""
-    blocks: list[Block] = []
+    """Round noise in the coordinates of each ellipse (queries, M, share of the budget), certified.
+
+    Queries in no ellipse get no noise.
+    """
+    blocks = _still_blocks(query, [k for k in range(query.dimension) if all(k not in rows for rows, _, _ in ellipses)])
     for rows, ellipse, share in ellipses:
         shape = np.linalg.cholesky(ellipse).T
         matrix = np.array([[v / query.denominators[k] for v in query.numerators[k]] for k in rows])
@@ -84,9 +90,20 @@ def elliptical_mechanism(
         blocks.append(Block(tuple(rows), columns, rate, back, share))
 
     def build(factor: Fraction) -> LinearElliptical:
-        return LinearElliptical(query, tuple(replace(b, rate=b.rate / factor) for b in blocks))
+        return LinearElliptical(query, tuple(replace(b, rate=b.rate / factor) if b.share else b for b in blocks))
 
     return _repaired(build, privacy, Fraction(1))
+
+
+def _still_blocks(query: Linear, still: Sequence[int]) -> list[Block]:
+    """Blocks without noise, each query on the steps that it has itself."""
+    rows, blocks = query.rationals(), []
+    for start in range(0, len(still), MOST_TOGETHER):
+        part = still[start : start + MOST_TOGETHER]
+        columns, steps = zip(*(integer_row(rows[k], max(map(abs, rows[k]))) for k in part), strict=True)
+        back = [[step if i == k else Fraction(0) for i in range(len(part))] for k, step in enumerate(steps)]
+        blocks.append(Block(part, columns, 1, back, 0))
+    return blocks
 
 
 def exponential_mechanism(scores: Linear, privacy: MetricPrivacy) -> Certified:

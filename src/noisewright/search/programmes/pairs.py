@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,17 +26,18 @@ _VIOLATED = 1e-9
 class PairTable:
     """Differences of columns divided by distances, for all pairs of a small universe or the ones asked for.
 
+    `moving` are the queries that differ somewhere within a finite distance; the others need no noise and are left out.
     Raises InvalidQueryError for elements at distance 0 whose columns differ, and for queries that
     tell no two elements apart.
     """
 
     def __init__(self, query: Linear, metric: Any) -> None:
-        self.matrix = np.array(
-            [[v / d for v in row] for row, d in zip(query.numerators, query.denominators, strict=True)]
-        )
+        whole = np.array([[v / d for v in row] for row, d in zip(query.numerators, query.denominators, strict=True)])
         self.view: FloatView = float_view(metric)
         self._query = query
-        flat = np.flatnonzero(np.ptp(self.matrix, axis=1) == 0)
+        self.moving = _moving(query, self.view)
+        self.matrix = whole[self.moving]
+        flat = np.flatnonzero(np.ptp(whole, axis=1) == 0)
         if len(flat):
             raise InvalidQueryError(
                 f"{query.names[flat[0]]} is the same for every element, so its answer is public when the number of"
@@ -44,7 +46,7 @@ class PairTable:
             )
         self._rows: list[Floats] = []
         self._seen: set[tuple[int, int]] = set()
-        if query.size <= ALL_PAIRS:
+        if self.complete and self.moving:
             self._all()
 
     @property
@@ -56,6 +58,11 @@ class PairTable:
     def complete(self) -> bool:
         """Whether every pair is there."""
         return self._query.size <= ALL_PAIRS
+
+    def spread(self, rates: Sequence[float]) -> list[float]:
+        """A rate for each query from those of the moving ones; infinite where none moves."""
+        found = dict(zip(self.moving, rates, strict=True))
+        return [found.get(k, math.inf) for k in range(self._query.dimension)]
 
     def solve(self, programme: Callable[[Floats], Found], *, euclidean: bool) -> Found:
         """Solve with the pairs at hand, add what is violated, and again until nothing is.
@@ -112,6 +119,19 @@ class PairTable:
         if impossible.any():
             raise at_distance_zero(*(start + int(v) for v in np.argwhere(impossible)[0]))
         return np.asarray(np.divide(costs, distances, out=np.zeros_like(costs), where=distances > 0))
+
+
+def _moving(query: Linear, view: FloatView) -> list[int]:
+    """The queries that differ somewhere within an island."""
+    if view.islands is None:
+        return list(range(query.dimension))
+    marks = view.islands.tolist()
+    first = {island: i for i, island in reversed(list(enumerate(marks)))}
+    return [
+        k
+        for k, row in enumerate(query.numerators)
+        if any(v != row[first[island]] for v, island in zip(row, marks, strict=True))
+    ]
 
 
 def at_distance_zero(i: int, j: int) -> InvalidQueryError:
