@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.linear_values import LinearNoise, directions, estimate_independent, largest_independent
+from noisewright.mechanisms.linear_widths import RoundBlock, between, independent_inside, round_estimate, round_width
 from noisewright.numerics.balls import Ball, ball, hull, lower, upper
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.pairs import LARGEST_COLUMN
@@ -100,6 +102,15 @@ class LinearLaplace(LinearNoise):
         scales, _ = self._drawn
         return estimate_independent(np.array([float(c) for c in scales])) if scales else 0.0
 
+    def noise_width(self, confidence: Fraction) -> Ball:
+        scales, steps = self._drawn
+        fades = [ball(-h / c).exp() for c, h in zip(scales, steps, strict=True)]
+        inside = partial(independent_inside, steps, fades)
+        return between(inside, inside, confidence, max(scales)) if scales else ball(0)
+
+    def width_estimate(self, confidence: Fraction) -> float:
+        return float(self.noise_width(confidence).mid())
+
     def biases(self) -> list[Fraction]:
         rows = zip(self.columns, self.steps, self.query.numerators, self.query.denominators, strict=True)
         result = []
@@ -182,6 +193,25 @@ class LinearElliptical(LinearNoise):
         # Several blocks: the bound by independent noise of the same spread.
         roots = self._by_block(lambda rate, size: (size + 1) ** 0.5 / float(rate), lambda square: float(square) ** 0.5)
         return estimate_independent(np.array(roots))
+
+    def noise_width(self, confidence: Fraction) -> Ball:
+        noisy = [block for block in self.blocks if block.share]
+        if not noisy:
+            return ball(0)
+        lengths = [[ball(sum((v * v for v in row), Fraction(0))).sqrt() for row in b.decode] for b in noisy]
+        parts = [RoundBlock(b.rate, tuple(lines)) for b, lines in zip(noisy, lengths, strict=True)]
+        longest = max(
+            float(line.mid()) / float(b.rate) for b, lines in zip(noisy, lengths, strict=True) for line in lines
+        )
+        return round_width(parts, confidence, longest)
+
+    def width_estimate(self, confidence: Fraction) -> float:
+        noisy = [block for block in self.blocks if block.share]
+        if len(noisy) != 1:
+            return super().width_estimate(confidence)
+        decode = np.array([[float(v) for v in row] for row in noisy[0].decode]) / float(noisy[0].rate)
+        reaches = np.abs(directions(len(decode)) @ decode.T).max(axis=1)
+        return round_estimate(reaches, len(decode), float(confidence))
 
     def biases(self) -> list[Fraction]:
         result = [Fraction(0)] * self.query.dimension

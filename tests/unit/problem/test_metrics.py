@@ -17,6 +17,7 @@ from noisewright.problem.geometry import Dates, Euclidean, Graph, GreatCircle, S
 from noisewright.problem.metrics import Hamming, Matrix, Scaled, Sum, WithAbsent
 from noisewright.problem.privacy import REQUIREMENTS, MetricPrivacy
 
+W = "infinite"
 ROWS = [("a", 1), ("b", 1), ("b", 2), ("c", 3)]
 POINTS: list[tuple[Any, Any]] = [(0, 0), ("0.1", "0.2"), (3, 4), (-50.25, 1e-7)]
 EVERY: dict[str, Any] = {
@@ -32,12 +33,10 @@ EVERY: dict[str, Any] = {
     "globe": GreatCircle([(40.7, -74), (34.05, -118.25), (-40.7, 106), (40.7001, -74)], "0.01"),
     "smooth": SmoothThreshold(POINTS, within=1, epsilon="0.5"),
     "hard": Threshold([(0, 0), (1, 0), (2, 0), (9, 9)], within=1, epsilon="0.5"),
-    "infinite": Matrix([[0, 1, "infinite"], [1, 0, "infinite"], ["infinite", "infinite", 0]]),
-    "infinite values": PerValue(ROWS, [{"a": 1, "b": "infinite", "c": "infinite"}, "infinite"]),
-    "infinite sum": Sum(
-        [Hamming(3, 1), Scaled(Matrix([[0, "infinite", 2], ["infinite", 0, "infinite"], [2, "infinite", 0]]), 3)]
-    ),
-    "absent joins": WithAbsent(Matrix([[0, 1, "infinite"], [1, 0, "infinite"], ["infinite", "infinite", 0]]), 5),
+    "infinite": Matrix([[0, 1, W], [1, 0, W], [W, W, 0]]),
+    "infinite values": PerValue(ROWS, [{"a": 1, "b": W, "c": W}, W]),
+    "infinite sum": Sum([Hamming(3, 1), Scaled(Matrix([[0, W, 2], [W, 0, W], [2, W, 0]]), 3)]),
+    "absent joins": WithAbsent(Matrix([[0, 1, W], [1, 0, W], [W, W, 0]]), 5),
     "graph": Graph([("a", "b", 1), ("b", "c", "0.5"), ("a", "c", 4)]),
     "sum": Sum([Hamming(4, 1), Euclidean(POINTS)]),
     "scaled": Scaled(Euclidean(POINTS), "0.25"),

@@ -68,7 +68,7 @@ def test_an_infinite_distance_has_no_epsilon():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_designed_keeps_every_finite_pair_and_only_those(seed):
-    """Every log-ratio of the designed noise, from the columns by hand; some infinite pair costs more than any finite."""
+    """Every log-ratio of the designed noise, from the columns by hand; infinite pairs cost more."""
     rng = np.random.default_rng(seed)
     universe = nw.Universe.product(a=["x", "y", "z"], b=["u", "v"], c=[0, 1])
     metric = nw.metrics.PerValue(

@@ -19,10 +19,10 @@ from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP
-from noisewright.problem.utilities import AbsoluteError, LargestError, SquaredError
+from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
-from noisewright.search.bounds.vector import two_point_bound
+from noisewright.search.bounds.vector import metric_bound
 from noisewright.search.families.linear import (
     best_single,
     correlated_gaussian,
@@ -30,7 +30,7 @@ from noisewright.search.families.linear import (
     independent_gaussian,
     laplace_mechanism,
 )
-from noisewright.search.programmes.linear import LARGEST_UNIVERSE, best_ellipse, best_rates, block_descent
+from noisewright.search.programmes.linear import LARGEST_UNIVERSE, Solved, best_ellipse, best_rates, block_descent
 from noisewright.search.programmes.pairs import PairTable
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.report import Report
@@ -38,6 +38,12 @@ from noisewright.search.report.shown import Advance
 
 _TABLES: Remembered[PairTable] = Remembered()
 _CORRELATED = "correlated Gaussian"
+_JOINT = (2, 4, 8)
+_PROVEN = "The best possible value is proven for every mechanism that serves any number of people."
+_CRUDE = (
+    "The best possible value is proven for every mechanism, but crude where the number of people is given: it looks at"
+    " two histograms only."
+)
 REPLACED = (
     "Neighbours differ in one person, who is replaced: the number of people stays. Linear.with_absent asks the same"
     " of people who come and go."
@@ -106,8 +112,8 @@ def _table(query: Linear, privacy: MetricPrivacy) -> PairTable:
 
 
 def bound(query: Linear, privacy: MetricPrivacy, utility: Utility) -> Fraction | None:
-    """What two histograms that are hard to tell apart rule out."""
-    return two_point_bound(query, privacy.metric, utility, _table(query, privacy))
+    """What histograms that are hard to tell apart rule out."""
+    return metric_bound(query, privacy.metric, utility, _table(query, privacy))
 
 
 def notes(report: Report) -> Iterator[str]:
@@ -123,7 +129,7 @@ def notes(report: Report) -> Iterator[str]:
     if report.query.dimension > 1 and all(c.name not in ("elliptical", "no noise") for c in report.candidates):
         yield "Elliptical noise is not offered: the differences between elements do not span all queries."
     if report.bound is not None:
-        yield "The best possible value is proven for every mechanism, but crude: it looks at two histograms only."
+        yield _PROVEN if report.query.people is None or report.utility.confidence is not None else _CRUDE
 
 
 def check(query: Linear, privacy: MetricPrivacy, utility: Utility) -> None:
@@ -146,9 +152,17 @@ def best_laplace(
         return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
     if len(table.moving) == 1:
         return laplace_mechanism(query, privacy, table.spread([1.0])), 0.0
-    power = int(utility.power or 2)
-    found = table.solve(lambda rows: best_rates(np.abs(rows), weights, power), euclidean=False)
-    return laplace_mechanism(query, privacy, table.spread(list(found.point))), found.gap
+    # What concerns the worst of all answers is sought among sums of high powers.
+    powers = _JOINT if utility.joint else (int(utility.power or 2),)
+    made = []
+    for power in powers:
+        found = table.solve(partial(_rates, weights=weights, power=power), euclidean=False)
+        made.append((laplace_mechanism(query, privacy, table.spread(list(found.point))), found.gap))
+    return min(made, key=lambda pair: float(pair[0].mechanism.expected(utility).mid()))
+
+
+def _rates(rows: Floats, *, weights: Floats, power: int) -> Solved:
+    return best_rates(np.abs(rows), weights, power)
 
 
 def best_elliptical(
@@ -180,7 +194,7 @@ def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: 
     return laplace_mechanism(query, privacy, [1 / float(c) for c in scales], wanted)
 
 
-_UTILITIES = (SquaredError, AbsoluteError, LargestError)
+_UTILITIES = (SquaredError, AbsoluteError, LargestError, ErrorQuantile)
 LINEAR_METRIC = Designer(_UTILITIES, propose, bound, check, notes=notes)
 LINEAR_PURE = Designer(_UTILITIES, propose_pure, bound_pure, notes=notes)
 LINEAR_APPROXIMATE = Designer(_UTILITIES, propose_approximate, notes=notes)

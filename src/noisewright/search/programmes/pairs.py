@@ -26,6 +26,7 @@ _VIOLATED = 1e-9
 class PairTable:
     """Differences of columns divided by distances, for all pairs of a small universe or the ones asked for.
 
+    `pairs` are the elements that each row stands for.
     `moving` are the queries that differ somewhere within a finite distance; the others need no noise and are left out.
     Raises InvalidQueryError for elements at distance 0 whose columns differ, and for queries that
     tell no two elements apart.
@@ -45,6 +46,8 @@ class PairTable:
                 query=int(flat[0]),
             )
         self._rows: list[Floats] = []
+        self.pairs: list[tuple[int, int]] = []
+        self._opened = 0
         self._seen: set[tuple[int, int]] = set()
         if self.complete and self.moving:
             self._all()
@@ -71,10 +74,7 @@ class PairTable:
         """
         if self.complete:
             return programme(self.rows)
-        if not self._rows:
-            for row in self.matrix:
-                self._add(row[None, :], False)
-            self._add(self.matrix, False)
+        self._open()
         for _ in range(_MOST_ROUNDS):
             found = programme(self.rows)
             if found is None:
@@ -83,6 +83,19 @@ class PairTable:
             if not self._add(root @ self.matrix, euclidean):
                 break
         return found
+
+    def opening(self) -> tuple[Floats, list[tuple[int, int]]]:
+        """The pairs that every search begins with, whatever was added since: the hardest ones of each query."""
+        self._open()
+        return self.rows[: self._opened], self.pairs[: self._opened]
+
+    def _open(self) -> None:
+        if not self._rows:
+            for row in self.matrix:
+                self._add(row[None, :], False)
+            if len(self.matrix) > 1:
+                self._add(self.matrix, False)
+            self._opened = len(self.pairs)
 
     def _add(self, measure: Floats, euclidean: bool) -> bool:
         """Collect the pairs with the largest measured cost over distance; whether any exceeds one."""
@@ -98,6 +111,7 @@ class PairTable:
         self._seen.update(new)
         if new:
             ours, theirs = (np.array(side) for side in zip(*new, strict=True))
+            self.pairs += new
             distances = np.array([self.view.rows(i, i + 1)[0, j - i] for i, j in new])
             self._rows.append(((self.matrix[:, ours] - self.matrix[:, theirs]) / distances).T)
         return bool(new) and best[0][0] > 1 + _VIOLATED
@@ -111,7 +125,10 @@ class PairTable:
         apart = distances[first, second]
         told = apart > 0
         rows = differences[:, first[told], second[told]].T / apart[told, None]
-        self._rows.append(rows[np.abs(rows).max(axis=1) > 0])
+        kept = np.abs(rows).max(axis=1) > 0
+        self._rows.append(rows[kept])
+        self.pairs += zip(first[told][kept].tolist(), second[told][kept].tolist(), strict=True)
+        self._opened = len(self.pairs)
 
     def _ratios(self, start: int, costs: Floats, distances: Floats) -> Floats:
         costs = np.triu(costs, 1)
