@@ -21,6 +21,7 @@ from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.linear_values import USUAL_PEOPLE
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.mechanisms.selection import MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy, Strategy
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, precision, upper
 from noisewright.numerics.bisection import first_true, gallop
@@ -107,6 +108,9 @@ def half_width(mechanism: Any, confidence: Number, *, joint: bool) -> Any:
     """
     wanted, together = ErrorQuantile(confidence), flag().read(joint, "joint", InvalidUtilityError)
     with precision():
+        if isinstance(mechanism, MetricSmallDB | MetricMWEM):
+            far = rounded_up(upper(mechanism.expected(wanted)))
+            return far if together else (far,) * mechanism.query.dimension
         if isinstance(mechanism, Additive | Conditional):
             slip = _slip(mechanism) if isinstance(mechanism, Additive) else Fraction(0)
             return _shown(upper(mechanism.expected(wanted)) + slip, mechanism.query.integer)

@@ -16,15 +16,17 @@ import numpy as np
 
 from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.linear import MOST_TOGETHER, Block, LinearElliptical, LinearLaplace
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.distances import FloatView
 from noisewright.numerics.pairs import Cost, largest_ratio
-from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.errors import InvalidQueryError, UncertifiedError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming, Scaled
+from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy
+from noisewright.problem.utilities import ErrorQuantile
 from noisewright.problem.utility import Utility
 from noisewright.proof.linear import squared_reach
 from noisewright.sample.certified import Certified, make_certified
@@ -38,6 +40,9 @@ _COLUMN_BITS = 50
 _EXACT_BITS = 45
 _SHORT_BITS = 400
 _REPAIRS = 8
+_MOST_ROWS = 64
+_ROUNDS_GROWTH = 1.25
+_MOST_GROWN = 40
 _ENTRIES = 1 << 20
 _ROUNDS = 60
 _CELLS_FINE = 12
@@ -111,14 +116,51 @@ def exponential_mechanism(scores: Linear, privacy: MetricPrivacy) -> Certified:
     return _selected(MetricExponential, scores, privacy)
 
 
-def smalldb_mechanism(query: Linear, privacy: MetricPrivacy, rows: int) -> Certified:
-    """A database of `rows` people with nearly the same answers, certified (refused if not enumerable)."""
-    return _selected(MetricSmallDB, query, privacy, rows)
+def smalldb_mechanism(
+    query: Linear, privacy: MetricPrivacy, rows: int | None = None, *, confidence: Number = "0.95"
+) -> Certified:
+    """A database of `rows` people with nearly the same answers, certified (refused if not enumerable).
+
+    Without `rows`, the number of them for which the largest error is proven to be the smallest, with the confidence,
+    for the question's people.
+    """
+    first = _selected(MetricSmallDB, query, privacy, 1 if rows is None else rows)
+    if rows is not None:
+        return first
+    offered = []
+    for count in range(1, _MOST_ROWS + 1):
+        made = replace(first.mechanism, rows=count)
+        if made.candidates > MOST_CANDIDATES:
+            break
+        offered.append(made)
+    return make_certified(_nearest(offered, confidence), privacy)
 
 
-def mwem_mechanism(query: Linear, privacy: MetricPrivacy, rounds: int) -> Certified:
-    """A synthetic histogram by multiplicative weights, certified."""
-    return _selected(MetricMWEM, query, privacy, rounds)
+def mwem_mechanism(
+    query: Linear, privacy: MetricPrivacy, rounds: int | None = None, *, confidence: Number = "0.95"
+) -> Certified:
+    """A synthetic histogram by multiplicative weights, certified.
+
+    Without `rounds`, the number of them for which the largest error is proven to be the smallest, with the confidence,
+    for the question's people.
+    """
+    first = _selected(MetricMWEM, query, privacy, 1 if rounds is None else rounds)
+    if rounds is not None:
+        return first
+    counts = sorted({round(_ROUNDS_GROWTH**i) for i in range(_MOST_GROWN)})
+    coarse = _nearest([replace(first.mechanism, rounds=count) for count in counts], confidence).rounds
+    around = range(max(1, int(coarse / _ROUNDS_GROWTH)), int(coarse * _ROUNDS_GROWTH) + 2)
+    return make_certified(_nearest([replace(first.mechanism, rounds=count) for count in around], confidence), privacy)
+
+
+def _nearest(offered: Sequence[Any], confidence: Number) -> Any:
+    """The mechanism whose answers are proven to be the nearest; the first among equals."""
+    utility, people = ErrorQuantile(confidence), offered[0].query.people
+    if people is None:
+        raise InvalidQueryError(
+            "the best number depends on how many people there are; give Linear(..., people=n), or the number itself."
+        )
+    return min(offered, key=lambda made: made.within(utility.confidence, people))
 
 
 def _selected(make: Callable[..., Any], query: Linear, privacy: MetricPrivacy, *more: int) -> Certified:
