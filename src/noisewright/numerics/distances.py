@@ -152,6 +152,15 @@ def upper_distance(metric: Any, i: int, j: int) -> Fraction:
     return below if below**2 == lower_squared(metric, i, j) else below * (1 + Fraction(1, 2**150))
 
 
+def upper_squared(metric: Any, i: int, j: int) -> Fraction:
+    """An exact rational at or above the squared distance: the square itself wherever `lower_squared` has it."""
+    if isinstance(metric, Scaled):
+        return metric.factor**2 * upper_squared(metric.metric, i, j)
+    if isinstance(metric, WithAbsent | Sum | GreatCircle):
+        return upper_distance(metric, i, j) ** 2
+    return lower_squared(metric, i, j)
+
+
 def group_budget(metric: Any, changes: Iterable[tuple[int, int]]) -> Fraction:
     """The budget spent when several people change at once: at least the sum of their distances."""
     return sum((upper_distance(metric, i, j) for i, j in changes), Fraction(0))
@@ -171,12 +180,12 @@ def float_view(metric: Any) -> FloatView:
     view, known = _finite_view(metric), islands(metric)
     if known is None:
         return view
-    marked = replace(view, islands=np.array(known, dtype=np.intp))
+    marks = np.array(known, dtype=np.intp)
 
     def rows(start: int, stop: int) -> Floats:
-        return np.where(marked.apart(start, stop), np.inf, view.rows(start, stop))
+        return np.where(marks[start:stop, None] != marks[None, start:], np.inf, view.rows(start, stop))
 
-    return replace(marked, rows=rows)
+    return replace(view, rows=rows, islands=marks)
 
 
 @singledispatch

@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.metric_choice import MetricChoice
 from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.distances import float_view
 from noisewright.numerics.islands import islands
-from noisewright.numerics.pairs import Cost, violation
+from noisewright.numerics.pairs import Cost, longer, violation
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metrics import Hamming, Scaled
 from noisewright.problem.privacy import MetricPrivacy
@@ -62,6 +63,29 @@ def metric_exponential(mechanism: MetricExponential, requirement: MetricPrivacy)
     """
     _check(mechanism, requirement.metric, Cost.largest(mechanism.columns, mechanism.rate))
     return Fraction(1), "metric/exponential-every-pair"
+
+
+@proves(MetricPrivacy, MetricChoice)
+def metric_choice(mechanism: MetricChoice, requirement: MetricPrivacy) -> Proven:
+    """sensitivity moves(i, j) <= scale d(i, j) for every pair.
+
+    Rule: if one person changes from i to j every score moves by at most sensitivity moves(i, j), as was declared, so
+    each weight e^(score / (2 scale)) and the sum of all weights change by at most e^(d/2) (Theorem 3 of the d_X paper).
+    """
+    moves, metric = mechanism.moves, requirement.metric
+    if moves.size != metric.size:
+        raise UncertifiedError(
+            f"refused: the metric has {metric.size} elements, the declared moves {moves.size}.",
+            metric=metric.size,
+            moves=moves.size,
+        )
+    if (pair := longer(moves, metric, mechanism.query.sensitivity / mechanism.scale)) is not None:
+        raise UncertifiedError(
+            f"refused: telling elements {pair[0]} and {pair[1]} apart costs more than their distance. Use a larger"
+            " scale or a larger budget for this pair.",
+            pair=pair,
+        )
+    return Fraction(1), "metric/choice-every-pair"
 
 
 @proves(MetricPrivacy, MetricSmallDB)

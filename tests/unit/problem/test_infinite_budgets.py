@@ -18,6 +18,7 @@ from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.metrics import METRICS, Scaled, Sum
 
 W = "infinite"
+NOTHING: Any = None
 EXAMPLE = nw.Universe.product(gender=["M", "F"], native=["Y", "N"], age=["A", "B"])
 
 
@@ -104,7 +105,7 @@ def test_no_number_is_made_of_an_infinite_distance():
     ("make", "words"),
     [
         (lambda: nw.metrics.Matrix([[0, math.inf], [math.inf, 0]]), 'write "infinite"'),
-        (lambda: nw.metrics.Matrix([[0, None], [None, 0]]), "distance from 0 to 1"),
+        (lambda: nw.metrics.Matrix([[0, NOTHING], [NOTHING, 0]]), "distance from 0 to 1"),
         (lambda: nw.metrics.Matrix([[0, W], [1, 0]]), "symmetric"),
         (lambda: nw.metrics.Matrix([[W, W], [W, 0]]), "itself"),
         (lambda: nw.metrics.Matrix([[0, 1, W], [1, 0, 1], [W, 1, 0]]), "points 0, 1, 2.*infinite"),

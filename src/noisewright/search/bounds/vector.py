@@ -200,7 +200,7 @@ def metric_bound(query: Linear, metric: Any, utility: Utility, table: PairTable)
     two = two_point_bound(query, metric, utility, table)
     if query.people is not None:
         return two
-    more = [_by_query(query, metric, utility, table)]
+    more: list[Fraction | None] = [_by_query(query, metric, utility, table)]
     if utility.power == 2 and 1 < len(table.moving) <= MOST_TOGETHER:
         more.append(_by_moments(query, metric, utility, table))
     return max(v for v in (two, *more, Fraction(0)) if v is not None)

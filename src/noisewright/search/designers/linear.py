@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -17,21 +18,20 @@ from noisewright.numerics.distances import check_metric
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metrics import Hamming
+from noisewright.problem.metrics import Hamming, Matrix
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.vector import metric_bound
 from noisewright.search.families.linear import (
-    best_single,
     correlated_gaussian,
     elliptical_mechanism,
     independent_gaussian,
     laplace_mechanism,
 )
 from noisewright.search.programmes.linear import LARGEST_UNIVERSE, Solved, best_ellipse, best_rates, block_descent
-from noisewright.search.programmes.pairs import PairTable
+from noisewright.search.programmes.pairs import PairTable, best_single
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
@@ -62,6 +62,8 @@ def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advan
         return
     found, gap = best_laplace(query, privacy, table, weights, utility)
     yield _solved("metric Laplace", found, 0, gap)
+    if apart := by_attribute(query, privacy, utility):
+        yield Proposal("by attribute", apart.mechanism, 1, given=apart)
     if len(table.moving) == 1:
         return
     if round_noise := best_elliptical(query, privacy, table, weights):
@@ -147,8 +149,8 @@ def best_laplace(
     query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats, utility: Utility
 ) -> tuple[Certified, float]:
     """Independent noise by the exact convex programme, with its duality gap."""
-    if query.dimension == 1 and query.people is not None and utility.power == 2:
-        traded = best_single(table, query.people, query.rationals()[0])
+    if query.dimension == 1 and query.people is not None and utility.power in (1, 2):
+        traded = best_single(table, query.people, query.rationals()[0], int(utility.power))
         return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
     if len(table.moving) == 1:
         return laplace_mechanism(query, privacy, table.spread([1.0])), 0.0
@@ -183,6 +185,61 @@ def best_elliptical(
     parts = [Fraction(int(v * 2**20), 2**20) for v in costs / costs.sum()] if len(blocks) > 1 else [Fraction(1)]
     ellipses = [(b, s.point * float(p) ** 2, p) for b, s, p in zip(blocks, solved, parts, strict=True)]
     return elliptical_mechanism(query, privacy, ellipses), max(s.gap for s in solved)
+
+
+def by_attribute(query: Linear, privacy: MetricPrivacy, utility: Utility) -> Certified | None:
+    """Budgets of attributes spent by the queries that read them, attribute by attribute; None where that is not so.
+
+    Rule: the second route of the d_X paper's Appendix C, on the universe instead of the queries. Where distances are
+    sums over attributes and every query reads one attribute, costs that fit each attribute's own distances fit their
+    sum. On a universe of all combinations of values the converse holds, too, so nothing is lost, and a programme over
+    the pairs of elements falls apart into programmes over the pairs of values. A query that has an attribute to itself
+    may trade a bias for noise there (Eq. 14).
+    """
+    codes: Any = getattr(privacy.metric, "codes", ())
+    readers = _readers(query, codes) if codes else None
+    if readers is None:
+        return None
+    rates, wanted = [math.inf] * query.dimension, list(query.rationals())
+    shares = utility.shares(query.dimension)
+    for attribute, reading in readers.items():
+        known = sorted({code[attribute] for code in codes})
+        table = privacy.metric.tables[attribute]
+        values = [[wanted[k][_first(codes, attribute, v)] for v in known] for k in reading]
+        part = PairTable(Linear(values), Matrix([[table[a][b] for b in known] for a in known]))
+        if not part.moving:
+            continue
+        alone, power = len(reading) == 1, int(utility.power or 2)
+        if alone and query.people is not None and utility.power in (1, 2):
+            traded = best_single(part, query.people, values[0], power)
+            place = dict(zip(known, traded.columns, strict=True))
+            wanted[reading[0]], rates[reading[0]] = [place[code[attribute]] for code in codes], 1 / traded.scale
+            continue
+        weights = np.array([float(shares[reading[k]]) for k in part.moving])
+        found = best_rates(np.abs(part.opening()[0]), weights, power)
+        for k, rate in zip(part.moving, found.point, strict=True):
+            rates[reading[k]] = float(rate)
+    return laplace_mechanism(query, privacy, rates, wanted)
+
+
+def _first(codes: Sequence[Sequence[int]], attribute: int, value: int) -> int:
+    return next(i for i, code in enumerate(codes) if code[attribute] == value)
+
+
+def _readers(query: Linear, codes: Sequence[Sequence[int]]) -> dict[int, list[int]] | None:
+    """The queries that read each attribute; None if some query reads several or if all read the same one."""
+    found: dict[int, list[int]] = {}
+    for k, row in enumerate(query.numerators):
+        fits = (
+            a
+            for a in range(len(codes[0]))
+            if len({(code[a], v) for code, v in zip(codes, row, strict=True)}) == len({code[a] for code in codes})
+        )
+        attribute = next(fits, None)
+        if attribute is None:
+            return None
+        found.setdefault(attribute, []).append(k)
+    return found
 
 
 def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats) -> Certified:

@@ -1,13 +1,13 @@
 """From scales, ellipses and frames in floats to mechanisms on integers, scaled so that every pair fits exactly.
 
-For a single query also how much bias is worth how much noise; with a delta the smallest certified Gaussian noise.
+With a delta the smallest certified Gaussian noise; choices, and synthetic histograms.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -16,16 +16,17 @@ import numpy as np
 
 from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.linear import MOST_TOGETHER, Block, LinearElliptical, LinearLaplace
+from noisewright.mechanisms.metric_choice import MetricChoice
 from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision, upper
-from noisewright.numerics.distances import FloatView
-from noisewright.numerics.pairs import Cost, largest_ratio
+from noisewright.numerics.pairs import Cost, largest_ratio, ratio_above
 from noisewright.problem.errors import InvalidQueryError, UncertifiedError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metrics import Hamming, Scaled
+from noisewright.problem.metrics import METRICS, Hamming, Scaled
 from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy
+from noisewright.problem.queries import Choice
 from noisewright.problem.utilities import ErrorQuantile
 from noisewright.problem.utility import Utility
 from noisewright.proof.linear import squared_reach
@@ -43,8 +44,6 @@ _REPAIRS = 8
 _MOST_ROWS = 64
 _ROUNDS_GROWTH = 1.25
 _MOST_GROWN = 40
-_ENTRIES = 1 << 20
-_ROUNDS = 60
 _CELLS_FINE = 12
 """A cell is about 2^-12 of the noise."""
 _FRAME_BITS = 48
@@ -111,9 +110,25 @@ def _still_blocks(query: Linear, still: Sequence[int]) -> list[Block]:
     return blocks
 
 
-def exponential_mechanism(scores: Linear, privacy: MetricPrivacy) -> Certified:
-    """Choose a row of linear scores: the sharpest weights that every pair allows, certified."""
-    return _selected(MetricExponential, scores, privacy)
+def exponential_mechanism(scores: Linear | Choice, privacy: MetricPrivacy, *, moves: Any = None) -> Certified:
+    """Choose a row of linear scores: the sharpest weights that every pair allows, certified.
+
+    For scores of your own give a `Choice` with exact scores, and as `moves` a metric: a person who changes from element
+    i to element j moves every score by at most sensitivity times moves(i, j); without it, by the sensitivity at most,
+    whatever the change.
+    """
+    if not isinstance(scores, Choice):
+        if moves is not None:
+            raise InvalidQueryError("moves are declared for scores of your own; those of a linear question are known.")
+        return _selected(MetricExponential, scores, privacy)
+    declared = Hamming(privacy.metric.size, 1) if moves is None else METRICS.read(moves, "moves")
+    first = MetricChoice(scores, declared, 1)
+    try:
+        ratio = ratio_above(declared, privacy.metric) if declared.size == privacy.metric.size else Fraction(1)
+    except ZeroDivisionError as error:
+        raise at_distance_zero(*error.args[0]) from None
+    scale = (_short(ratio) or Fraction(1, 2**60)) * first.query.sensitivity
+    return _repaired(lambda factor: replace(first, scale=factor), privacy, scale)
 
 
 def smalldb_mechanism(
@@ -218,80 +233,6 @@ def _repaired(build: Callable[[Fraction], Any], privacy: MetricPrivacy, factor: 
                 raise
             factor = _short(factor * (1 + Fraction(4**attempt, 2**42)))
     return make_certified(build(factor), privacy)
-
-
-@dataclass(frozen=True, slots=True)
-class Traded:
-    """Columns A within `bias` of the query, their noise scale, the value n^2 bias^2 + 2 scale^2 and its gap."""
-
-    columns: list[Fraction]
-    bias: float
-    scale: float
-    value: float
-    gap: float
-
-
-def best_single(table: PairTable, people: int, row: Sequence[Fraction]) -> Traded:
-    """Minimise n^2 max (A_i - q_i)^2 + 2 c^2 subject to |A_i - A_j| <= c d(i, j), jointly in A and c.
-
-    Rule: columns within t of the query and c-Lipschitz exist exactly if |q_i - q_j| <= 2 t + c d(i, j)
-    for every pair (take A_i = max over j of q_j - t - c d(i, j)). So the programme has two unknowns,
-    c(t) = max over pairs of (|q_i - q_j| - 2 t) / d(i, j), and is convex in t.
-    """
-    q, view = table.matrix[0], table.view
-    n2 = float(people) ** 2
-
-    def value(t: float) -> tuple[float, float, float]:
-        c, slope = _scale(q, view, t)
-        return n2 * t * t + 2 * c * c, 2 * n2 * t + 4 * c * slope, c
-
-    low, high, bound = 0.0, float(np.ptp(q)) / 2, 0.0
-    at_low, at_high = value(low), value(high)
-    best = (at_low[0], 0.0, at_low[2])
-    if at_low[1] >= 0:
-        return Traded(list(row), 0.0, best[2], best[0], 0.0)
-    for _ in range(_ROUNDS):
-        # Tangents at the two ends bound a convex function from below where they meet.
-        meet = (at_high[0] - at_low[0] + at_low[1] * low - at_high[1] * high) / (at_low[1] - at_high[1])
-        bound = at_low[0] + at_low[1] * (meet - low)
-        middle = min(max(meet, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
-        here = value(middle)
-        if here[0] < best[0]:
-            best = (here[0], middle, here[2])
-        if best[0] - bound <= 1e-9 * best[0]:
-            break
-        if here[1] < 0:
-            low, at_low = middle, here
-        else:
-            high, at_high = middle, here
-    _, t, c = best
-    columns = [Fraction(float(v)) for v in _lipschitz(q, view, t, c)]
-    return Traded(columns, t, c, best[0], max(0.0, (best[0] - bound) / best[0]))
-
-
-def _scale(q: Floats, view: FloatView, t: float) -> tuple[float, float]:
-    """max over pairs of (|q_i - q_j| - 2 t) / d(i, j), streamed in blocks, and its slope in t."""
-    best, slope, start = 0.0, 0.0, 0
-    while start < view.size:
-        stop = min(view.size, start + max(1, _ENTRIES // (view.size - start)))
-        apart = np.triu(np.abs(q[start:stop, None] - q[None, start:]) - 2 * t, 1)
-        distances = view.rows(start, stop)
-        ratios = np.divide(apart, distances, out=np.zeros_like(apart), where=(distances > 0) & (apart > 0))
-        place = int(np.argmax(ratios))
-        if (top := float(ratios.flat[place])) > best:
-            best, slope = top, -2.0 / float(distances.flat[place])
-        start = stop
-    return best, slope
-
-
-def _lipschitz(q: Floats, view: FloatView, t: float, c: float) -> Floats:
-    """The columns of the rule."""
-    result = np.full(view.size, -np.inf)
-    for i in range(view.size):
-        distances = view.rows(i, i + 1)[0]
-        result[i] = max(result[i], q[i] - t, float((q[i:] - t - c * distances).max()))
-        result[i:] = np.maximum(result[i:], q[i] - t - c * distances)
-    return result
 
 
 def independent_gaussian(
