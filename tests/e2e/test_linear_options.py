@@ -79,11 +79,11 @@ def test_what_counts_as_good_is_what_was_typed(cli: Cli, tables: Path, words: tu
         (("--points", "p.csv", "--reach", "1", "--epsilon", "1", "--scale", "2"), "--reach goes with"),
         (("--epsilon", "1", "--confidence", "0.9"), "--confidence does not fit"),
         (("--epsilon", "1", "--utility", "error-quantile"), "needs --confidence"),
-        (("--epsilon", "1", "--utility", "usefulness"), "needs --within"),
+        (("--epsilon", "1", "--utility", "usefulness"), "for linear questions give one of"),
     ],
 )
 def test_options_that_do_not_fit_together_are_refused(cli: Cli, tables: Path, words: tuple[str, ...], message: str):
-    assert_failed(cli("linear", "--queries", "q.csv", *words), message)
+    assert_failed(cli("linear", "--queries", "q.csv", *words), 2, message)
 
 
 def test_the_number_of_people_is_part_of_the_question(cli: Cli, tables: Path):

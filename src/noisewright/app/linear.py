@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from typing import Annotated, Any
 
-from noisewright.app.options import UTILITY, Confidence, Json, Plot, Save, SaveReport, number, option
+from noisewright.app.options import Confidence, Json, Plot, Save, SaveReport, number, option
 from noisewright.app.output import check_places, draw, keep, read_text, say, say_json
 from noisewright.app.questions import Typed, make_utility, typed
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError
@@ -17,6 +17,7 @@ from noisewright.problem.metrics import Hamming, Matrix
 from noisewright.problem.privacy import MetricPrivacy
 
 _LARGEST_FILE = 256
+_UTILITIES = ("squared-error", "absolute-error", "largest-error", "error-quantile")
 
 Queries = Annotated[Path, option("FILE", "The queries: one line for each, one number for each element.")]
 Points = Annotated[Path | None, option("FILE", "Coordinates, one line for each element: Euclidean distances.")]
@@ -25,6 +26,7 @@ Reach = Annotated[str | None, number("With --points and --epsilon: protect point
 Scale = Annotated[str | None, number("Budget of one unit of length, with --points; 1 unless given.")]
 Same = Annotated[str | None, number("The same budget for every pair: ordinary privacy.", "--epsilon")]
 People = Annotated[int | None, option("COUNT", "How many people there are, if that is public.")]
+Good = Annotated[str, option("NAME", f"What counts as a good answer: {', '.join(_UTILITIES)}.", "--utility")]
 Histogram = Annotated[Path | None, option("FILE", "How many people have each element: also print private answers.")]
 
 
@@ -36,7 +38,7 @@ def linear(
     scale: Scale = None,
     reach: Reach = None,
     people: People = None,
-    utility: Annotated[str, UTILITY] = "squared-error",
+    utility: Good = _UTILITIES[0],
     confidence: Confidence = None,
     histogram: Histogram = None,
     json: Json = False,
@@ -49,6 +51,8 @@ def linear(
     Tables are comma-separated numbers without a header, read exactly.
     """
     query = Linear(read_rows(queries, "--queries"), people=people)
+    if utility not in _UTILITIES:
+        raise InvalidInputError(f"--utility is {utility!r}; for linear questions give one of {', '.join(_UTILITIES)}.")
     wanted = make_utility(utility, typed(confidence=confidence))
     privacy = MetricPrivacy(_metric(query.size, points, distances, typed(epsilon=epsilon, scale=scale, reach=reach)))
     counts = None if histogram is None else [v for row in read_rows(histogram, "--histogram") for v in row]
@@ -76,7 +80,7 @@ def _metric(size: int, points: Path | None, distances: Path | None, given: Typed
     policy = "reach" in given
     if policy and (points is None or "epsilon" not in given or distances is not None or "scale" in given):
         raise InvalidPrivacyError(
-            "--reach goes with --points and --epsilon, the budget of points within reach of each other, and nothing else."
+            "--reach goes with --points and --epsilon, the budget of points within reach of each other, and no other."
         )
     if not policy and sum((points is not None, distances is not None, "epsilon" in given)) != 1:
         raise InvalidPrivacyError("say how far apart elements are by one of --points, --distances and --epsilon.")
