@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.ledger.universes import largest_share
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.mechanisms.selection import MetricExponential
 from noisewright.numerics.islands import infinitely_apart, islands
@@ -64,6 +65,15 @@ def test_a_mechanism_of_another_size_is_refused_whatever_is_infinite():
 def test_an_infinite_distance_has_no_epsilon():
     with pytest.raises(nw.errors.UncertifiedError, match="infinitely far apart"):
         farthest(METRIC)
+
+
+def test_a_budget_covers_infinite_distances_only_where_it_is_infinite():
+    line = nw.metrics.Matrix([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 3], [3, 2, 3, 0]])
+    finer = nw.metrics.Matrix([[0, "1/2", W, W], ["1/2", 0, W, W], [W, W, 0, "1/2"], [W, W, "1/2", 0]])
+    assert largest_share(line, METRIC) == Fraction(3, 2)
+    assert largest_share(finer, METRIC) == Fraction(1, 2)
+    assert largest_share(METRIC, line) is None
+    assert largest_share(PRIVACY.share("1/3").metric, METRIC) == Fraction(1, 3)
 
 
 @pytest.mark.parametrize("seed", range(4))
