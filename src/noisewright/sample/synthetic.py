@@ -104,7 +104,7 @@ def _(mechanism: MetricMWEM) -> list[str]:
 
 def _how_far(mechanism: MetricSmallDB | MetricMWEM) -> list[str]:
     if mechanism.known_people is None:
-        return ["How far off its answers are depends on how many people there are: Linear(..., people=n)."]
+        return ["How far off its answers are depends on how many people there are, which the question does not say."]
     far = above(mechanism.within(_CONFIDENCE, mechanism.known_people))
     return [
         f"Error: with 95 % confidence every answer is within {far} of the truth, for {mechanism.known_people} people."
