@@ -105,8 +105,10 @@ def accepted(given: Any) -> Any:
     """What was given, if it can be charged; a list of such things as one (`Together`)."""
     if type(given) in _ACCEPTED:
         return given
-    if isinstance(given, list | tuple) and given and all(type(part) in _ACCEPTED for part in given):
-        return Together(given)
+    # Looked through once, so that what is looked at is what is charged.
+    parts = tuple(given) if isinstance(given, list | tuple) else ()
+    if parts and all(type(part) in _ACCEPTED for part in parts):
+        return Together(parts)
     raise UncertifiedError(
         f"a {type(given).__name__} cannot be charged; give a certified mechanism, such as design(...).best, a list of"
         " them, or a composed plan."
