@@ -192,6 +192,14 @@ def _shares(budget: Budget) -> dict[str, Fraction] | None:
     return {rule.name: rule.limits["delta"] * (1 if rule.name == "basic" else 2) / whole for rule in budget.rules}
 
 
+def state_in(data: Mapping[str, Any], name: str) -> State:
+    """Where an account stands after a row."""
+    try:
+        return State.from_dict(data["accounts"][name])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise damaged(data["place"], f"it does not say how the account stands ({type(error).__name__})") from None
+
+
 def budget_of(row: Row) -> Budget:
     """The budget that a row set, its limits proven again."""
     place, data = row.place, row.read()

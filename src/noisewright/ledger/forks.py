@@ -17,7 +17,7 @@ class Gate:
 
     def __init__(self) -> None:
         self._change = threading.Condition()
-        self._open = 0
+        self._open = self._forking = 0
         self._own = threading.local()
 
     @contextmanager
@@ -30,23 +30,28 @@ class Gate:
             self._count(-1)
 
     def before_fork(self) -> None:
-        """Wait for other threads, and let none begin."""
+        """Wait for other threads, and let none begin; the lock is held over the fork."""
         self._change.acquire()
+        self._forking += 1
         self._change.wait_for(lambda: self._open == self._mine())
 
     def after_in_parent(self) -> None:
         """Let the others go on."""
+        self._forking -= 1
+        self._change.notify_all()
         self._change.release()
 
     def after_in_child(self) -> None:
         """The thread that forked is the only one."""
-        self._change, self._open = threading.Condition(), self._mine()
+        self._change, self._open, self._forking = threading.Condition(), self._mine(), 0
 
     def _mine(self) -> int:
         return int(getattr(self._own, "count", 0))
 
     def _count(self, more: int) -> None:
         with self._change:
+            # Whoever is inside already must be able to finish.
+            self._change.wait_for(lambda: not self._forking or self._mine())
             self._own.count = self._mine() + more
             self._open += more
             self._change.notify_all()

@@ -24,10 +24,11 @@ from noisewright.ledger.deciding import (
     decide,
     noted,
     raised,
+    state_in,
     sub_budget,
 )
 from noisewright.ledger.reading import Account, exceeded
-from noisewright.ledger.state import Budget, State
+from noisewright.ledger.state import Budget
 from noisewright.ledger.stores import NOTHING_CHANGED, VERSION, Reading, Store, every_row, newer, store_for
 from noisewright.ledger.words import html_table, in_words, table
 from noisewright.problem.errors import InvalidInputError, LedgerError
@@ -271,14 +272,13 @@ class Ledger:
         return found
 
     def _account_of(self, name: str, data: Mapping[str, Any], rows: Reading) -> Account:
-        try:
-            state = State.from_dict(data["accounts"][name])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise damaged(data["place"], f"it does not say how the account stands ({type(error).__name__})") from None
+        state = state_in(data, name)
         # Known by its digest: another ledger may have been put in the place of the one that was read before.
         row = rows.at(state.budget_at)
         if row.digest not in self._budgets:
             self._budgets[row.digest] = budget_of(row)
+        if not state.fits(self._budgets[row.digest]):
+            raise damaged(data["place"], "its sums are not those of the budget")
         return Account(name, self._budgets[row.digest], state)
 
     def _note(self, charge: Charge, kind: str, content: Mapping[str, Any]) -> None:
