@@ -15,6 +15,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.ledger.stores import VERSION, store_for
+from noisewright.numerics.distances import lower_squared, root_below, upper_distance
 from tests.ledger import menu
 from tests.ledger.many import forked, outcome
 from tests.postgres_server import Server
@@ -197,6 +198,15 @@ def test_a_name_that_is_too_long_is_refused_in_words(tmp_path: Path):
             with pytest.raises(nw.errors.LedgerError):
                 attempt(tmp_path / ("x" * length))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_distance_that_is_known_from_below_is_charged_from_above():
+    globe = nw.metrics.GreatCircle([[0, 0], [1, 2], [50, 60]], "1/100")
+    absent = nw.metrics.WithAbsent(globe, 1000)
+    below = root_below(lower_squared(globe, 1, 2))
+    assert upper_distance(absent, 1, 2) == upper_distance(globe, 1, 2) > below
+    assert upper_distance(absent, 3, 2) == upper_distance(absent, 0, 3) == 1000
+    assert upper_distance(nw.metrics.WithAbsent(globe, "1/100"), 1, 2) == Fraction(1, 50)
 
 
 def test_what_is_looked_at_is_what_is_charged(path: Path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 import threading
 import time
 from collections.abc import Callable
@@ -93,6 +95,22 @@ def test_an_answer_that_cannot_be_written_does_not_say_that_nothing_was_charged(
     faults("")
     charge.answered(3)
     assert ledger.verify().rows == 3
+
+
+def test_a_ledger_that_somebody_may_have_charged_is_not_removed(path: Path, monkeypatch: pytest.MonkeyPatch):
+    real, mechanism = os.fsync, menu.laplace("0.1")
+
+    def failing(file: int) -> None:
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            monkeypatch.undo()
+            nw.Ledger.open(path).charge(mechanism, reason="somebody else, meanwhile")
+            raise OSError(5, "Input/output error")
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(nw.errors.LedgerError, match="not made, or not durably"):
+        nw.Ledger.create(path, budget=nw.PureDP(1))
+    assert nw.Ledger.open(path).spent == TENTH
 
 
 def test_a_row_that_vanishes_after_its_commit_is_no_charge(path: Path):

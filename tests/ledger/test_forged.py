@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.ledger.chain import Row, digest_of
+from noisewright.ledger.chain import Head, Row, digest_of
 from noisewright.ledger.rules import Rule, require_sound
 from noisewright.ledger.thresholds import largest_squared_length
 from tests.ledger import menu
@@ -105,6 +105,21 @@ def test_sums_of_another_kind_are_not_believed(path: Path, totals: dict[str, Any
     for attempt in (lambda: ledger.spent, lambda: ledger.charge(menu.laplace("0.1"), reason="x")):
         with pytest.raises(nw.errors.LedgerDamagedError, match="its sums are not those of the budget"):
             attempt()
+
+
+@pytest.mark.parametrize("limits", [{"rho": "0", "delta": "0"}, {"delta": "0"}, {"mu": "1", "delta": "0"}, 3, None])
+def test_limits_that_cannot_be_read_are_not_believed(path: Path, limits: Any):
+    ledger = nw.Ledger.create(path, budget=nw.ApproxDP(1, "1e-6"))
+    _rewritten(path, 0, lambda data: data["budget"]["rules"][2].update(limits=limits))
+    for attempt in (lambda: nw.Ledger.open(path), ledger.verify):
+        with pytest.raises(nw.errors.LedgerDamagedError):
+            attempt()
+
+
+def test_a_head_of_nothing_is_no_head(path: Path):
+    ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
+    with pytest.raises(nw.errors.InvalidInputError, match="a head has a count"):
+        ledger.verify(Head(0, "0" * 64))
 
 
 def test_a_limit_below_nothing_pays_for_nothing():

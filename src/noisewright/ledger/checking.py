@@ -33,7 +33,7 @@ def verified(store: Store, exported: Head | None = None) -> Verified:
     were rolled back together shows only against an exported head.
     """
     store.integrity()
-    replay = _Replay(exported)
+    replay = _Replay(None if exported is None else Head.from_dict(exported.to_dict()))
     for row in every_row(store):
         replay.follow(row)
     last = replay.finished()
@@ -71,7 +71,7 @@ class _Replay:
                 self.remarks.append(f"the clock went backwards at row {place}")
         except LedgerDamagedError:
             raise
-        except (NoisewrightError, LookupError, TypeError, ValueError, AttributeError) as error:
+        except (NoisewrightError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise damaged(place, f"it cannot be followed ({type(error).__name__})") from None
         self._time, self._last = data["time"], row.head
         if self._exported is not None and self._exported.count == row.head.count:

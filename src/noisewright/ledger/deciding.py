@@ -15,7 +15,13 @@ from noisewright.ledger.rules import Amounts, brings, require_sound, rules_for, 
 from noisewright.ledger.state import Budget, State, written
 from noisewright.ledger.stores import VERSION, Reading
 from noisewright.ledger.universes import largest_share
-from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, LedgerError, UncertifiedError
+from noisewright.problem.errors import (
+    InvalidInputError,
+    InvalidPrivacyError,
+    LedgerDamagedError,
+    LedgerError,
+    UncertifiedError,
+)
 from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy
 from noisewright.proof.costs import Costs
@@ -207,9 +213,11 @@ def budget_of(row: Row) -> Budget:
         raise damaged(place, "it sets no budget")
     try:
         found = Budget.from_dict(place, data["budget"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        require_sound(found.requirement, found.rules)
+    except LedgerDamagedError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise damaged(place, f"it sets no budget that can be read ({type(error).__name__})") from None
-    require_sound(found.requirement, found.rules)
     return found
 
 

@@ -29,6 +29,15 @@ def require_own_name(path: Path) -> None:
         )
 
 
+def require_no_head(path: Path, head: Path) -> None:
+    """Refuse a new ledger where the head of one that was removed still is."""
+    if head.exists() and not path.exists():
+        raise LedgerError(
+            f"{head} is the head of a ledger that is not there any more; a new file would be a new budget. Restore the"
+            " ledger, or choose another name."
+        )
+
+
 def require_one_name(path: Path) -> None:
     """Refuse a file with a second name: each name would have its own journal and its own head."""
     if path.stat().st_nlink > 1:

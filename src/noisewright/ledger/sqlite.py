@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from noisewright.ledger import marks
+from noisewright.ledger import files, marks
 from noisewright.ledger.chain import Head, Row, column
-from noisewright.ledger.files import found_path, read_head, require_one_name, require_own_name, write_head
 from noisewright.ledger.forks import GATE
 from noisewright.ledger.stores import NOTHING_CHANGED, NOTHING_CHARGED, VERSION, Transaction, newer
 from noisewright.problem.errors import LedgerDamagedError, LedgerError
@@ -43,25 +42,22 @@ class SQLiteStore:
     """Rows in a SQLite file; one connection for each transaction, so that forks and threads share none."""
 
     def __init__(self, path: Path) -> None:
-        self.path = found_path(path)
+        self.path = files.found_path(path)
         self.head_path = self.path.with_name(self.path.name + ".head")
         self.shown = str(self.path)
 
     def create(self, first: Row) -> None:
         """Make the file; refuses where the file, or the head of one that was removed, is there."""
-        require_own_name(self.path)
+        files.require_own_name(self.path)
         with self._reporting("the ledger was not made"):
-            if self.head_path.exists() and not self.path.exists():
-                raise LedgerError(
-                    f"{self.head_path} is the head of a ledger that is not there any more; a new file would be a new"
-                    " budget. Restore the ledger, or choose another name."
-                )
+            files.require_no_head(self.path, self.head_path)
             try:
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             except FileExistsError:
                 raise LedgerError(f"there is a file {self.path} already; open it, or choose another name.") from None
         try:
-            with self._opened("the ledger was not made") as connection, self._reporting("the ledger was not made"):
+            unmade = "the ledger was not made, or not durably"
+            with self._opened(unmade) as connection, self._reporting(unmade):
                 connection.execute("BEGIN IMMEDIATE")
                 for step in (step for steps in MIGRATIONS for step in steps):
                     connection.execute(step)
@@ -70,8 +66,9 @@ class SQLiteStore:
                 connection.execute("COMMIT")
                 self._write_head(first.head)
         except BaseException:
-            # The file is ours, and nobody could charge a ledger without a head.
-            self.path.unlink(missing_ok=True)
+            # The file is ours, and nobody could charge a ledger without a head; with one somebody may have.
+            if not self.head_path.exists():
+                self.path.unlink(missing_ok=True)
             raise
 
     @contextmanager
@@ -105,7 +102,7 @@ class SQLiteStore:
     def head(self) -> Head:
         """What the file beside the ledger says."""
         self._require_there(_ONLY_READ)
-        return read_head(self.head_path, self.path)
+        return files.read_head(self.head_path, self.path)
 
     def version(self) -> int:
         """The version of the layout."""
@@ -143,7 +140,7 @@ class SQLiteStore:
         with GATE.passed():
             with self._reporting(otherwise):
                 if writing:
-                    require_one_name(self.path)
+                    files.require_one_name(self.path)
                 connection = self._connect(writing=writing)
             with closing(connection):
                 yield connection
@@ -187,7 +184,7 @@ class SQLiteStore:
         last, head = _Rows(connection).last(), self.head()
         if head == last.head:
             return
-        if head != Head(last.place, last.read()["previous"]):
+        if head != Head(last.place, last.read().get("previous")):
             raise self._behind(last.head, head)
         self._write_head(last.head)
 
@@ -220,7 +217,7 @@ class SQLiteStore:
         )
 
     def _write_head(self, head: Head) -> None:
-        write_head(self.head_path, head)
+        files.write_head(self.head_path, head)
 
     @contextmanager
     def _reporting(self, what: str) -> Iterator[None]:
