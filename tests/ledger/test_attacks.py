@@ -209,6 +209,23 @@ def test_a_distance_that_is_known_from_below_is_charged_from_above():
     assert upper_distance(nw.metrics.WithAbsent(globe, "1/100"), 1, 2) == Fraction(1, 50)
 
 
+def test_what_was_changed_since_it_was_certified_is_not_charged(path: Path):
+    ledger = nw.Ledger.create(path, budget=nw.ZeroConcentratedDP(1))
+    for what in ("mechanism", "certified in a plan", "noise in a plan"):
+        noise = nw.mechanisms.Additive(menu.COUNT, nw.laws.DiscreteGaussian(2), nw.laws.Lattice.integers())
+        certified = nw.Certified(noise, nw.certify(noise, nw.ZeroConcentratedDP(1)))
+        certified.release(5)
+        plan = nw.compose(["gaussian(sigma=2)", (certified, 2)], neighbours="add-remove")
+        changed = plan.parts[0][0] if what.startswith("noise") else noise
+        object.__setattr__(changed, "law", nw.laws.Gaussian(1000) if changed is not noise else _WIDE)
+        with pytest.raises(nw.errors.UncertifiedError, match="Nothing was charged"):
+            ledger.charge(certified if what == "mechanism" else plan, reason=what)
+    assert ledger.head.count == 1
+
+
+_WIDE = nw.laws.DiscreteGaussian(1000)
+
+
 def test_what_is_looked_at_is_what_is_charged(path: Path):
     class Twice(list[Any]):
         """Shows something else the second time."""

@@ -12,10 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
+import psycopg
 import pytest
 
 import noisewright as nw
-from noisewright.ledger import sqlite
 from noisewright.ledger.chain import Row
 from tests.ledger import menu
 from tests.ledger.many import forked, outcome
@@ -47,7 +47,7 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def connect(*given: Any, **named: Any) -> sqlite3.Connection:
         return real(*given, **named, factory=_Faulty)
 
-    monkeypatch.setattr(sqlite.sqlite3, "connect", connect)
+    monkeypatch.setattr(sqlite3, "connect", connect)
     return lambda when: monkeypatch.setattr(_Faulty, "when", when)
 
 
@@ -152,7 +152,8 @@ def test_a_server_that_forgets_later_is_not_charged(server: Server):
         for _ in range(100):
             if server.execute("SHOW fsync") == [("off",)]:
                 break
-        ledger._store.disconnect()
+        store: Any = ledger._store
+        store.disconnect()
         with pytest.raises(nw.errors.LedgerError, match="fsync"):
             ledger.charge(menu.laplace("0.1"), reason="forgotten")
         assert ledger.spent == TENTH
@@ -168,8 +169,9 @@ def test_a_commit_that_the_server_takes_for_a_rollback_is_no_charge(server: Serv
     def failed() -> NoReturn:
         with ledger._store.change() as transaction:
             transaction.append(row)
-            with pytest.raises(Exception, match="division by zero"):
-                transaction._connection.execute("SELECT 1 / 0")
+            rows: Any = transaction
+            with pytest.raises(psycopg.Error, match="division by zero"):
+                rows._connection.execute("SELECT 1 / 0")
         raise AssertionError("it was believed")
 
     with pytest.raises(nw.errors.LedgerError, match="ROLLBACK to COMMIT; nothing was charged"):

@@ -184,7 +184,7 @@ class SQLiteStore:
         last, head = _Rows(connection).last(), self.head()
         if head == last.head:
             return
-        if head != Head(last.place, last.read().get("previous")):
+        if head != Head(last.place, last.read().get("previous", "")):
             raise self._behind(last.head, head)
         self._write_head(last.head)
 
