@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import stat
@@ -16,6 +17,7 @@ import psycopg
 import pytest
 
 import noisewright as nw
+from noisewright.ledger import marks
 from noisewright.ledger.chain import Row
 from tests.ledger import menu
 from tests.ledger.many import forked, outcome
@@ -97,6 +99,27 @@ def test_an_answer_that_cannot_be_written_does_not_say_that_nothing_was_charged(
     assert ledger.verify().rows == 3
 
 
+def test_a_row_that_another_writer_took_away_is_no_charge(path: Path, monkeypatch: pytest.MonkeyPatch):
+    ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
+    before = ledger.head
+
+    def overwrite(point: str) -> None:
+        """As two writers do when a process lost its locks: it read the file beside SQLite, and closed it."""
+        if point == "committed":
+            monkeypatch.undo()
+            with sqlite3.connect(path) as connection:
+                [(body,)] = connection.execute("SELECT body FROM rows WHERE place = 1")
+                row = Row.after(before, "", {**json.loads(body), "label": "theirs"})
+                connection.execute("UPDATE rows SET body = ?, digest = ? WHERE place = 1", (row.body, row.digest))
+            connection.close()
+            path.with_name(path.name + ".head").write_text(json.dumps(row.head.to_dict()))
+
+    monkeypatch.setattr(marks, "reach", overwrite)
+    with pytest.raises(nw.errors.LedgerDamagedError, match="Count it as spent"):
+        ledger.charge(menu.laplace("0.1"), reason="ours")
+    assert [row["label"] for row in ledger.rows() if row["event"] == "charge"] == ["theirs"]
+
+
 def test_a_ledger_that_somebody_may_have_charged_is_not_removed(path: Path, monkeypatch: pytest.MonkeyPatch):
     real, mechanism = os.fsync, menu.laplace("0.1")
 
@@ -136,7 +159,7 @@ def test_children_of_threaded_processes_can_charge(url: str):
     thread = threading.Thread(target=read)
     thread.start()
     reading.wait()
-    started = forked(lambda: ledger.charge(mechanism, reason="a child").place, patience=20)
+    started = forked(lambda: ledger.charge(mechanism, reason="a child").place, patience=10)
     thread.join()
     assert outcome(*started) == (0, 1)
     assert ledger.charge(mechanism, reason="its parent").place == 2

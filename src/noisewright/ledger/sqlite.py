@@ -190,10 +190,9 @@ class SQLiteStore:
 
     def _settle(self, connection: sqlite3.Connection, written: Row) -> None:
         """Bring the head up to what was written, unless the next writer did; the row must be there to be believed."""
-        if self.head().count >= written.head.count:
-            return
-        _begin(connection)
-        self._agree(connection)
+        if self.head().count < written.head.count:
+            _begin(connection)
+            self._agree(connection)
         if _Rows(connection).at(written.place) != written:
             raise LedgerDamagedError(
                 f"row {written.place} was written to {self.path} and is not there. Count it as spent."
