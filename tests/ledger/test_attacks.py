@@ -112,6 +112,9 @@ def test_an_answer_is_written_beside_a_charge_of_the_account_alone(path: Path):
     hers.place, hers.digest = whole.place, whole.digest
     with pytest.raises(nw.errors.LedgerError, match="another charge"):
         hers.answered(3)
+    whole.place, whole.digest = 0, next(ledger.rows())["digest"]
+    with pytest.raises(nw.errors.LedgerError, match="another charge"):
+        whole.answered(3)
     assert ledger.verify().charges == 2
 
 

@@ -231,7 +231,8 @@ def noted(
     place of the charge's own has another row there.
     """
     made = rows.at(charge.place)
-    if made.digest != charge.digest or made.account != column(accounts[-1].name):
+    ours = made.digest == charge.digest and made.account == column(accounts[-1].name)
+    if not ours or made.read()["event"] != "charge":
         raise LedgerError(f"row {charge.place} of this ledger is another charge; no answer was written.")
     start, mark = charge.place + 1, f'"charge":{charge.place},'
     while found := rows.rows(start, _AT_A_TIME):

@@ -11,6 +11,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_PATIENCE = 180.0
+"""Seconds after which a fork takes place all the same: longer than any charge waits for others."""
+
 
 class Gate:
     """Counts what this process has open; `os.fork` waits until other threads have closed it."""
@@ -33,7 +36,7 @@ class Gate:
         """Wait for other threads, and let none begin; the lock is held over the fork."""
         self._change.acquire()
         self._forking += 1
-        self._change.wait_for(lambda: self._open == self._mine())
+        self._change.wait_for(lambda: self._open == self._mine(), _PATIENCE)
 
     def after_in_parent(self) -> None:
         """Let the others go on."""

@@ -83,7 +83,7 @@ class SQLiteStore:
             if rows.added:
                 self._commit(connection, rows.added[-1], otherwise)
                 marks.reach("committed")
-                with self._reporting("what was charged is written and stays spent, but its head is not"):
+                with self._reporting("the row is written and what it charges stays spent, but its head is not"):
                     self._settle(connection, rows.added[-1])
                 marks.reach("settled")
 
