@@ -60,7 +60,7 @@ METRICS_HERE = {
     "threshold": nw.metrics.Threshold([(0,), (1,), (2,), (7,), (8,)], within=1, epsilon="1/4"),
     "policy": nw.metrics.Graph([("a", "b", 1), ("c", "d", 2)], nodes=list("abcde"), unjoined=W),
     "scaled": Scaled(example(W), 3),
-    "sum": Sum([example(W), nw.metrics.PerAttribute(EXAMPLE, [W, 2, 1])]),
+    "sum": Sum([nw.metrics.PerAttribute(EXAMPLE, [1, 2, W]), nw.metrics.PerAttribute(EXAMPLE, [W, 2, 1])]),
     "absent": nw.metrics.WithAbsent(example(W), 4),
 }
 

@@ -49,8 +49,9 @@ def chance(mechanism: Any, width: float, reach: int) -> float:
         (round_noise("1/10", ((1, 0), (0, 1))), 300),
         (round_noise("1/4", ((1, 2), (3, -1))), 150),
         (round_noise("2", ((1, 2), (0, 1))), 30),
+        (round_noise("1/10", ((1, 0), (0, Fraction(1, 1000)))), 300),
     ],
-    ids=["Laplace", "unequal steps", "round", "leaning", "coarse"],
+    ids=["Laplace", "unequal steps", "round", "leaning", "coarse", "one wide"],
 )
 def test_the_smallest_half_width_lies_inside_its_ball(mechanism, reach, confidence):
     with precision():
