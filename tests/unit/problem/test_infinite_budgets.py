@@ -109,7 +109,8 @@ def test_no_number_is_made_of_an_infinite_distance():
         (lambda: nw.metrics.Matrix([[0, W], [1, 0]]), "symmetric"),
         (lambda: nw.metrics.Matrix([[W, W], [W, 0]]), "itself"),
         (lambda: nw.metrics.Matrix([[0, 1, W], [1, 0, 1], [W, 1, 0]]), "points 0, 1, 2.*infinite"),
-        (lambda: nw.metrics.Matrix([[0, 5, W], [5, 0, W], [W, W, 0]], note=3), "note"),
+        (lambda: nw.metrics.Matrix([[0, W, W, W], [W, 0, 1, W], [W, 1, 0, 1], [W, W, 1, 0]]), "points 1, 2, 3.*inf"),
+        (lambda: nw.metrics.Matrix([[0, W, W], [W, 0, W], [W, 1, 0]]), "from 1 to 2 differs"),
         (lambda: nw.metrics.Graph([(0, 1, 1)], nodes=[0, 1, 2]), 'unjoined="infinite"'),
         (lambda: nw.metrics.Graph([(0, 1, 1)], nodes=[0, 1, 2], unjoined="no"), "unjoined is 'no'"),
         (lambda: nw.metrics.PerValue(EXAMPLE, {"gender": 1, "native": 1}), "'age' has no budget"),
@@ -123,6 +124,13 @@ def test_no_number_is_made_of_an_infinite_distance():
 def test_what_cannot_be_meant_is_refused(make, words):
     with pytest.raises(nw.errors.InvalidInputError, match=words):
         make()
+
+
+def test_a_file_has_zeros_between_islands():
+    plain = {"kind": "matrix", "unit": "1", "entries": ["0 1", "1 0"], "note": "", "islands": [0, 1]}
+    with pytest.raises(InvalidPrivacyError, match="no finite distance"):
+        METRICS.from_dict(plain)
+    assert islands(METRICS.from_dict({**plain, "entries": ["0 0", "0 0"]})) == (0, 1)
 
 
 @pytest.mark.parametrize(

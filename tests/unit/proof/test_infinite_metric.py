@@ -161,3 +161,15 @@ def test_a_large_universe_with_many_infinite_pairs_is_filtered():
     rows[0][-1] += 1
     with pytest.raises(nw.errors.UncertifiedError, match="1998 and 1999"):
         certify(laplace(rows, [7]), nw.MetricPrivacy(metric))
+
+
+def test_what_is_not_promised_is_said():
+    still = nw.design(nw.Linear([[1, 1, 7, 7]]), privacy=PRIVACY, utility=nw.SquaredError()).best
+    assert "infinitely far apart may be told apart for sure" in " ".join(still.explain().split())
+    assert "What is released is the true answer" in " ".join(still.explain().split())
+    assert "infinite between 2 islands" in still.describe()
+    finite = nw.design(
+        nw.Linear([[0, 1]]), privacy=nw.MetricPrivacy(nw.metrics.Euclidean([[0], [1]])), utility=nw.SquaredError()
+    )
+    assert "infinitely" not in finite.best.explain()
+    assert "not the true answer" in " ".join(finite.best.explain().split())
