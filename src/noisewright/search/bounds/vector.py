@@ -192,9 +192,14 @@ _TIGHT = 1e-5
 
 
 def metric_bound(query: Linear, metric: Any, utility: Utility, table: PairTable) -> Fraction | None:
-    """A proven lower bound of the worst-case value of every mechanism; None where none is known."""
+    """A proven lower bound of the worst-case value of every mechanism; None where none is known.
+
+    For one query over a very large universe none is sought: its pairs are looked at only to prove the privacy.
+    """
     if not table.moving:
         return Fraction(0)
+    if query.size > LARGEST_UNIVERSE and len(table.moving) == 1:
+        return None
     if utility.confidence is not None:
         return _quantile_bound(query, metric, utility.confidence, table)
     two = two_point_bound(query, metric, utility, table)

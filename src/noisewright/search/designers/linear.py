@@ -39,6 +39,7 @@ from noisewright.search.report.shown import Advance
 _TABLES: Remembered[PairTable] = Remembered()
 _CORRELATED = "correlated Gaussian"
 _JOINT = (2, 4, 8)
+_MOST_READ = 2_000_000
 _PROVEN = "The best possible value is proven for every mechanism that serves any number of people."
 _CRUDE = (
     "The best possible value is proven for every mechanism, but crude where the number of people is given: it looks at"
@@ -197,7 +198,7 @@ def by_attribute(query: Linear, privacy: MetricPrivacy, utility: Utility) -> Cer
     may trade a bias for noise there (Eq. 14).
     """
     codes: Any = getattr(privacy.metric, "codes", ())
-    readers = _readers(query, codes) if codes else None
+    readers = _readers(query, codes) if codes and query.dimension * query.size <= _MOST_READ else None
     if readers is None:
         return None
     rates, wanted = [math.inf] * query.dimension, list(query.rationals())
