@@ -12,7 +12,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
-from noisewright.numerics.balls import lower, precision, upper
+from noisewright.mechanisms.linear_widths import _beyond, _directed
+from noisewright.numerics.balls import ball, lower, precision, upper
 
 COLUMNS = ((0, 1, 2), (1, 0, 3))
 QUERY = nw.Linear(COLUMNS)
@@ -68,6 +69,24 @@ def test_the_smallest_half_width_lies_inside_its_ball(mechanism, reach, confiden
     from noisewright.sample.half_widths import half_width
 
     assert half_width(mechanism, confidence, joint=True) >= low
+
+
+@pytest.mark.parametrize(
+    ("size", "tail"),
+    [(1, lambda s: 1.0), (3, lambda s: 1 + s / 2), (5, lambda s: (s * s + 5 * s + 8) / 8)],
+)
+@pytest.mark.parametrize("far", ["1/5", "2", "7"])
+def test_one_direction_of_round_noise_has_the_tail_of_a_difference_of_waiting_times(size, tail, far):
+    """In K dimensions it is the difference of two Gamma((K + 1) / 2) numbers: polynomials times e^-s for odd K."""
+    s = float(Fraction(far))
+    with precision():
+        pieces = _directed(size)
+        low, high = (_beyond(size, ball(Fraction(far)), pieces, most=most) for most in (False, True))
+        ends = float(lower(low)), float(upper(high))
+    truth = tail(s) * math.exp(-s)
+    assert ends[0] <= truth * (1 + 1e-12)
+    assert truth <= ends[1] * (1 + 1e-12)
+    assert ends[1] - ends[0] <= 0.1 * truth
 
 
 def test_gaussian_half_widths_hold_correlated_or_not():
