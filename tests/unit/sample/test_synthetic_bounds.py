@@ -180,6 +180,16 @@ def test_without_moves_a_change_may_move_scores_by_the_sensitivity():
         nw.mechanisms.exponential_mechanism(OWN, nw.MetricPrivacy(same))
 
 
+def test_the_meta_procedure_carries_choices_by_ones_own_scores_over():
+    """With one distance for all it is the ordinary mechanism, epsilon / (2 sensitivity) for each unit of score."""
+    ordinary = nw.mechanisms.RandomExponential(OWN, (2,), (1,))
+    same = nw.mechanisms.metric_private(ordinary, nw.MetricPrivacy(nw.metrics.Hamming(4, 2))).mechanism
+    assert 1 / same.unit == Fraction(2) / (2 * OWN.sensitivity)
+    near = nw.mechanisms.exponential_mechanism(OWN, PRIVACY, moves=LINE)
+    wider = nw.MetricPrivacy(nw.metrics.Euclidean([[0], [2], [4], [6]]))
+    assert nw.mechanisms.metric_private(near, wider).mechanism.scale == Fraction(3, 4)
+
+
 def test_scores_may_move_freely_where_nothing_is_promised():
     w = "infinite"
     policy = nw.metrics.Matrix([[0, 1, w, w], [1, 0, w, w], [w, w, 0, 2], [w, w, 2, 0]])
