@@ -90,17 +90,17 @@ def test_one_direction_of_round_noise_has_the_tail_of_a_difference_of_waiting_ti
 
 
 def test_gaussian_half_widths_hold_correlated_or_not():
-    """Against draws: 40,000 of them stay within the upper end as often as they must, within the lower end less."""
+    """Against draws: 20,000 of them stay within the upper end as often as they must, within the lower end less."""
     prefixes = nw.Linear([[int(j <= i) for j in range(6)] for i in range(5)])
     report = nw.design(prefixes, privacy=nw.ApproxDP(1, 1e-4), utility=nw.ErrorQuantile("0.9"))
     assert {"Gaussian", "correlated Gaussian"} <= {c.name for c in report.candidates}
-    for candidate in report.candidates:
+    for candidate in (c for c in report.candidates if "Gaussian" in c.name):
         with precision():
             around = candidate.certified.mechanism.expected(nw.ErrorQuantile("0.9"))
             low, high = float(lower(around)), float(upper(around))
-        largest = np.abs(candidate.certified.draw(40_000)).max(axis=1)
-        # Five deviations of a share of 40,000: a false alarm once in a million.
-        slack = 5 * math.sqrt(0.09 / 40_000)
+        largest = np.abs(candidate.certified.draw(20_000)).max(axis=1)
+        # Five deviations of a share of 20,000: a false alarm once in a million.
+        slack = 5 * math.sqrt(0.09 / 20_000)
         assert (largest <= high).mean() >= 0.9 - slack
         assert (largest < low * (1 - 1e-9)).mean() <= 0.9 + slack
         assert (largest <= candidate.value).mean() == pytest.approx(0.9, abs=0.02)
