@@ -21,7 +21,6 @@ from noisewright.sample.uniform import WordStream
 _BITS = 64
 _MARGIN = 1e-9
 _MOST_COORDINATES = 1 << 19
-_SMALL_BATCH = 16
 
 
 class MinkowskiSampler:
@@ -36,7 +35,9 @@ class MinkowskiSampler:
 
     def __init__(self, size: int, rate: Fraction, order: Fraction) -> None:
         self._size, self._rate, self._order = size, rate, order
-        self._flat = _kept_of_shells(size, float(order)) > _kept_of_sums(size, float(order))
+        shells, sums = _kept_of_shells(size, float(order)), _kept_of_sums(size, float(order))
+        self._flat = shells > sums
+        self._batch = math.ceil(1 / math.exp(max(shells, sums)))
         # Rounded down to a grid: a proposal that is a little too wide costs attempts, never exactness.
         share = float(size) ** (1 / float(order) - 1) * (1 - 1e-6)
         self._proposal = rate if self._flat else Fraction(int(float(rate) * share * 2**60), 2**60)
@@ -61,10 +62,11 @@ class MinkowskiSampler:
         return np.concatenate(parts)[:count]
 
     def _few(self, stream: WordStream) -> NDArray[np.int64]:
+        """As many proposals as one vector takes on average."""
         if self._shells is not None:
-            return np.array([self._shells.one(stream) for _ in range(_SMALL_BATCH)], dtype=np.int64)
-        drawn = [self._single.one(stream) for _ in range(_SMALL_BATCH * self._size)]
-        return np.array(drawn, dtype=np.int64).reshape(_SMALL_BATCH, self._size)
+            return np.array([self._shells.one(stream) for _ in range(self._batch)], dtype=np.int64)
+        drawn = [self._single.one(stream) for _ in range(self._batch * self._size)]
+        return np.array(drawn, dtype=np.int64).reshape(self._batch, self._size)
 
     def _proposed(self, count: int, stream: WordStream) -> NDArray[np.int64]:
         if self._shells is not None:

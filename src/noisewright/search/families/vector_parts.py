@@ -137,7 +137,7 @@ def ball_gaussian(query: Vector, length: Fraction) -> PerCoordinate:
     """One deviation for a ball so that its diameter, rounding included, is `length` deviations."""
     chosen: Any = query.sensitivity
     count, radius = chosen.dimension, chosen.radius * widening(chosen.dimension, Fraction(2), chosen.order)
-    step = radius / round_number(STEPS_PER_SCALE * max(count**0.5, float(length)))
+    step = chosen.radius / round_number(STEPS_PER_SCALE * max(count**0.5, float(length)))
     growth = root_above(Fraction(_rounded(query))) * step * _HAIR if count > 1 else Fraction(0)
     return _everywhere(query, Gaussian, (radius + growth) * _HAIR / length, step)
 
