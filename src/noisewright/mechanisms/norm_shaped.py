@@ -33,8 +33,8 @@ _MOST_SHELLS = 2_000
 class NormBlock(Record):
     """Numbers `places` get steps[i] * z_i, z an integer vector of mass proportional to e^(-rate norm(z)).
 
-    `norm` is "max" (largest absolute coordinate), "l2" (Euclidean length) or another l_p norm with p from 1 to 100, such
-    as "l3" or "l3/2".
+    `norm` is "max" (largest absolute coordinate), "l2" (Euclidean length) or another l_p norm with p from 1 to 100,
+    such as "l3" or "l3/2".
     """
 
     places: fields.Wholes = fields.wholes(at_least=0, least=1)
@@ -75,7 +75,8 @@ def _norm_name(given: str) -> str:
         if given.startswith("l") and 1 <= order <= LARGEST_ORDER:
             return f"l{order}"
     raise InvalidMechanismError(
-        f'norm is {given!r}; give "max", or "l" and a power from 1 to {LARGEST_ORDER}, such as "l2" or "l3/2".', norm=given
+        f'norm is {given!r}; give "max", or "l" and a power from 1 to {LARGEST_ORDER}, such as "l2" or "l3/2".',
+        norm=given,
     )
 
 

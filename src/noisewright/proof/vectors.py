@@ -182,9 +182,9 @@ def norm_shaped_bound(mechanism: NormShaped) -> tuple[Fraction, str]:
     """Largest sum over blocks of rate * norm(steps moved).
 
     Rule: the triangle inequality. In a ball d, with c_i = rate / step_i, the part of d inside a block costs at most
-    max c_i times its length in the block's norm, and crossing one more edge everywhere costs rate * norm(1, …, 1). Whole
-    numbers in steps of 1 are not rounded. The block's norm of k numbers is at most `widening` times that of the ball;
-    over all blocks the lengths in the ball's norm cost at most the radius times the dual norm of their slopes.
+    max c_i times its length in the block's norm, and crossing one more edge everywhere costs rate * norm(1, …, 1).
+    Whole numbers in steps of 1 are not rounded. The block's norm of k numbers is at most `widening` times that of the
+    ball; over all blocks the lengths in the ball's norm cost at most the radius times the dual norm of their slopes.
     """
     query = mechanism.query
     covered = {place for block in mechanism.blocks for place in block.places}
