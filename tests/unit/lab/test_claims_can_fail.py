@@ -126,6 +126,8 @@ def test_two_fold_noise_must_be_strictly_ahead_of_the_papers_rivals(
     claim = r2dp._judged("Figure", "ahead", [Panel("one", [0.0, 1.0], curves)], larger=larger)
     assert claim.verdict == verdict
     assert count in claim.found
+    better = sum(a > b if larger else a < b for a, b in zip(two_fold, rival, strict=True))
+    assert claim.found.endswith(f"of Laplace noise alone at {better}")
     without = {LAPLACE: rival, TUNED: tuned, TWO_FOLD: two_fold}
     other = r2dp._judged("Figure", "ahead", [Panel("one", [0.0, 1.0], without)], larger=larger)
     assert other.verdict == "fails", "where a staircase is tuned for the figure itself it is a rival"
