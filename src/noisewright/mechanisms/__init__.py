@@ -5,6 +5,7 @@
 - additive, per_coordinate, norm_shaped, linear_gaussian: noise for one number and for several
 - conditional, composite, rows, truncated, blend, worst_cases: answers in bounds, and the worst of their errors
 - linear, column_gaussian, selection, choice, metric_choice, exponential: linear questions, synthetic data, choices
+- response: one person's own value, in the local model
 - strategy, strategy_rows, strategy_filters, strategy_tables: workloads, their rows and tables
 - strategy_values, strategy_runs, strategy_estimates: what these cost, question by question, and what they say
 - expected, losses, numerical, whole_fold, linear_values, linear_widths: how each kind of error is computed
