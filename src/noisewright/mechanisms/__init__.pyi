@@ -15,6 +15,7 @@ from noisewright.mechanisms.additive import Additive as Additive
 from noisewright.mechanisms.alike import Alike as Alike
 from noisewright.mechanisms.blend import Blend as Blend
 from noisewright.mechanisms.choice import PermuteAndFlip as PermuteAndFlip, RandomExponential as RandomExponential
+from noisewright.mechanisms.clamped import Clamped as Clamped
 from noisewright.mechanisms.column_gaussian import ColumnGaussian as ColumnGaussian
 from noisewright.mechanisms.composite import Composite as Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential as MinkowskiExponential
