@@ -26,15 +26,16 @@ from noisewright.sample.uniform import Entropy, Words, WordStream, uniform_below
 
 _BITS = 64
 _UNIT = 2.0**-64
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 _MARGIN = 2.0**-49
 _ROUNDING = 2.0**-40
 _EXACT_FLOATS = 2**53
-_NEWTON = 12
+_ROUNDS = 20
 _OFF = 2.0**-6
 _BELOW_A_LIMIT = 1 - 2.0**-40
 
 Places = NDArray[np.int64]
+_NONE = (np.zeros(0), np.zeros(0))
 
 
 @drawer_for.register(Clamped)
@@ -58,7 +59,8 @@ class ClampedDrawer(Releasing):
     def release_many(self, answers: Any, entropy: Entropy) -> NDArray[Any]:
         """One independent private answer for each answer given; all are read before anything is drawn."""
         asked = as_numbers(answers)
-        places, slack = self._places(asked)
+        found = [self._places(asked[i : i + _CHUNK]) for i in range(0, len(asked), _CHUNK)]
+        places, slack = (np.concatenate(column) for column in zip(*found or [_NONE], strict=True))
         place = cache(self._place)
         known = {j: place(asked[j]) for j in np.flatnonzero(np.isinf(slack)).tolist()}
         stream = entropy.stream()
@@ -150,20 +152,22 @@ class ClampedDrawer(Releasing):
                 plain &= np.floor(x) == x
         wanted = np.where(plain, x, (low + high) / 2) / float(step)
         places = wanted.copy()
-        for _ in range(_NEWTON):
-            places -= (self._moved(places) + (places - wanted)) / self._slopes.max()
-        moved = self._moved(places)
-        off = np.abs(moved + (places - wanted)) + _MARGIN * (np.abs(wanted) + 1.0) + _ROUNDING * np.abs(moved)
-        slack = off / self._slopes.min() + _MARGIN * (np.abs(places) + 1.0)
+        margin = _MARGIN * (np.abs(wanted) + 1.0)
+        for _ in range(_ROUNDS):
+            moved = self._moved(places)
+            residual = moved + (places - wanted)
+            if (np.abs(residual) <= margin).all():
+                break
+            places -= residual
+        off = np.abs(residual) + margin + _ROUNDING * np.abs(moved)
+        slack = off / self._smallest_slope + margin
         return places, np.where(plain & (slack < _OFF), slack, np.inf)
 
     @cached_property
-    def _slopes(self) -> Floats:
-        """The smallest and the largest slope over the rows that answers use, each a little farther out."""
-        used = [self._mechanism.place(end)[0] for end in self._mechanism.query.inputs]
-        middle = sum(used) // 2
-        found = [float(self._mechanism.slope(k)) for k in (*used, middle)]
-        return np.array([min(found) * (1 - 2.0**-30), max(found)])
+    def _smallest_slope(self) -> float:
+        """A float below the smallest slope over the rows that answers use."""
+        rows = (self._mechanism.place(end)[0] for end in self._mechanism.query.inputs)
+        return min(float(self._mechanism.slope(k)) for k in rows) * (1 - 2.0**-30)
 
     def _moved(self, places: Floats) -> Floats:
         """The mean at each place minus the place, in floats, by the line between two rows."""
