@@ -9,12 +9,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
+from math import ceil
 
 import numpy as np
 
 from noisewright.laws.bumps import PARTS, Part
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Conditional, Grid, Row, check_values, rounded_row, uniform_grid
+from noisewright.mechanisms.conditional import (
+    Conditional,
+    Grid,
+    Row,
+    check_values,
+    rounded_row,
+    rounded_square,
+    uniform_grid,
+)
 from noisewright.mechanisms.worst_cases import Table, quotients
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import BALLS, Field, Point, Value
@@ -24,6 +33,7 @@ from noisewright.problem.queries import Bounded
 from noisewright.problem.records import record
 
 _LARGEST_CELLS = 1 << 16
+_WHOLE_POINTS = 1 << 13
 
 
 @record("composite", MECHANISMS, error=InvalidMechanismError)
@@ -47,7 +57,7 @@ class Composite(Conditional):
             raise InvalidMechanismError("a base must span [-1, 1].")
         if self.activation.high - self.activation.low >= 2:
             raise InvalidMechanismError("an activation must be narrower than the base, so that it can move.")
-        check_values(self.query, self.value(0), self.value(self.points))
+        check_values(self.query, self.value(0), self.value(self.points), [self.value(1)])
 
     @property
     def grid(self) -> Grid:
@@ -122,4 +132,18 @@ class Composite(Conditional):
         exact_error = field.real(self.scale**2) * self.plain_variance(shift, field) + field.real(bias**2)
         if field is not BALLS:
             return field.real(bias), exact_error
-        return field.real(bias), field.between(exact_error, exact_error + field.real((self.scale / self.points) ** 2))
+        return field.real(bias), rounded_square(self, i, exact_error)
+
+
+def whole_outputs(query: Bounded, activation: Part, share: Fraction) -> tuple[Fraction, int]:
+    """The largest share, up to a given one, for which symmetric parts have whole outputs, and how many cells they take.
+
+    Rule: outputs are centred on the inputs and as long as 2 width / (share free), free being the room the activation
+    moves in. A length of the parity of the width puts both ends on whole numbers, an odd step those between.
+    """
+    free = 2 - (activation.high - activation.low)
+    least = 2 * query.width / (share * free)
+    step = 2 * (ceil(least / _WHOLE_POINTS) // 2) + 1
+    cells = ceil(least / step)
+    cells += (cells * step - int(query.width)) % 2
+    return 2 * query.width / (cells * step * free), cells

@@ -130,7 +130,7 @@ def _(query: Scalar) -> str:
 def _(query: Bounded) -> str:
     (low, high), (bottom, top) = query.inputs, query.outputs
     return (
-        f"One number from {show(low)} to {show(high)} that a single person can change by at most"
+        f"One {'whole ' if query.integer else ''}number from {show(low)} to {show(high)} that a single person can change by at most"
         f" {show(query.sensitivity)}; what is released stays within {show(bottom)} to {show(top)}."
     )
 

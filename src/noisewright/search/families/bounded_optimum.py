@@ -23,7 +23,7 @@ from noisewright.search.programmes.layout import Size, bound_programme, charges,
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.cache import Cache
 
-_FORMAT = "noisewright bounded solution, version 3"
+_FORMAT = "noisewright bounded solution, version 4"
 _LARGEST_MULTIPLIER = 2.0**60
 
 
@@ -108,34 +108,33 @@ def _read_multipliers(data: Mapping[str, Any]) -> Multipliers:
 
 def _multipliers(programme: Programme, found: Found | None, utility: Any) -> Multipliers | None:
     """Those of the programme that bounds every mechanism; None where it says nothing, or has no solution."""
-    if programme.query.bias is None:
-        return None
     relaxed, _ = bound_programme(programme, utility)
-    if _silent(relaxed):
+    if _silent(relaxed, utility):
         return None
-    same = (relaxed.grid, relaxed.reach, relaxed.weights) == (programme.grid, programme.reach, programme.weights)
     try:
-        if found and same and not utility.edges:
+        if found and relaxed == programme and not utility.edges:
             return found.multipliers
         return solve(relaxed, missed(relaxed, utility) if utility.edges else charges(relaxed, utility)).multipliers
     except SolverError:
         return None
 
 
-def _silent(relaxed: Programme) -> bool:
-    """Whether no two inputs of the grid are within the sensitivity, so that it says nothing about privacy."""
-    return all(end == i for i, end in enumerate(relaxed.reach))
+def _silent(relaxed: Programme, utility: Any) -> bool:
+    """Whether it says nothing: no two inputs of the grid are within the sensitivity, or cells of answers are averaged.
+
+    Rule: what averaging adds to a variance is known where the bias is.
+    """
+    averaged = utility.averaged and utility.prior is None and not relaxed.query.integer
+    return all(end == i for i, end in enumerate(relaxed.reach)) or (averaged and relaxed.query.bias is None)
 
 
 def _bound(programme: Programme, multipliers: Multipliers | None, utility: Any) -> Fraction | None:
-    if programme.query.bias is None:
-        return None
     floor = variance_floor(programme.query, programme.epsilon, utility) if exponent(utility) == 2 else None
     relaxed, spare = bound_programme(programme, utility)
-    if multipliers is None or _silent(relaxed):
-        return floor
+    if multipliers is None or _silent(relaxed, utility):
+        return floor or None
     least = max(floor or Fraction(0), certified_lower(relaxed, multipliers, utility) - spare)
-    return 1 - least if utility.larger_is_better else least
+    return 1 - least if utility.larger_is_better else least or None
 
 
 def variance_floor(query: Bounded, epsilon: Fraction, utility: Any) -> Fraction:
@@ -152,6 +151,8 @@ def variance_floor(query: Bounded, epsilon: Fraction, utility: Any) -> Fraction:
         return least
     low, high = query.inputs
     if utility.prior is None:
-        return least * min(Fraction(1), 2 * (query.width - query.sensitivity) / query.width)
+        # One more where answers are counted instead of measured.
+        more = int(query.integer)
+        return least * min(Fraction(1), 2 * (query.width - query.sensitivity + more) / (query.width + more))
     near = (w for x, w in utility.prior if x + query.sensitivity <= high or x - query.sensitivity >= low)
     return least * sum(near, Fraction(0))
