@@ -132,7 +132,7 @@ class Composite(Conditional):
         exact_error = field.real(self.scale**2) * self.plain_variance(shift, field) + field.real(bias**2)
         if field is not BALLS:
             return field.real(bias), exact_error
-        return field.real(bias), rounded_square(self, i, exact_error)
+        return field.real(bias), rounded_square(self, i, exact_error, self.scale / self.points)
 
 
 def whole_outputs(query: Bounded, activation: Part, share: Fraction) -> tuple[Fraction, int]:

@@ -207,13 +207,13 @@ class Conditional(Mechanism):
         return field.real(Fraction(self.profile.largest_bias))
 
 
-def rounded_square(mechanism: Any, i: int, error: Ball) -> Ball:
+def rounded_square(mechanism: Any, i: int, error: Ball, half_step: Fraction) -> Ball:
     """Mean squared error of a row whose density, with this one, is rounded at random to evenly spaced outputs.
 
-    Rule: rounding adds between 0 and a quarter of the squared step. Whole outputs are far apart, so theirs is also
+    Rule: rounding adds between 0 and the square of half a step. Whole outputs are far apart, so theirs is also
     summed over the law that is drawn, between two ends that are proven.
     """
-    most = error + ball((mechanism.value(1) - mechanism.value(0)) ** 2 / 4)
+    most = error + ball(half_step**2)
     if not mechanism.query.integer:
         return hull(error, most)
     low, high = square_ends(mechanism, i)

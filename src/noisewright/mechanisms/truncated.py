@@ -154,7 +154,7 @@ class Truncated(Conditional):
         error = sum(squares) + moved * (2 * bias - moved)
         if field is not BALLS:
             return bias, error
-        return bias, rounded_square(self, i, error)
+        return bias, rounded_square(self, i, error, (self.value(1) - self.value(0)) / 2)
 
     def _factor(self, order: int, field: Field) -> Value:
         return field.real(self.scale ** (order + 1) / self.power)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -34,6 +34,11 @@ class Size:
 
     inputs: int
     outputs: int
+
+
+_NARROW = Size(40, 240)
+_WIDEST = 80
+_FADED = 29
 
 
 def default_size(query: Bounded, epsilon: Fraction) -> Size:
@@ -123,8 +128,11 @@ def design_programme(query: Bounded, epsilon: Fraction, utility: Any, size: Size
 def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fraction]:
     """The programme whose value bounds every mechanism, and what must be taken off it.
 
-    Rule: any choice of inputs and of pairs within the sensitivity gives a relaxation.
+    Rule: any choice of inputs and of pairs within the sensitivity gives a relaxation. Where masses fade far, answers
+    in the middle of the range stand for all: a mechanism for the whole range is one for them.
     """
+    if design.steep and not utility.averaged:
+        design = design_programme(_middle(design.query, design.epsilon), design.epsilon, utility, _NARROW)
     query = design.query
     if query.integer and (not utility.averaged or utility.prior is None):
         return _whole_answers(design, utility.averaged), Fraction(0)
@@ -138,6 +146,19 @@ def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fractio
         return _averaged(design)
     points = tuple(sorted({*query.inputs, *_atoms(query, utility)}))
     return _relaxed(design, points, _prior_weights(points, utility)), Fraction(0)
+
+
+def _middle(query: Bounded, epsilon: Fraction) -> Bounded:
+    """A lighter question: answers in the middle of the range, and outputs no farther, with any bias.
+
+    Rule: an output beyond the middle, moved to its nearer end, is no farther from any answer in it, and moving
+    outputs keeps privacy. It takes as many sensitivities as a programme solves well.
+    """
+    width = min(_WIDEST, math.floor(_FADED / epsilon) or 1) * query.sensitivity
+    below = (query.width - width) / 2
+    low = query.inputs[0] + (math.floor(below) if query.integer else below)
+    middle = (low, low + width)
+    return replace(query, inputs=middle, outputs=middle, bias=None)
 
 
 def _relaxed(design: Programme, points: tuple[Fraction, ...], weights: tuple[Fraction, ...] | None) -> Programme:
