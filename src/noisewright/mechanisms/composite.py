@@ -14,6 +14,7 @@ from math import ceil
 import numpy as np
 
 from noisewright.laws.bumps import PARTS, Part
+from noisewright.mechanisms.answers import within_range
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.conditional import (
     Conditional,
@@ -26,9 +27,10 @@ from noisewright.mechanisms.conditional import (
 )
 from noisewright.mechanisms.worst_cases import Table, quotients
 from noisewright.numerics.arrays import Floats
-from noisewright.numerics.fields import BALLS, Field, Point, Value
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Pair, Rational, Whole, one_of, only, pair, rational, whole
+from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import record
 
@@ -117,6 +119,30 @@ class Composite(Conditional):
         """Density on [-1, 1]."""
         moving = self.activation.density(z - self.shift(answer), field)
         return field.real(self.share) * moving + field.real(1 - self.share) * self.base.density(z, field)
+
+    def mass(self, shift: Fraction, z: Point, field: Field) -> Value:
+        """Mass up to z on [-1, 1]."""
+        moving = self.activation.mass(z - shift, field)
+        return field.real(self.share) * moving + field.real(1 - self.share) * self.base.mass(z, field)
+
+    @property
+    def h1_rate(self) -> Fraction:
+        """The composite paper's H1: mass of the base over that of the activation; the less, the smaller the error."""
+        return (1 - self.share) / self.share
+
+    def h2_rate(
+        self, answer: Number, near: Fraction = Fraction(1, 4), far: Fraction = Fraction(3, 4), field: Field = FLOATS
+    ) -> Value:
+        """The composite paper's H2: mass between the mean and near of the way to the farther end, over that to far.
+
+        Among mechanisms of one activation a smaller rate goes with a flatter base.
+        """
+        shift = self.shift(within_range(answer, *self.window, exact=True))
+        mean = self.mean(shift)
+        end = Fraction(-1 if mean >= 0 else 1)
+        start = self.mass(shift, mean, field)
+        close, wide = (self.mass(shift, mean + part * (end - mean), field) - start for part in (near, far))
+        return close / wide
 
     def plain_variance(self, shift: Fraction, field: Field) -> Value:
         """Variance on [-1, 1], before anything is rounded."""

@@ -10,7 +10,15 @@ import numpy as np
 
 from noisewright.laws.gaussian import LARGEST_POWER
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Conditional, Grid, Row, check_values, rounded_row, rounded_square, uniform_grid
+from noisewright.mechanisms.conditional import (
+    Conditional,
+    Grid,
+    Row,
+    check_values,
+    rounded_row,
+    rounded_square,
+    uniform_grid,
+)
 from noisewright.mechanisms.worst_cases import Table, quotients
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, pi, working_bits

@@ -9,18 +9,18 @@ symmetric, so the mean is linear.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Sine, Steps, Tent
+from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Steps
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.composite import Composite, whole_outputs
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.settings import ACTIVATIONS as ACTIVATIONS
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.bisection import first_true
@@ -30,9 +30,6 @@ from noisewright.problem.queries import Bounded
 from noisewright.proof.bounded import bounded_ratio
 from noisewright.search.programmes.feasible import ratio_below, smallest_margin
 from noisewright.search.tools.golden import golden, lowest_share
-
-ACTIVATIONS: dict[str, Callable[[Fraction], Part]] = {"A1": Plateau, "A2": Sine, "A3": Tent}
-"""The paper's activations by name, made from half their width."""
 
 _CELLS = 1024
 _MOST_CELLS = 1 << 12
@@ -77,10 +74,10 @@ def composite(query: Bounded, epsilon: Fraction, activation: Part, base: Part = 
 
     Raises InvalidMechanismError where its outputs would leave the bounds.
     """
-    return _on_a_lattice(query, activation, base, activation_share(activation, base, ratio_below(epsilon)))
+    return on_a_lattice(query, activation, base, activation_share(activation, base, ratio_below(epsilon)))
 
 
-def _on_a_lattice(query: Bounded, activation: Part, base: Part, share: Fraction) -> Composite:
+def on_a_lattice(query: Bounded, activation: Part, base: Part, share: Fraction) -> Composite:
     """The composite mechanism of this share, or of the next smaller one whose outputs are whole if they must be."""
     cells = fitting_cells(query, _CELLS)
     if not query.integer:
@@ -198,7 +195,7 @@ def central(query: Bounded, epsilon: Fraction, core: Fraction) -> Composite:
     Guarantees nothing by itself: the verifier checks the steps against the largest move.
     """
     steps, share = nested_steps(query, epsilon, core)
-    return _on_a_lattice(query, steps, FLAT, share)
+    return on_a_lattice(query, steps, FLAT, share)
 
 
 def nested_steps(query: Bounded, epsilon: Fraction, core: Fraction) -> tuple[Steps, Fraction]:
