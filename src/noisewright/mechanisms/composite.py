@@ -144,6 +144,13 @@ class Composite(Conditional):
         close, wide = (self.mass(shift, mean + part * (end - mean), field) - start for part in (near, far))
         return close / wide
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        middle = self.h2_rate((self.window[0] + self.window[1]) / 2)
+        return (
+            f"Base over activation (H1): {float(self.h1_rate):.4g}; near over far (H2) in the middle: {middle:.4g}.",
+        )
+
     def plain_variance(self, shift: Fraction, field: Field) -> Value:
         """Variance on [-1, 1], before anything is rounded."""
         moved = field.real(2 * shift * self.activation.centre + shift**2)

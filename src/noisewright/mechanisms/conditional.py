@@ -179,6 +179,11 @@ class Conditional(Mechanism):
         """Mean of the i-th row minus its input, and mean squared distance to its input."""
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What else is worth saying of it, in sentences."""
+        return ()
+
+    @property
     def profile(self) -> Profile:
         """Bias and mean squared error at every grid input."""
         return profile_of(self)

@@ -123,7 +123,8 @@ class ConditionalDrawer(Releasing):
         return read_answer(answer, asked.sensitivity, asked.exact or asked.sensitivity == asked.width)
 
     def _whole(self, answer: Any) -> int:
-        return int(within_range(read_whole(answer), *self._mechanism.query.inputs, exact=True))
+        low, high = self._mechanism.query.inputs
+        return int(within_range(read_whole(answer), low, high, exact=True))
 
     @cached_property
     def _values(self) -> NDArray[Any]:
@@ -228,4 +229,5 @@ def _(mechanism: Conditional) -> list[str]:
         f"Error: root mean square {', '.join(shown)}.",
         mean,
         f"Released values {'are whole numbers' if query.integer else 'lie'} between {show(low)} and {show(high)}.",
+        *mechanism.remarks,
     ]

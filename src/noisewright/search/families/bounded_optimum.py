@@ -1,4 +1,4 @@
-"""The best members for a bounded question: of linear programmes, remembered by its digest, and of the paper's functions.
+"""The best for a bounded question: of linear programmes, remembered by its digest, and of six printed functions.
 
 The composite paper tunes its functions by two algorithms: Algorithm 1 enumerates k, m and y in ever finer steps,
 Algorithm 2 takes the first setting whose variance is small enough. Both look at an answer in the middle of the
@@ -27,7 +27,7 @@ from noisewright.problem.errors import (
     SolverError,
 )
 from noisewright.problem.fields import rational, rationals
-from noisewright.problem.numbers import Number
+from noisewright.problem.numbers import Number, show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.records import digest
@@ -43,6 +43,7 @@ from noisewright.search.tools.cache import Cache
 
 _FORMAT = "noisewright bounded solution, version 4"
 _LARGEST_MULTIPLIER = 2.0**60
+_FINEST = 60
 _STEPS = ("0.1", "0.01", "0.001")
 _AREAS = {"A1": 1.0, "A2": 2 / math.pi, "A3": 0.5}
 _SECOND = {"A1": 1 / 12, "A2": 0.25 - 2 / math.pi**2, "A3": 1 / 24}
@@ -200,10 +201,8 @@ def enumerate_composite(
     The variance that counts is that of an answer in the middle of the range. Raises InvalidMechanismError where no
     setting on these steps keeps the paper's limits, epsilon and the output bounds.
     """
-    asked, sizes = (
-        _asked(query, privacy),
-        rationals(above=0, at_most=1, least=1).read(steps, "steps", InvalidInputError),
-    )
+    asked = _asked(query, privacy)
+    sizes = rationals(above=0, at_most=1, least=1).read(steps, "steps", InvalidInputError)
     best, least, coarse = None, math.inf, None
     for step in sizes:
         axes = _axes(step, best, coarse)
@@ -227,10 +226,10 @@ def search_composite(
     axes = _axes(size, None, None)
     costs = _middle_variances(asked, privacy.epsilon, function, axes)
     small = np.flatnonzero(costs <= float(wanted))
-    place = np.unravel_index(small[:1], costs.shape)
-    return _setting(
-        function, tuple(axis[int(i[0])] for axis, i in zip(axes, place, strict=True)) if len(small) else None
-    )
+    if not len(small):
+        return _setting(function, None)
+    place = np.unravel_index(int(small[0]), costs.shape)
+    return _setting(function, tuple(axis[i] for axis, i in zip(axes, place, strict=True)))
 
 
 def _asked(query: Any, privacy: Any) -> Bounded:
@@ -246,9 +245,15 @@ def _asked(query: Any, privacy: Any) -> Bounded:
 
 def _axes(step: Fraction, around: Triple | None, coarse: Fraction | None) -> tuple[list[Fraction], ...]:
     """Values of k, m and y: multiples of the step up to 1, 2 and 1, or those within a coarser step of others."""
+    span = math.ceil(1 / step) if around is None or coarse is None else math.ceil(coarse / step)
+    if span > _FINEST:
+        raise InvalidInputError(
+            f"a step of {show(step)} makes too many settings; begin with at least 1/{_FINEST}, and make each next step"
+            f" at most {_FINEST} times finer.",
+            step=step,
+        )
     if around is None or coarse is None:
         return tuple([step * i for i in range(1, math.floor(most / step) + 1)] for most in (1, 2, 1))
-    span = math.ceil(coarse / step)
     return tuple([v + step * i for i in range(-span, span + 1) if v + step * i > 0] for v in around)
 
 

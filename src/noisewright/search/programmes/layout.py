@@ -36,6 +36,7 @@ class Size:
     outputs: int
 
 
+Places = tuple[Fraction, ...]
 _NARROW = Size(40, 240)
 _WIDEST = 80
 _FADED = 29
@@ -83,9 +84,7 @@ def output_values(query: Bounded, epsilon: Fraction, cells: int) -> tuple[Fracti
     return tuple(low + k * step for k in sorted(places))
 
 
-def _whole_values(
-    ends: tuple[Fraction, Fraction], inner: tuple[Fraction, Fraction], cells: int
-) -> tuple[Fraction, ...]:
+def _whole_values(ends: Places, inner: Places, cells: int) -> Places:
     """Whole outputs a whole step apart as far as they are of use, and growing multiples of it from there."""
     step = max(1, math.ceil((inner[1] - inner[0]) / cells))
     count = int(ends[1] - ends[0]) // step
@@ -114,12 +113,11 @@ def design_programme(query: Bounded, epsilon: Fraction, utility: Any, size: Size
     if utility.averaged and utility.prior is not None:
         grid = Grid(tuple(sorted({*grid.points, *_atoms(query, utility)})))
         weights = _prior_weights(grid.points, utility)
+    elif utility.averaged and query.integer and grid.every_whole:
+        weights = (Fraction(1, len(grid.points)),) * len(grid.points)
     elif utility.averaged:
         # Half of each cell beside a row.
         x = grid.points
-        if query.integer and grid.every_whole:
-            weights = (Fraction(1, len(x)),) * len(x)
-            return Programme(query, epsilon, grid, values, tuple(grid.reach(query.reach)), weights)
         ends = zip((*x[1:], x[-1]), (x[0], *x[:-1]), strict=True)
         weights = tuple((after - before) / (2 * (x[-1] - x[0])) for after, before in ends)
     return Programme(query, epsilon, grid, values, tuple(grid.reach(query.reach)), weights)
@@ -157,8 +155,7 @@ def _middle(query: Bounded, epsilon: Fraction) -> Bounded:
     width = min(_WIDEST, math.floor(_FADED / epsilon) or 1) * query.sensitivity
     below = (query.width - width) / 2
     low = query.inputs[0] + (math.floor(below) if query.integer else below)
-    middle = (low, low + width)
-    return replace(query, inputs=middle, outputs=middle, bias=None)
+    return replace(query, inputs=(low, low + width), outputs=(low, low + width), bias=None)
 
 
 def _relaxed(design: Programme, points: tuple[Fraction, ...], weights: tuple[Fraction, ...] | None) -> Programme:
