@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, isqrt
 from typing import Any
 
 from noisewright.mechanisms import clamped_errors
@@ -29,6 +30,7 @@ _MOST_LEVELS = 100_000
 _LONGEST_HEIGHT = 512
 _MOST_POINTS = 2**60
 _SHOWN = 120
+_USUAL = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +46,37 @@ class ClampedLaw:
         below, above = (self.mechanism.row_cdf(k, index) for k in (self.place, self.place + 1))
         return (1 - self.share) * below + self.share * above
 
+    def binned(self, count: int) -> tuple[list[float], list[float]]:
+        """Heights and edges of about `count` bins of equal width, as far from the place as outputs are usual."""
+        first, last = self.mechanism.ends
+        levels = self.mechanism.levels
+        spread = isqrt(2 * levels.squares(levels.reach) // levels.total) + 1
+        start, stop = max(first, self.place - _USUAL * spread), min(last, self.place + _USUAL * spread) + 1
+        cuts = list(range(start, stop, max(1, (stop - start) // count)))
+        step = float(self.mechanism.step)
+        masses = [float(self.cdf(b - 1) - self.cdf(a - 1)) / ((b - a) * step) for a, b in pairwise(cuts)]
+        return masses, [(cut - 0.5) * step for cut in cuts]
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class ClampedProfile:
     """Bias and variance at answers spread over the input range, exactly; at any answer by `at`."""
 
     mechanism: Any
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Fraction, ...]:
         """Answers from the lowest to the highest; whole ones where answers are whole."""
         low, high = self.mechanism.query.inputs
         points = (low + (high - low) * Fraction(i, _SHOWN) for i in range(_SHOWN + 1))
         return tuple(sorted({self.mechanism.near(point) for point in points}))
 
-    @property
+    @cached_property
     def bias(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """None, at every answer."""
         return ((Fraction(0), Fraction(0)),) * len(self.inputs)
 
-    @property
+    @cached_property
     def error(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """The variance at each answer, twice."""
         return tuple((value, value) for value in map(self.mechanism.variance_at, self.inputs))
