@@ -16,7 +16,7 @@ from noisewright.search.families.wide import clamped_noise, least_outputs
 
 
 def bounded(width: int, room: Any, **how: Any) -> Bounded:
-    sensitivity = how.pop("sensitivity", 1)
+    sensitivity, room = how.pop("sensitivity", 1), Fraction(room)
     found = nw.Scalar(sensitivity, inputs=(0, width), outputs=(-room, width + room), unbiased=True, **how).bounded
     assert found is not None
     return found
@@ -70,7 +70,7 @@ def test_tight_bounds_of_a_very_wide_range_are_refused_with_the_nearest_that_fit
     with pytest.raises(nw.errors.InvalidQueryError, match="Give output bounds of at least") as refused:
         nw.design(asked, privacy=nw.PureDP(1), utility=nw.WorstVariance())
     low, high = refused.value.outputs
-    assert -1 < low < Fraction(-3, 5)
+    assert -1 <= low < Fraction(-3, 5)
     assert high == 10_000 - low
     wider = Bounded(sensitivity=1, inputs=(0, 10_000), outputs=(low, high), bias=0)
     assert clamped_noise(wider, Fraction(1), nw.WorstVariance()) is not None

@@ -105,6 +105,14 @@ def test_releases_stay_inside_the_bounds_at_both_ends():
     assert drawn.max() <= high
 
 
+def test_the_lattice_ends_inside_the_bounds():
+    asked = Bounded(sensitivity=1, inputs=(0, 2), outputs=(Fraction(-31, 7), Fraction(45, 7)), bias=0, exact=True)
+    mechanism = type(SMALL)(asked, Fraction(1, 2), 1, 2, (90, 33, 12, 4))
+    assert mechanism.ends == (-8, 12)
+    drawn = make_certified(mechanism, PureDP(3)).release_many([0.0] * 3000 + [2.0] * 3000)
+    assert (drawn.min(), drawn.max()) == (-4.0, 6.0)
+
+
 @pytest.mark.parametrize("answer", [-0.5, 6.3, float("nan"), float("inf"), 1e300, "many", None, [1], True])
 def test_hostile_answers_are_refused_one_by_one_and_among_many(answer: Any):
     with pytest.raises(InvalidAnswerError):

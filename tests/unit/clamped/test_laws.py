@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from noisewright.mechanisms import clamped_errors
 from noisewright.mechanisms.clamped import Clamped
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidUtilityError
@@ -74,6 +75,18 @@ def test_worst_cases_enclose_those_of_the_written_laws(mechanism: Clamped, utili
     assert low * (1 - 1e-9) <= worst <= high * (1 + 1e-9)
     if utility.power == 2:
         assert high <= worst * 1.1
+
+
+@BOTH
+def test_pieces_enclose_the_variance_of_each_answer_in_them(mechanism: Clamped):
+    pieces, low = list(clamped_errors._pieces(mechanism)), mechanism.in_steps(0)
+    for piece in pieces:
+        for share in (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)):
+            x = (low + share * piece.width) * mechanism.step
+            if mechanism.near(x) == x:
+                assert piece.least <= mechanism.variance_at(x) / mechanism.step**2 <= piece.most
+        low += piece.width
+    assert low == mechanism.in_steps(1)
 
 
 def test_quantiles_hold_for_every_answer():
