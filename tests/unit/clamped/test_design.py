@@ -22,6 +22,13 @@ def bounded(width: int, room: Any, **how: Any) -> Bounded:
     return found
 
 
+def free_bound(query: Any, epsilon: Any, utility: Any) -> float:
+    """What no noise without bounds can beat."""
+    found = nw.design(query, privacy=nw.PureDP(epsilon), utility=utility).bound
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize("sensitivity", ["1", "1/2", "73/48842"])
 @pytest.mark.parametrize("epsilon", ["1/10", "1", "5"])
 def test_noise_in_wide_bounds_costs_little_more_than_noise_without_bounds(epsilon: str, sensitivity: str):
@@ -31,7 +38,7 @@ def test_noise_in_wide_bounds_costs_little_more_than_noise_without_bounds(epsilo
     mechanism = clamped_noise(asked, rate, nw.SquaredError())
     assert mechanism is not None
     assert certify(mechanism, nw.PureDP(rate)).bound <= rate
-    free = nw.design(nw.Scalar(delta), privacy=nw.PureDP(rate), utility=nw.SquaredError()).bound
+    free = free_bound(nw.Scalar(delta), rate, nw.SquaredError())
     worst = float(mechanism.expected(nw.SquaredError()).upper())
     assert free <= worst <= 1.002 * free
 
@@ -39,7 +46,8 @@ def test_noise_in_wide_bounds_costs_little_more_than_noise_without_bounds(epsilo
 @pytest.mark.parametrize("utility", [nw.AbsoluteError(), nw.Usefulness("1.3"), nw.ErrorQuantile("0.9")], ids=str)
 def test_other_utilities_come_near_what_noise_without_bounds_reaches(utility: Any):
     mechanism = clamped_noise(bounded(1000, 500), Fraction(1), utility)
-    free = nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=utility).bound
+    free = free_bound(nw.Scalar(1), 1, utility)
+    assert mechanism is not None
     assert float(mechanism.expected(utility).mid()) == pytest.approx(free, rel=0.003)
 
 
@@ -49,17 +57,17 @@ def test_whole_numbers_in_wide_bounds_have_the_best_whole_noise(sensitivity: int
     mechanism = clamped_noise(asked, Fraction(1), nw.SquaredError())
     assert mechanism is not None
     certify(mechanism, nw.PureDP(1))
-    free = nw.design(nw.Scalar(sensitivity, integer=True), privacy=nw.PureDP(1), utility=nw.SquaredError()).bound
+    free = free_bound(nw.Scalar(sensitivity, integer=True), 1, nw.SquaredError())
     assert float(mechanism.expected(nw.SquaredError()).upper()) <= 1.0001 * free
 
 
 def test_a_design_ranks_clamped_noise_and_shows_a_picture(tmp_path):
     report = nw.design(bounded(300, 150), privacy=nw.PureDP(1), utility=nw.WorstVariance())
-    assert [c.name for c in report.candidates] == [CLAMPED, "two-point"]
-    assert report.candidates[0].gap < 0.1
+    assert [c.name for c in report.candidates] == [CLAMPED]
+    assert (report.candidates[0].gap or 1) < 0.1
     assert report.candidates[0].bias == 0
-    assert "clamped staircase wins" in report.why
-    assert "too wide for the grid" in str(report)
+    assert "no mechanism is more than" in report.why
+    assert "The range is too wide" in str(report)
     report.plot(tmp_path / "wide.png")
     assert (tmp_path / "wide.png").stat().st_size > 10_000
     assert nw.Report.from_dict(report.to_dict()).best.mechanism == report.best.mechanism

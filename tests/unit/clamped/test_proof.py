@@ -65,7 +65,7 @@ def test_no_two_answers_within_the_sensitivity_are_farther_apart_than_certified(
 def test_the_place_moves_no_faster_than_is_claimed_and_somewhere_nearly_as_fast(mechanism: Clamped):
     low, high = mechanism.query.inputs
     answers = [low + (high - low) * Fraction(i, 60) for i in range(61)]
-    places = [sum(mechanism.place(x), Fraction(0)) for x in answers]
+    places = [k + share for k, share in map(mechanism.place, answers)]
     fastest = max((q - p) / (y - x) for (x, p), (y, q) in pairwise(zip(answers, places, strict=True)))
     claimed = largest_move(mechanism) / mechanism.query.reach
     assert 0.8 * claimed <= fastest <= claimed

@@ -66,11 +66,8 @@ def _fresh(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility,
     step("tuning the closed forms")
     clamped = _clamped(query, privacy, utility)
     mechanisms: dict[str, Any] = {} if clamped is None else {CLAMPED: clamped}
-    if not _programmed(size, query, privacy, utility):
-        # Closed forms for the whole range pay for its width; the one that is always there shows how much.
-        with suppress(InvalidMechanismError):
-            mechanisms["two-point"] = shapes.two_point(query, privacy.epsilon)
-    else:
+    # Closed forms pay for the width of the range: where that is too wide for a programme they are far behind.
+    if _programmed(size, query, privacy, utility):
         found = closed_forms(query, privacy.epsilon, utility).items()
         mechanisms |= {name: _promised(mechanism, query) for name, mechanism in found}
         charged = utility if utility.confidence is None else _within(query, utility, mechanisms)
@@ -155,7 +152,7 @@ def notes(report: Report) -> Iterator[str]:
     if CLAMPED not in names:
         yield "The output bounds leave too little room for clamped noise, which moves faster than the answer near them."
     if PROGRAMME not in names and names[:1] == [CLAMPED]:
-        yield "The range is too wide for the grid of a linear programme to gain anything over clamped noise."
+        yield "The range is too wide for closed forms, and for the grid of a linear programme, to gain anything."
         yield from _what_room_would_gain(report)
         return
     wide = [name for name in _closed_makers(report.query, report.privacy.epsilon, report.utility) if name not in names]
