@@ -1,8 +1,8 @@
 """Unbiased answers in bounds where the sensitivity is much smaller than the range: variance, its ratio, and time.
 
-Run as `python benchmarks/wide_bounds.py`, or with the ranges to look at; nothing is read from or written to the user's cache. Epsilon and sensitivity
-are 1; the best noise without bounds has variance 1.918. Up to a range of 40 a linear programme is solved too, and the
-clamped staircase stands beside it.
+Run as `python benchmarks/wide_bounds.py`, or with the ranges to look at; nothing is read from or written to the user's
+cache. Epsilon and sensitivity are 1; the best noise without bounds has variance 1.918. Up to a range of 40 a linear
+programme is solved too, and the clamped staircase stands beside it.
 """
 
 from __future__ import annotations
@@ -36,10 +36,8 @@ def main() -> None:
             best = report.candidates[0].name
             programme = found.get("linear programme")
             beside = f"{found['clamped staircase'] / programme:.4f}" if programme else ""
-            print(
-                f"| {width:,} | {room} | {best} | {found[best]:.5f} | {found[best] / free:.4f} | {beside} | {taken:.1f} |",
-                flush=True,
-            )
+            value = f"{found[best]:.5f} | {found[best] / free:.4f}"
+            print(f"| {width:,} | {room} | {best} | {value} | {beside} | {taken:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

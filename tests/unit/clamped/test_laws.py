@@ -11,6 +11,7 @@ from noisewright.mechanisms import clamped_errors
 from noisewright.mechanisms.clamped import Clamped
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidUtilityError
+from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import (
     AbsoluteError,
     AverageVariance,
@@ -20,6 +21,7 @@ from noisewright.problem.utilities import (
     Usefulness,
     WorstVariance,
 )
+from noisewright.search.families.wide import clamped_noise
 from tests.clamped import LOPSIDED, SMALL, WHOLE, mean_of, written_law, written_rows
 
 BOTH = pytest.mark.parametrize("mechanism", [SMALL, WHOLE], ids=["real", "whole"])
@@ -77,7 +79,10 @@ def test_worst_cases_enclose_those_of_the_written_laws(mechanism: Clamped, utili
         assert high <= worst * 1.1
 
 
-@BOTH
+FINE = clamped_noise(Bounded(1, (0, 30), (-3, 33), 0), Fraction(1), SquaredError())
+
+
+@pytest.mark.parametrize("mechanism", [SMALL, WHOLE, FINE], ids=["real", "whole", "fine"])
 def test_pieces_enclose_the_variance_of_each_answer_in_them(mechanism: Clamped):
     pieces, low = list(clamped_errors._pieces(mechanism)), mechanism.in_steps(0)
     for piece in pieces:
