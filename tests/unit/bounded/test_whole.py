@@ -12,8 +12,9 @@ import pytest
 from scipy.optimize import linprog
 
 import noisewright as nw
-from noisewright.laws.bumps import Plateau
-from noisewright.mechanisms.composite import Composite
+from noisewright.laws.bumps import FLAT, Plateau
+from noisewright.mechanisms.composite import Composite, whole_outputs
+from noisewright.mechanisms.conditional import uniform_grid
 from noisewright.mechanisms.rows import Rows
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import FLOATS
@@ -21,7 +22,15 @@ from noisewright.problem.queries import Bounded
 from noisewright.sample.conditional import ConditionalDrawer
 from noisewright.search.families.bounded_optimum import solved
 from noisewright.search.families.shapes import composite, hybrid, two_point
-from noisewright.search.programmes.layout import Size, bound_programme, default_size, design_programme
+from noisewright.search.programmes.bounded import Programme
+from noisewright.search.programmes.layout import (
+    BITS,
+    Size,
+    bound_programme,
+    charges_below,
+    default_size,
+    design_programme,
+)
 from noisewright.search.tools.cache import Cache
 from tests.replay import Replay
 
@@ -212,6 +221,7 @@ def test_whole_questions_and_their_reports_survive_files(small: Any):
     assert asked.integer
     assert asked.exact
     assert "integer" not in whole_free().to_dict()
+    assert Bounded(1, (0, 3), (-1, 4), None, False, True).exact
     again = nw.Certified.from_dict(small.best.to_dict())
     assert again.mechanism == small.best.mechanism
     assert again.certificate == small.best.certificate
@@ -264,6 +274,7 @@ def test_ranges_too_wide_for_a_row_each_have_whole_outputs_all_the_same(query: B
     rows = solved(query, ONE, nw.AbsoluteError(), Size(8, 30), lambda _: None, Cache(None)).mechanism
     assert rows is not None
     assert all(v.denominator == 1 for v in rows.values)
+    assert not rows.alone
     if query.bias == 0:
         assert all(rows.exact_moments(i)[0] == 0 for i in range(rows.grid.last + 1))
     for form in (
@@ -272,6 +283,36 @@ def test_ranges_too_wide_for_a_row_each_have_whole_outputs_all_the_same(query: B
         hybrid(wider(query), ONE, "worst"),
     ):
         assert form.value(0).denominator == form.value(1).denominator == form.value(form.last).denominator == 1
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 10, 37, 9001, 10**6])
+def test_whole_outputs_never_raise_the_share(width: int):
+    """Both ends are whole and centred on the inputs, and a share above the one that was allowed would cost privacy."""
+    query = whole(width, (3, 3 + width), 50 * width)
+    for half, most in ((F(1, 3), F(2, 5)), (F(5, 7), F(1, 10)), (F(1, 100), F(99, 100))):
+        share, cells = whole_outputs(query, Plateau(half), most)
+        assert 0 < share <= most
+        form = Composite(query, Plateau(half), FLAT, share, query.inputs, 1, cells)
+        assert form.value(0) + form.value(cells) == sum(query.inputs)
+        assert form.value(0).denominator == form.value(1).denominator == 1
+        assert share >= most * (1 - F(4, 1 + width) - F(1, 1000))
+
+
+@pytest.mark.parametrize(
+    "utility", [nw.SquaredError(), nw.AbsoluteError(), nw.PowerError("1/2"), nw.Usefulness(2)], ids=str
+)
+def test_what_is_charged_for_sure_holds_at_whole_outputs_between_those_of_the_programme(utility: Any):
+    query = whole(2, (0, 6), 20)
+    values = tuple(F(v) for v in (-20, -11, -5, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 9, 26))
+    programme = Programme(query, ONE, uniform_grid(*query.inputs, 6), values, (2, 3, 4, 5, 6, 6, 6), None)
+    between = np.arange(-20, 27)
+    for point, costs in zip(range(7), charges_below(programme, utility).costs, strict=True):
+        line = np.interp(between, [float(v) for v in values], [c / 2**BITS for c in costs])
+        # Powers of errors are charged in units of the sensitivity.
+        paid = loss(utility, np.abs(between - point) / (1 if utility.edges else 2))
+        assert (line <= paid + 1e-9).all()
+        near = (between > 0) & (between < 6)
+        assert line[near] == pytest.approx(paid[near], abs=1e-5)
 
 
 def wider(query: Bounded) -> Bounded:
