@@ -24,6 +24,7 @@ BITS = 60
 _GROWTH = 1.3
 _MOST_MULTIPLE = 4
 _MOST_WHOLE = 120
+_MOST_PAIRS = 400
 _WHOLE_IF_FULL = 60
 _ROUNDING = 2.0**-44
 
@@ -55,7 +56,8 @@ def _input_grid(query: Bounded, cells: int) -> Grid:
     A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best. Whole answers
     have a row each as long as there are few.
     """
-    if query.integer and query.width <= (_WHOLE_IF_FULL if query.sensitivity == query.width else _MOST_WHOLE):
+    most = _WHOLE_IF_FULL if query.sensitivity == query.width else min(_MOST_WHOLE, _MOST_PAIRS / query.sensitivity)
+    if query.integer and query.width <= most:
         return uniform_grid(*query.inputs, int(query.width))
     whole = (query.width / query.sensitivity).numerator
     low, high = query.covered
