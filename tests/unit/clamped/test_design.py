@@ -110,8 +110,18 @@ def test_the_bound_of_a_wide_range_is_that_of_noise_with_a_small_delta():
     whole = wide_bound(bounded(499, 10, integer=True), Fraction(1), nw.SquaredError())
     stated = nw.design(nw.Scalar(1, integer=True), privacy=nw.ApproxDP(1, "1/500"), utility=nw.SquaredError()).bound
     assert float(whole) == pytest.approx(stated, rel=1e-9)
-    assert wide_bound(bounded(500, 10), Fraction(1), nw.Usefulness(1)) is None
+    assert wide_bound(bounded(500, 10), Fraction(1), nw.AverageVariance([(3, 1)])) is None
     assert wide_bound(bounded(500, 10), Fraction(1), nw.AverageVariance()) == real
+
+
+def test_the_bound_of_a_usefulness_is_that_of_a_limit_a_little_wider():
+    useful = wide_bound(bounded(500, 10), Fraction(1), nw.Usefulness(2))
+    wanted = nw.design(nw.Scalar(1), privacy=nw.ApproxDP(1, "1/500"), utility=nw.Usefulness("2.002")).bound
+    assert useful is not None
+    assert float(useful) == pytest.approx(wanted, rel=1e-9)
+    mechanism = clamped_noise(bounded(500, 10), Fraction(1), nw.Usefulness(2))
+    assert mechanism is not None
+    assert float(mechanism.expected(nw.Usefulness(2)).mid()) <= float(useful) <= 0.89
 
 
 def test_an_epsilon_too_small_for_levels_leaves_the_question_to_others():
