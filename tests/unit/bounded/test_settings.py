@@ -43,7 +43,7 @@ def middle_variance(mechanism: Any) -> float:
     return float(replace(mechanism, cells=2).profile.at(sum(mechanism.window) / 2, 1))
 
 
-def printed(function: str, k: float, m: float, y: float, epsilon: float, a: float, x: np.ndarray) -> np.ndarray:
+def printed(function: str, k: float, m: float, y: float, epsilon: float, a: float, x: np.ndarray) -> Any:
     """Equations (26) to (31) with the correct L."""
     area = {"A1": 1.0, "A2": 2 / math.pi, "A3": 0.5}[function[:2]] * k * m
     t = y if function.endswith("B1") else (y + k) / math.exp(epsilon)

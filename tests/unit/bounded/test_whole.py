@@ -325,7 +325,7 @@ def test_the_middle_of_a_wide_range_bounds_all_of_it(utility: Any):
     query = whole(1, (0, 200), 100, unbiased=True)
     programme = design_programme(query, ONE, utility, Size(40, 160))
     relaxed, _ = bound_programme(programme, utility)
-    assert relaxed.query.inputs == relaxed.query.outputs == (85, 114)
+    assert relaxed.query.inputs == relaxed.query.outputs == (F(85), F(114))
     found = solved(query, ONE, utility, Size(4, 8), lambda _: None, Cache(None)).bound
     assert found is not None
     sizes = np.arange(-200, 201)
