@@ -1,0 +1,100 @@
+"""The release: validate, charge, aggregate, draw, store, in this order.
+
+Nothing after the charge may fail because of a value, and nothing before it looks at one. A crash after the charge
+leaves it spent. The answers stand in the ledger beside the charge, so that the same plan asked again gets them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from noisewright.ledger.ledger import Ledger
+from noisewright.problem.errors import InvalidInputError
+from noisewright.release.drawing import drawn, widths
+from noisewright.release.frames import frame_of, require_frame
+from noisewright.sample.uniform import SystemEntropy
+
+if TYPE_CHECKING:
+    from noisewright.release.plan import Plan
+
+CONFIDENCE = Fraction(19, 20)
+
+
+def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) -> Any:
+    """The answers of a plan as a frame; the stored ones if there are any and nothing fresh is asked for."""
+    dataset = plan.dataset
+    ledger = None if dataset is None else dataset.ledger
+    if dataset is None or ledger is None:
+        raise InvalidInputError(
+            "this dataset has no budget, so nothing can be released; give nw.Dataset(..., budget=..., ledger=path)."
+        )
+    kind = require_frame(frame or dataset.frame)
+    label = f"plan {plan.key} {reason or ''}".strip()
+    if not fresh and (kept := stored(ledger, plan.key)) is not None:
+        place, numbers = kept
+        return frame_of(columns(plan, numbers, place), kind)
+    with ledger.charge(plan.charge, reason=label) as charge:
+        vector = dataset.aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
+        numbers = drawn(plan.blocks, plan.layout, vector)
+        charge.answered(numbers)
+    return frame_of(columns(plan, numbers, charge.place), kind)
+
+
+def stored(ledger: Ledger, key: str) -> tuple[int, list[int]] | None:
+    """The charge and the numbers of the last answer to the same plan; None if it was never answered."""
+    places, found = set(), None
+    for row in ledger.rows():
+        if row["event"] == "charge" and str(row.get("label", "")).split(" ")[:2] == ["plan", key]:
+            places.add(row["place"])
+        elif row["event"] == "answer" and row.get("charge") in places:
+            found = (row["charge"], row["answer"])
+    if found is None:
+        return None
+    if not isinstance(found[1], list):
+        raise InvalidInputError(
+            "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
+        )
+    return int(found[0]), [int(value) for value in found[1]]
+
+
+def columns(plan: Plan, numbers: Sequence[int], charge: int) -> dict[str, list[Any]]:
+    """The tidy table of released numbers: one row for each question and group, questions in the order they were asked."""
+    names = list(dict.fromkeys(name for table in plan.layout.tables for name in table.grouping.columns))
+    ends = ("value", "half_width", "low", "high", "mechanism", "charge")
+    found: dict[str, list[Any]] = {name: [] for name in ("question", *map(column_name, names), *ends)}
+    by_question = {}
+    for place, (table, part) in enumerate(zip(plan.layout.tables, plan.layout.split(numbers), strict=True)):
+        block = plan.blocks[0 if plan.blocks[0].table is None else place]
+        for question, places in table.questions:
+            by_question[question.label] = (table, part, block, place, places)
+    each = {count: widths(plan.blocks, plan.layout, 1 - (1 - CONFIDENCE) / count) for count in (1, 2, 3)}
+    for question in plan.questions:
+        table, part, block, place, places = by_question[question.label]
+        reach = [each[len(places)][place][i] for i in places]
+        whole = question.whole
+        for row, label in enumerate(table.grouping.labels()):
+            values = [part[row * len(table.numbers) + i] for i in places]
+            answer = question.estimate(values, reach)
+            named = dict(zip(table.grouping.columns, label, strict=True))
+            found["question"].append(question.label)
+            for name in names:
+                found[column_name(name)].append(named.get(name))
+            for name, value in zip(ends, (answer.value, answer.half_width, answer.low, answer.high), strict=False):
+                found[name].append(_shown(value, whole))
+            found["mechanism"].append(block.name)
+            found["charge"].append(charge)
+    return found
+
+
+def column_name(column: str) -> str:
+    """The name of a key column in an answer; one that an answer needs itself gets a word before it."""
+    taken = ("question", "value", "half_width", "low", "high", "mechanism", "charge")
+    return f"key {column}" if column in taken else column
+
+
+def _shown(value: Fraction | None, whole: bool) -> Any:
+    if value is None:
+        return None
+    return float(value)
