@@ -86,7 +86,7 @@ class InvalidTableError(InvalidInputError):
 
 
 class NotPersonLocalError(InvalidInputError):
-    """A query in which one person's rows may reach what is counted for another; its `operation` and `reason` say why."""
+    """A query in which one person's rows may reach what is counted for another; `operation` and `reason` say why."""
 
 
 class InvalidAnswerError(InvalidInputError):

@@ -107,17 +107,17 @@ class Dataset:
         return self._derived(query(self._source.table))
 
     def join_public(self, table: Any, on: str | Sequence[str], *, how: str = "left") -> Dataset:
-        """With the columns of a public table, a source of any kind: everybody may see it, and it has no persons in it."""
+        """With the columns of a public table, a source of any kind, which everybody may see."""
         from dataclasses import replace
 
         from noisewright.release.local import Base
         from noisewright.release.sources import open_source
 
-        other = open_source(table, "", beside=self._source.engine)
+        other = open_source(table, "", beside=self._source.engine, public=True)
         if other.engine.connection is not self._source.engine.connection:
             other = other.beside(self._source.engine)
         bases = {**self._source.bases, **dict.fromkeys(other.bases, Base(None))}
-        joined = self._source.table.join(other.table, on, how=how)
+        joined = self._source.table.join(other.table, on, how=_how(how))
         return self._derived(joined, replace(self._source, bases=bases))
 
     def join(self, other: Dataset, on: str | Sequence[str] | None = None, *, how: str = "inner") -> Dataset:
@@ -138,7 +138,7 @@ class Dataset:
         mine, theirs = self._source.table, source.table
         conditions = [mine[self.unit] == theirs[other.unit], *also]
         bases = {**self._source.bases, **source.bases}
-        return self._derived(mine.join(theirs, conditions, how=how), replace(self._source, bases=bases))
+        return self._derived(mine.join(theirs, conditions, how=_how(how)), replace(self._source, bases=bases))
 
     def _derived(self, table: Any, source: Source | None = None) -> Dataset:
         """The same persons, limits and ledger with another table."""
@@ -174,16 +174,21 @@ class Dataset:
 
         require_columns(self._table, layout)
 
-    def aggregate(self, layout: Layout, salt: int, leave_out: Any = None) -> list[int]:
+    def rehearse(self, layout: Layout) -> None:
+        """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
+        self._aggregate(layout, 0, rehearsal=True)
+
+    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
         from noisewright.release.aggregate import aggregated
 
         table = self._table if leave_out is None else self._table.filter(self._table[self.unit] != leave_out)
+        table = table.limit(0) if rehearsal else table
         own = self.limits.one_row_per_person
         with self._source.engine.snapshot():
             return aggregated(table, self.unit, layout, salt, self._source.engine, one_row=own)
 
-    def units(self) -> list[Any]:
+    def _units(self) -> list[Any]:
         """Every unit of the table, for `selfcheck` alone; never shown."""
         column = self._table.select(unit=self._table[self.unit]).distinct()
         found = self._source.engine.fetch(column)["unit"].to_pylist()
@@ -222,6 +227,12 @@ class Dataset:
         )
 
     __repr__ = __str__
+
+
+def _how(how: str) -> str:
+    if how not in ("inner", "left", "semi", "anti"):
+        raise InvalidInputError(f"how is {how!r}; give inner, left, semi or anti: others give rows without a person.")
+    return how
 
 
 def _opened(source: Any, unit: Any, local_views: tuple[str, ...]) -> Source:

@@ -80,17 +80,21 @@ def charge_of(blocks: Sequence[Block], layout: Layout) -> Any:
 
 def require_within(charge: Any, privacy: Any) -> None:
     """Refuse blocks whose proven cost is above the requirement; the proof, not the search, decides."""
-    costs = charge.costs()
     if isinstance(charge, Certified) and charge.certificate.requirement == privacy:
         return
-    found, allowed = {
-        PureDP: lambda: (costs.pure(), privacy.epsilon),
-        ApproxDP: lambda: (costs.pure(), privacy.epsilon),
-        ZeroConcentratedDP: lambda: (costs.concentrated()[0] if not costs.concentrated()[1] else None, privacy.rho),
-        RenyiDP: lambda: (costs.divergence(privacy.alpha), privacy.epsilon),
-    }[type(privacy)]()
+    found, allowed = _spent(charge.costs(), privacy)
     if found is None or found > allowed:
         raise UncertifiedError("the parts of this plan together were not proven to keep the requirement; refused.")
+
+
+def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
+    """What is proven of the cost in the words of a requirement, and how much it allows."""
+    if isinstance(privacy, ZeroConcentratedDP):
+        rho, delta = costs.concentrated() or (None, Fraction(0))
+        return (None if delta else rho), privacy.rho
+    if isinstance(privacy, RenyiDP):
+        return costs.divergence(privacy.alpha), privacy.epsilon
+    return costs.pure(), privacy.epsilon
 
 
 def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, Number]) -> Noise:

@@ -24,8 +24,10 @@ def _read(value: Any, name: str, error: Error) -> Value:
     kind = next((kind for kind in (bool, int, str) if isinstance(plain, kind)), None)
     if kind is not None:
         found: Value = kind(plain)
-        if kind is int and not -_LARGEST_WHOLE <= int(found) < _LARGEST_WHOLE:  # type: ignore[call-overload]
+        if isinstance(found, int) and not -_LARGEST_WHOLE <= found < _LARGEST_WHOLE:
             raise error(f"{name} is {found}; whole keys have at most 64 bits.")
+        if isinstance(found, str) and not _writable(found):
+            raise error(f"{name} is a text that UTF-8 cannot write; give plain text.")
         return found
     if isinstance(plain, date) and not isinstance(plain, datetime):
         return date(plain.year, plain.month, plain.day)
@@ -33,6 +35,14 @@ def _read(value: Any, name: str, error: Error) -> Value:
         f"{name} is of type {type(plain).__name__}; keys are text, whole numbers, truth values or dates"
         " (a float is no key: make bins with nw.ask.histogram, or round it to text in the table)."
     )
+
+
+def _writable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
 
 
 def _plain(value: Value) -> Any:
@@ -78,7 +88,7 @@ class Keys(Record):
 
 
 def keys(columns: str | Iterable[str] | Mapping[str, Iterable[Any]], values: Iterable[Any] | None = None) -> Keys:
-    """Public keys: a column and its values, several columns and their rows, or a mapping, which means every combination.
+    """Public keys: a column and its values, columns and their rows, or a mapping, which means every combination.
 
     `keys("ward", ["A", "B"])`, `keys(["sex", "smokes"], [("f", True), ("m", False)])`,
     `keys({"sex": ["f", "m"], "smokes": [True, False]})`. Values named twice count once. Name every group that could

@@ -20,6 +20,7 @@ from noisewright.release.numbers import Number, Persons
 from noisewright.release.questions import QUESTIONS, Question
 
 _MOST_NUMBERS = 1_000_000
+_LARGEST_EXTENT = 10**12
 
 
 @record("limits", error=InvalidQueryError)
@@ -134,4 +135,13 @@ def _table(grouping: Grouping, questions: Sequence[Question], limits: Limits) ->
     placed = tuple((q, tuple(numbers.index(number) for number in q.numbers)) for q in questions)
     only_persons = all(isinstance(number, Persons) for number in numbers)
     rows = 1 if only_persons else limits.rows_per_group
-    return Table(grouping, numbers, placed, rows, min(limits.groups_per_person, grouping.count))
+    found = Table(grouping, numbers, placed, rows, min(limits.groups_per_person, grouping.count))
+    for number, extent in zip(numbers, found.extents, strict=True):
+        if extent > _LARGEST_EXTENT:
+            column = getattr(number, "column", "")
+            raise InvalidQueryError(
+                f"one person can move the {number.word} of {column} by {extent} steps; give a coarser step=, so that it"
+                f" is at most {_LARGEST_EXTENT}, or narrower bounds.",
+                column=column,
+            )
+    return found

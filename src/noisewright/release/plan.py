@@ -135,7 +135,7 @@ class Plan(Unchanging):
 
     @classmethod
     def load(cls, path: str | Path) -> Plan:
-        """Read a JSON file written by `save`, and prove it again; `dataset.load_plan` also makes it ready to release."""
+        """Read a JSON file written by `save`, and prove it again; `dataset.load_plan` makes it ready to release."""
         return cls.from_dict(read_file(path))
 
 

@@ -1,4 +1,4 @@
-"""What can be asked of a table, as frozen records: each says which groups it needs, which numbers, and what they mean."""
+"""What can be asked of a table: each question says which groups it needs, which numbers, and what they mean."""
 
 from __future__ import annotations
 
@@ -43,8 +43,6 @@ class Question(Record):
     by: By
     name: Name
     word = ""
-    whole = False
-    """Whether its answers are whole numbers."""
 
     @property
     def about(self) -> str:
@@ -82,7 +80,6 @@ class Count(Question):
     by: By = _by()
     name: Name = _name()
     word = "count"
-    whole = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -96,7 +93,6 @@ class PersonCount(Question):
     by: By = _by()
     name: Name = _name()
     word = "persons"
-    whole = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -183,7 +179,6 @@ class BinCount(Question):
     by: By = _by()
     name: Name = _name()
     word = "histogram"
-    whole = True
 
     @property
     def about(self) -> str:

@@ -22,11 +22,11 @@ def checked_on(plan: Plan, persons: int) -> str:
     if dataset is None:
         raise InvalidInputError("a plan from a file is checked by its dataset: dataset.load_plan(path).")
     words = SystemEntropy().stream().words(count + 1)
-    salt, units = int(words[0]), dataset.units()
+    salt, units = int(words[0]), dataset._units()
     chosen = list(dict.fromkeys(units[int(word) % len(units)] for word in words[1:])) if units else []
-    everybody = dataset.aggregate(plan.layout, salt)
+    everybody = dataset._aggregate(plan.layout, salt)
     for unit in chosen:
-        without = dataset.aggregate(plan.layout, salt, leave_out=unit)
+        without = dataset._aggregate(plan.layout, salt, leave_out=unit)
         difference = [a - b for a, b in zip(everybody, without, strict=True)]
         if not plan.layout.holds(difference):
             raise UncertifiedError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from glob import glob
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from noisewright.release.engines.base import Engine
 from noisewright.release.local import Base
 
 _SEPARATORS = ",;\t|"
-_TYPES = ("number", "integer", "date", "text")
+_TYPES = {"number": "float64", "integer": "int64", "date": "date", "text": "string"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +61,23 @@ class Source:
                     " file. Leave it out.",
                     column=column,
                 )
-            readers = {
-                "number": self.engine.number_of_text,
-                "integer": self.engine.whole_of_text,
-                "date": self.engine.date_of_text,
-            }
-            if kind != "text":
-                changed[column] = readers[kind](held)
+            # A cast of text is compiled by our own grammar when the query is checked.
+            changed[column] = held.cast(_TYPES[kind])
         return replace(self, table=self.table.mutate(**changed), types=types) if changed else self
 
 
-def open_source(source: Any, unit: str, local_views: tuple[str, ...] = (), *, beside: Engine | None = None) -> Source:
-    """The source as a table; `beside` is the engine that it is to be joined in, for public tables."""
+def open_source(
+    source: Any, unit: str, local_views: tuple[str, ...] = (), *, beside: Engine | None = None, public: bool = False
+) -> Source:
+    """The source as a table; `beside` is the engine that it is to be joined in."""
     if isinstance(source, str | Path):
         return _file(str(source), unit, local_views, beside)
     module = type(source).__module__.partition(".")[0]
     readers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
     if module in readers and hasattr(source, "columns"):
-        return _frame(readers[module](source), module, unit, beside)
+        return _frame(readers[module](source), module, unit, beside, public)
     if module == "ibis" and hasattr(source, "op") and hasattr(source, "columns"):
-        return _ibis(source, unit, local_views)
+        return _public_ibis(source) if public else _ibis(source, unit, local_views)
     raise InvalidTableError(
         f"the source is of type {type(source).__name__}; give the path of a CSV or Parquet file (or a glob),"
         ' "path.duckdb::table", a DataFrame of pandas or polars, an Arrow table, or an Ibis table on DuckDB.'
@@ -105,7 +102,7 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
     if marker:
         engine = DuckDB.opened(Path(path))
         return replace(_database_table(engine, name, unit, local_views), name=text)
-    found = sorted(glob(path)) if any(c in path for c in "*?[") and not Path(path).exists() else [path]
+    found = _matching(path) if any(c in path for c in "*?[") and not Path(path).exists() else [path]
     if not found or not all(Path(one).is_file() for one in found):
         raise InvalidTableError(f"there is no file {path}; give the path of a CSV or Parquet file, or a glob.")
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
@@ -117,6 +114,13 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
     else:
         raise InvalidTableError(f"{path} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
     return Source(memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit))
+
+
+def _matching(pattern: str) -> list[str]:
+    """The files that a glob means."""
+    whole = Path(pattern)
+    fixed = Path(*takewhile(lambda part: not any(c in part for c in "*?["), whole.parts))
+    return sorted(map(str, fixed.glob(str(whole.relative_to(fixed)))))
 
 
 def _header(paths: list[str]) -> tuple[list[str], str]:
@@ -175,15 +179,38 @@ def _checked_leaves(engine: Any, table: Any, unit: str, local_views: tuple[str, 
     return Source(engine, table, bases, None, "pandas")
 
 
-def _frame(data: Any, kind: str, unit: str, beside: Engine | None) -> Source:
+def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool) -> Source:
     from noisewright.release.engines.duckdb import DuckDB
 
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
     if len(set(data.column_names)) < len(data.column_names):
         raise InvalidTableError("two columns have the same name; rename one.")
     columns = [[name, str(held)] for name, held in zip(data.schema.names, data.schema.types, strict=True)]
-    table = memory.register(data, f"frame_{digest({'columns': columns})[:16]}")
+    # The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
+    content = {"columns": columns, **({"content": _content(data)} if public else {})}
+    table = memory.register(data, f"frame_{digest(content)[:16]}")
     return Source(memory, table, {table.op(): Base(unit)}, None, kind, (data, unit))
+
+
+def _content(data: Any) -> str:
+    """A digest of a public table."""
+    from hashlib import sha256
+
+    found = sha256()
+    for batch in data.combine_chunks().to_batches():
+        found.update(batch.serialize())
+    return found.hexdigest()
+
+
+def _public_ibis(table: Any) -> Source:
+    import ibis.expr.operations as ops
+
+    from noisewright.release.engines.duckdb import DuckDB
+
+    backend = table.get_backend()
+    if backend.name != "duckdb":
+        raise InvalidTableError(f"this Ibis table is on {backend.name}; tables on DuckDB are supported.")
+    return Source(DuckDB(backend), table, dict.fromkeys(table.op().find(ops.PhysicalTable), Base(None)), None, "pandas")
 
 
 def _pandas(frame: Any) -> Any:

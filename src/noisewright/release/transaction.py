@@ -32,17 +32,22 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) 
         )
     kind = require_frame(frame or dataset.frame)
     label = f"plan {plan.key} {reason or ''}".strip()
-    if not fresh and (kept := stored(ledger, plan.key)) is not None:
+    if not fresh and (kept := stored(ledger, plan.key, plan.layout.dimension)) is not None:
         place, numbers = kept
         return frame_of(columns(plan, numbers, place), kind)
+    dataset.rehearse(plan.layout)
     with ledger.charge(plan.charge, reason=label) as charge:
-        vector = dataset.aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
-        numbers = drawn(plan.blocks, plan.layout, vector)
+        try:
+            vector = dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
+            numbers = drawn(plan.blocks, plan.layout, vector)
+        except BaseException as error:
+            error.add_note(f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released.")
+            raise
         charge.answered(numbers)
     return frame_of(columns(plan, numbers, charge.place), kind)
 
 
-def stored(ledger: Ledger, key: str) -> tuple[int, list[int]] | None:
+def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None:
     """The charge and the numbers of the last answer to the same plan; None if it was never answered."""
     places, found = set(), None
     for row in ledger.rows():
@@ -56,11 +61,13 @@ def stored(ledger: Ledger, key: str) -> tuple[int, list[int]] | None:
         raise InvalidInputError(
             "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
         )
-    return int(found[0]), [int(value) for value in found[1]]
+    # Anybody may write a label, so that what is beside it is looked at before it is believed.
+    numbers = [int(value) for value in found[1] if str(value).lstrip("-").isdecimal()]
+    return (int(found[0]), numbers) if len(numbers) == len(found[1]) == count else None
 
 
 def columns(plan: Plan, numbers: Sequence[int], charge: int) -> dict[str, list[Any]]:
-    """The tidy table of released numbers: one row for each question and group, questions in the order they were asked."""
+    """Released numbers as a tidy table: one row for each question and group, in the order they were asked."""
     names = list(dict.fromkeys(name for table in plan.layout.tables for name in table.grouping.columns))
     ends = ("value", "half_width", "low", "high", "mechanism", "charge")
     found: dict[str, list[Any]] = {name: [] for name in ("question", *map(column_name, names), *ends)}
@@ -73,7 +80,6 @@ def columns(plan: Plan, numbers: Sequence[int], charge: int) -> dict[str, list[A
     for question in plan.questions:
         table, part, block, place, places = by_question[question.label]
         reach = [each[len(places)][place][i] for i in places]
-        whole = question.whole
         for row, label in enumerate(table.grouping.labels()):
             values = [part[row * len(table.numbers) + i] for i in places]
             answer = question.estimate(values, reach)
@@ -82,7 +88,7 @@ def columns(plan: Plan, numbers: Sequence[int], charge: int) -> dict[str, list[A
             for name in names:
                 found[column_name(name)].append(named.get(name))
             for name, value in zip(ends, (answer.value, answer.half_width, answer.low, answer.high), strict=False):
-                found[name].append(_shown(value, whole))
+                found[name].append(None if value is None else float(value))
             found["mechanism"].append(block.name)
             found["charge"].append(charge)
     return found
@@ -92,9 +98,3 @@ def column_name(column: str) -> str:
     """The name of a key column in an answer; one that an answer needs itself gets a word before it."""
     taken = ("question", "value", "half_width", "low", "high", "mechanism", "charge")
     return f"key {column}" if column in taken else column
-
-
-def _shown(value: Fraction | None, whole: bool) -> Any:
-    if value is None:
-        return None
-    return float(value)

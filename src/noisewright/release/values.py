@@ -139,7 +139,7 @@ def _family(kind: dt.DataType) -> str:
 def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     """Values that are compared or chosen among have one kind, so that no engine casts one into another's.
 
-    Decimals beside other numbers become doubles: a cast into a decimal may overflow.
+    Decimals beside other columns of numbers are refused: a cast into a decimal may overflow.
     """
     if isinstance(node, ops.SimpleCase | ops.SearchedCase):
         compared = [given["base"], *given["cases"]] if isinstance(node, ops.SimpleCase) else []
@@ -152,7 +152,8 @@ def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
         if len({_family(kind) for kind in kinds}) > 1:
             told = " and ".join(sorted(map(str, kinds)))
             raise refused(node, f"it mixes {told}, which an engine may cast and fail on; cast one of them yourself")
-        if len(kinds) > 1 and any(kind.is_decimal() for kind in kinds):
+        held = {value.dtype for value in values if not isinstance(value, ops.Literal)}
+        if len(held) > 1 and any(kind.is_decimal() for kind in held):
             raise refused(node, "it mixes decimals with other numbers; cast them to float64 first")
     return node.__recreate__(dict(given))
 

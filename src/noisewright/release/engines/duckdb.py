@@ -22,19 +22,21 @@ from noisewright.problem.records import digest
 from noisewright.release.engines.base import DATE_GRAMMAR, GRAMMAR, WHOLE_GRAMMAR
 
 
-@ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))
+@ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))  # type: ignore[untyped-decorator]
 def _md5(text: Any) -> Any: ...
 
 
-@ibis.udf.scalar.builtin(name="encode", signature=(("string",), "binary"))
+@ibis.udf.scalar.builtin(name="encode", signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
 def _encode(text: Any) -> Any: ...
 
 
-@ibis.udf.scalar.builtin(name="hex", signature=(("binary",), "string"))
+@ibis.udf.scalar.builtin(name="hex", signature=(("binary",), "string"))  # type: ignore[untyped-decorator]
 def _hex(data: Any) -> Any: ...
 
 
-@ibis.udf.scalar.builtin(name="regexp_full_match", signature=(("string", "string"), "boolean"))
+@ibis.udf.scalar.builtin(  # type: ignore[untyped-decorator]
+    name="regexp_full_match", signature=(("string", "string"), "boolean")
+)
 def _fits(text: Any, grammar: Any) -> Any: ...
 
 
@@ -161,8 +163,10 @@ class DuckDB:
             return
         try:
             yield
-        finally:
-            self.backend.con.execute("COMMIT")
+        except BaseException:
+            self.backend.con.execute("ROLLBACK")
+            raise
+        self.backend.con.execute("COMMIT")
 
 
 def _quoted(text: str) -> str:
