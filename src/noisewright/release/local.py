@@ -69,9 +69,17 @@ def checked(expression: Any, bases: Bases, engine: Engine) -> tuple[Any, Standin
         raise refused(query, f"written with total functions it is no query any more ({type(error).__name__})") from None
 
 
-@singledispatch
 def of(relation: Any, bases: Bases) -> Standing:
-    """The standing of a relation; refuses one without a rule."""
+    """The standing of a relation: what was declared of it, or what the rule for its class says."""
+    base = bases.get(relation)
+    if base is not None:
+        return Standing(frozenset() if base.unit is None else frozenset({base.unit}))
+    return by_rule(relation, bases)
+
+
+@singledispatch
+def by_rule(relation: Any, bases: Bases) -> Standing:
+    """The standing of a relation that is made of others; refuses one without a rule."""
     raise refused(relation, _WHY.get(type(relation).__name__))
 
 
@@ -89,35 +97,32 @@ _WHY = {
 }
 
 
-@of.register(ops.PhysicalTable)
+@by_rule.register(ops.PhysicalTable)
 def _(relation: Any, bases: Bases) -> Standing:
-    base = bases.get(relation)
-    if base is None:
-        raise refused(relation, "this table was declared neither as private nor as public; use join_public or join")
-    return Standing(frozenset() if base.unit is None else frozenset({base.unit}))
+    raise refused(relation, "this table was declared neither as private nor as public; use join_public or join")
 
 
-@of.register(ops.JoinReference)
-@of.register(ops.SelfReference)
+@by_rule.register(ops.JoinReference)
+@by_rule.register(ops.SelfReference)
 def _(relation: Any, bases: Bases) -> Standing:
     return of(relation.parent, bases)
 
 
-@of.register(ops.Filter)
+@by_rule.register(ops.Filter)
 def _(relation: Any, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     _require_local(relation.predicates, relation.parent, parent)
     return parent
 
 
-@of.register(ops.Project)
+@by_rule.register(ops.Project)
 def _(relation: Any, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     _require_local(relation.values.values(), relation.parent, parent)
     return replace(parent, units=_carried(relation, relation.values, relation.parent, parent))
 
 
-@of.register(ops.DropColumns)
+@by_rule.register(ops.DropColumns)
 def _(relation: Any, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     left = parent.units - set(relation.columns_to_drop)
@@ -126,12 +131,12 @@ def _(relation: Any, bases: Bases) -> Standing:
     return replace(parent, units=left)
 
 
-@of.register(ops.DropNull)
+@by_rule.register(ops.DropNull)
 def _(relation: Any, bases: Bases) -> Standing:
     return of(relation.parent, bases)
 
 
-@of.register(ops.FillNull)
+@by_rule.register(ops.FillNull)
 def _(relation: Any, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     filled = relation.replacements if isinstance(relation.replacements, Mapping) else relation.parent.schema.names
@@ -143,7 +148,7 @@ def _(relation: Any, bases: Bases) -> Standing:
     return parent
 
 
-@of.register(ops.Union)
+@by_rule.register(ops.Union)
 def _(relation: Any, bases: Bases) -> Standing:
     left, right = of(relation.left, bases), of(relation.right, bases)
     if relation.distinct:
@@ -156,7 +161,7 @@ def _(relation: Any, bases: Bases) -> Standing:
     return Standing(both, straight=False)
 
 
-@of.register(ops.Aggregate)
+@by_rule.register(ops.Aggregate)
 def _(relation: Any, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     for value in relation.groups.values():
@@ -173,7 +178,7 @@ def _(relation: Any, bases: Bases) -> Standing:
     return replace(parent, units=frozenset(units))
 
 
-@of.register(ops.JoinChain)
+@by_rule.register(ops.JoinChain)
 def _(relation: Any, bases: Bases) -> Standing:
     standing = of(relation.first, bases)
     units = {(relation.first, name) for name in standing.units}

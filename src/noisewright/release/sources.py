@@ -18,6 +18,7 @@ from noisewright.problem.records import digest
 from noisewright.release.engines.base import Engine
 from noisewright.release.local import Base
 
+_LONGEST_HEADER = 10**6
 _SEPARATORS = ",;\t|"
 _TYPES = {"number": "float64", "integer": "int64", "date": "date", "text": "string"}
 
@@ -63,7 +64,11 @@ class Source:
                 )
             # A cast of text is compiled by our own grammar when the query is checked.
             changed[column] = held.cast(_TYPES[kind])
-        return replace(self, table=self.table.mutate(**changed), types=types) if changed else self
+        if not changed:
+            return self
+        # Declared types are how the table is read: the unit is what they make of its text.
+        table, units = self.table.mutate(**changed), {base.unit for base in self.bases.values()}
+        return replace(self, table=table, bases={**self.bases, table.op(): Base(units.pop())}, types=types)
 
 
 def open_source(
@@ -74,7 +79,7 @@ def open_source(
         return _file(str(source), unit, local_views, beside)
     module = type(source).__module__.partition(".")[0]
     readers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
-    if module in readers and hasattr(source, "columns"):
+    if module in readers and type(source).__name__ in ("DataFrame", "LazyFrame", "Table"):
         return _frame(readers[module](source), module, unit, beside, public)
     if module == "ibis" and hasattr(source, "op") and hasattr(source, "columns"):
         return _public_ibis(source) if public else _ibis(source, unit, local_views)
@@ -127,8 +132,8 @@ def _header(paths: list[str]) -> tuple[list[str], str]:
     """The column names of CSV files, and their separator: both from the first line, which holds no values."""
     lines = []
     for path in paths:
-        with Path(path).open(encoding="utf-8-sig", errors="strict", newline="") as stream:
-            lines.append(stream.readline().rstrip("\r\n"))
+        with Path(path).open("rb") as stream:
+            lines.append(stream.readline(_LONGEST_HEADER).decode("utf-8-sig", "replace").rstrip("\r\n"))
     if len(set(lines)) > 1:
         raise InvalidTableError("the files of this glob have different header lines; give files of one kind.")
     separator = max(_SEPARATORS, key=lines[0].count)

@@ -192,9 +192,13 @@ def _whole(value: Any, how: str) -> Any:
 
 
 def _rounding(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
-    if isinstance(node, ops.Round) and given.get("digits") is not None:
+    if not isinstance(node, ops.Round):
+        return _whole(_double(given["arg"]), type(node).__name__.lower()).op()
+    digits = given.get("digits")
+    if digits is not None and not (isinstance(digits, ops.Literal) and digits.value == 0):
         raise refused(node, "rounding to digits differs between engines; the question rounds to its step")
-    return _whole(_double(given["arg"]), type(node).__name__.lower()).op()
+    # Engines round a half up, down or to even; the floor of x + 1/2 is one and the same.
+    return _whole(_double(given["arg"]) + 0.5, "floor").op()
 
 
 def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
