@@ -6,7 +6,7 @@ leaves it spent. The answers stand in the ledger beside the charge, so that the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +66,22 @@ def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None
     return (int(found[0]), numbers) if len(numbers) == len(found[1]) == count else None
 
 
-def columns(plan: Plan, numbers: Sequence[int], charge: int) -> dict[str, list[Any]]:
+def reaches_of(plan: Plan) -> dict[str, list[Fraction]]:
+    """By question, how far each of its numbers may be from the truth: all of them within, 95 times in 100."""
+    counts = {len(question.numbers) for question in plan.questions}
+    each = {count: widths(plan.blocks, plan.layout, 1 - (1 - CONFIDENCE) / count) for count in counts}
+    return {
+        question.label: [each[len(places)][place][i] for i in places]
+        for place, table in enumerate(plan.layout.tables)
+        for question, places in table.questions
+    }
+
+
+def columns(
+    plan: Plan, numbers: Sequence[int], charge: int, reaches: Mapping[str, Sequence[Fraction]] | None = None
+) -> dict[str, list[Any]]:
     """Released numbers as a tidy table: one row for each question and group, in the order they were asked."""
+    reaches = reaches_of(plan) if reaches is None else reaches
     names = list(dict.fromkeys(name for table in plan.layout.tables for name in table.grouping.columns))
     ends = ("value", "half_width", "low", "high", "mechanism", "charge")
     found: dict[str, list[Any]] = {name: [] for name in ("question", *map(column_name, names), *ends)}
@@ -75,14 +89,12 @@ def columns(plan: Plan, numbers: Sequence[int], charge: int) -> dict[str, list[A
     for place, (table, part) in enumerate(zip(plan.layout.tables, plan.layout.split(numbers), strict=True)):
         block = plan.blocks[0 if plan.blocks[0].table is None else place]
         for question, places in table.questions:
-            by_question[question.label] = (table, part, block, place, places)
-    each = {count: widths(plan.blocks, plan.layout, 1 - (1 - CONFIDENCE) / count) for count in (1, 2, 3)}
+            by_question[question.label] = (table, part, block, places)
     for question in plan.questions:
-        table, part, block, place, places = by_question[question.label]
-        reach = [each[len(places)][place][i] for i in places]
+        table, part, block, places = by_question[question.label]
         for row, label in enumerate(table.grouping.labels()):
             values = [part[row * len(table.numbers) + i] for i in places]
-            answer = question.estimate(values, reach)
+            answer = question.estimate(values, reaches[question.label])
             named = dict(zip(table.grouping.columns, label, strict=True))
             found["question"].append(question.label)
             for name in names:
