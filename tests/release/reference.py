@@ -55,14 +55,14 @@ def term(kind: str, row: dict[str, Any], column: str, bounds: tuple[int, int], s
 
 
 def mixed(salt: int, words: list[int]) -> int:
-    """The chained finaliser of SplitMix64."""
+    """The upper 32 bits of the chained finaliser of SplitMix64."""
     state = salt
     for word in words:
         state = (state * 3 + word + 0x9E3779B97F4A7C15) % _WORD
         state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) % _WORD
         state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) % _WORD
         state = state ^ (state >> 31)
-    return state
+    return state >> 32
 
 
 def digested(salt: int, unit: str, words: list[int]) -> str:

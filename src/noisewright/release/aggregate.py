@@ -28,7 +28,7 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
     for part in layout.tables:
         rows = rows_of(table, unit, part.grouping, part.numbers, engine)
         if one_row:
-            found += _summed(totals(rows, part.numbers, person=None), part, engine)
+            found += _summed(totals(rows, part.numbers, engine, person=None), part, engine)
         elif whole:
             found += _in_process(rows, part, salt, engine, slices)
         else:
@@ -39,7 +39,7 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
 def _in_engine(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     """Any unit: limited by windows of the engine, which only gives the sums away."""
     limited = in_engine(rows, f"{salt:016x}", part.rows, part.groups, engine)
-    return _summed(totals(limited, part.numbers, person="first"), part, engine)
+    return _summed(totals(limited, part.numbers, engine, person="first"), part, engine)
 
 
 def _summed(query: Any, part: Table, engine: Engine) -> list[int]:

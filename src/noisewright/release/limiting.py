@@ -21,6 +21,8 @@ from noisewright.release.engines.base import Engine
 from noisewright.release.stage import GROUP, UNIT
 
 Whole = NDArray[np.int64]
+_LARGEST_WORD = 2**63
+_HALF = np.uint64(32)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -57,9 +59,11 @@ def kept_rows(
     unit: Whole, group: Whole, content: Sequence[Whole], salt: int, most_rows: int, most_groups: int
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Places of the rows that stay, and which of them are the first of their person in their group."""
-    order = np.lexsort((group, unit))
+    if not len(unit):
+        return np.empty(0, np.intp), np.empty(0, bool)
+    order = _by_person(unit, group)
     u, k = unit[order], group[order]
-    starts = np.flatnonzero(np.r_[True, (u[1:] != u[:-1]) | (k[1:] != k[:-1])]) if len(u) else np.empty(0, np.intp)
+    starts = np.flatnonzero(np.r_[True, (u[1:] != u[:-1]) | (k[1:] != k[:-1])])
     sizes = np.diff(np.r_[starts, len(u)])
     within = _within_groups(u[starts], k[starts], salt, most_groups)
     keep = np.repeat(within, sizes)
@@ -69,27 +73,39 @@ def kept_rows(
         places = np.repeat(starts[large] - np.r_[0, np.cumsum(sizes[large])[:-1]], sizes[large]) + np.arange(len(run))
         columns = [column[order[places]] for column in content]
         keep[places] = _ranks(run, u[places], k[places], columns, salt) < most_rows
-    firsts = np.zeros(len(u), bool)
     kept = np.flatnonzero(keep)
     run_of = np.repeat(np.arange(len(starts)), sizes)[kept]
-    firsts[kept] = np.r_[True, run_of[1:] != run_of[:-1]] if len(kept) else False
-    return order[kept], firsts[kept]
+    return order[kept], np.r_[True, run_of[1:] != run_of[:-1]] if len(kept) else np.empty(0, bool)
+
+
+def _by_person(unit: Whole, group: Whole) -> NDArray[np.intp]:
+    """An order by unit and then group; by one word for both where they fit into it."""
+    low, width = int(unit.min()), int(group.max()) + 1
+    if (int(unit.max()) - low + 1) * width < _LARGEST_WORD:
+        return np.argsort((unit - low) * width + group)
+    return np.lexsort((group, unit))
 
 
 def _within_groups(unit: Whole, group: Whole, salt: int, most: int) -> NDArray[np.bool_]:
-    """Of the groups of each person (sorted by person), which are among the first by (hash, group)."""
-    if not len(unit):
-        return np.empty(0, bool)
-    persons = np.r_[True, unit[1:] != unit[:-1]]
-    number = np.cumsum(persons) - 1
+    """Of the groups of each person (sorted by person and group), which are among the first by (hash, group)."""
+    number = np.cumsum(np.r_[True, unit[1:] != unit[:-1]]) - 1
     sizes = np.bincount(number)
     keep = np.ones(len(unit), bool)
     many = np.flatnonzero(sizes[number] > most)
     if len(many):
-        hashed = mixed(salt, [unit[many], group[many]])
-        order = np.lexsort((group[many], hashed, number[many]))
+        order = _ordered(number[many], mixed(salt, [unit[many], group[many]]), [group[many]])
         keep[many[order]] = _places(number[many][order]) < most
     return keep
+
+
+def _ordered(run: NDArray[np.intp], hashed: NDArray[np.uint64], rest: Sequence[Whole]) -> NDArray[np.intp]:
+    """An order by run, hash and then the rest, which only matters where two of a run have the same hash."""
+    word = (run.astype(np.uint64) << _HALF) | hashed
+    order = np.argsort(word)
+    found = word[order]
+    if (found[1:] == found[:-1]).any():
+        order = np.lexsort((*reversed(list(rest)), word))
+    return order
 
 
 def _ranks(run: NDArray[np.intp], unit: Whole, group: Whole, content: Sequence[Whole], salt: int) -> NDArray[np.intp]:
@@ -100,8 +116,7 @@ def _ranks(run: NDArray[np.intp], unit: Whole, group: Whole, content: Sequence[W
         same[1:] &= column[order][1:] == column[order][:-1]
     copy = np.empty(len(run), np.int64)
     copy[order] = _places(np.cumsum(~same))
-    hashed = mixed(salt, [unit, group, *content, copy])
-    final = np.lexsort((copy, *reversed(list(content)), hashed, run))
+    final = _ordered(run, mixed(salt, [unit, group, *content, copy]), [*content, copy])
     ranks = np.empty(len(run), np.intp)
     ranks[final] = _places(run[final])
     return ranks
@@ -115,7 +130,7 @@ def _places(sorted_runs: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def mixed(salt: int, columns: Sequence[Whole]) -> NDArray[np.uint64]:
-    """A word for each row from the salt and its columns: the finaliser of SplitMix64, chained."""
+    """32 bits for each row from the salt and its columns: the finaliser of SplitMix64, chained."""
     with np.errstate(over="ignore"):
         state = np.full(len(columns[0]), salt, np.uint64)
         for column in columns:
@@ -123,4 +138,4 @@ def mixed(salt: int, columns: Sequence[Whole]) -> NDArray[np.uint64]:
             state = (state ^ (state >> np.uint64(30))) * _FIRST
             state = (state ^ (state >> np.uint64(27))) * _SECOND
             state = state ^ (state >> np.uint64(31))
-    return state
+    return state >> _HALF

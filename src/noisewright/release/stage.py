@@ -142,22 +142,18 @@ def key_table(keys: Keys, engine: Engine) -> Any:
     return engine.small_table({"place": pa.array(range(len(keys.rows)), type=pa.int64()), **columns})
 
 
-def totals(rows: Any, numbers: Sequence[Number], *, person: str | None) -> Any:
-    """The sums of each group, as texts of whole numbers: 38 digits hold any sum of 64-bit terms.
+def totals(rows: Any, numbers: Sequence[Number], engine: Engine, *, person: str | None) -> Any:
+    """The sums of each group, as texts of whole numbers.
 
     `person` is the column that is 1 for one row of each person in a group; without one, every row is a person.
     """
     sums = {"n0": rows.count().cast("string")}
     for place, number in enumerate(numbers):
         if isinstance(number, Persons) and person is not None:
-            sums[f"s{place}"] = _added(rows[person])
+            sums[f"s{place}"] = engine.sum_text(rows[person])
         elif f"t{place}" in rows.columns:
-            sums[f"s{place}"] = _added(rows[f"t{place}"])
+            sums[f"s{place}"] = engine.sum_text(rows[f"t{place}"])
     return rows.group_by(GROUP).agg(**sums)
-
-
-def _added(column: Any) -> Any:
-    return column.cast("decimal(38, 0)").sum().cast("string")
 
 
 def require_key_types(table: Any, keys: Keys) -> None:

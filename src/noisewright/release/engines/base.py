@@ -46,6 +46,9 @@ class Engine(Protocol):
     def hash_of(self, text: Any) -> Any:
         """A text that mixes another text well (MD5 in hexadecimal digits), the same on every engine."""
 
+    def sum_text(self, terms: Any) -> Any:
+        """The sum of 64-bit whole numbers as text, exact however large it becomes."""
+
     def is_view(self, table: Any) -> bool:
         """Whether a table of the database is a view, whose definition nobody has checked."""
 
