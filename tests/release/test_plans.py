@@ -15,7 +15,6 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.records import digest
-from noisewright.release.dataset import UnkeptBudgetWarning
 from noisewright.release.design import charge_of, designed
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.layout import Limits, layout_of
@@ -251,7 +250,7 @@ def test_what_fails_after_the_charge_says_that_it_is_spent(tmp_path: Path, monke
 
 
 def test_a_budget_without_a_ledger_warns():
-    with pytest.warns(UnkeptBudgetWarning, match="the next process begins anew"):
+    with pytest.warns(nw.errors.UnkeptBudgetWarning, match="the next process begins anew"):
         data = nw.Dataset(frame(), "id", name="x", budget=nw.PureDP(1))
     assert data.plan(nw.count(), privacy=nw.PureDP(1)).release()["charge"].tolist() == [1]
 
