@@ -120,3 +120,12 @@ def test_an_empty_table_gives_zeros():
     data = nw.Dataset(arrow([]), "id", name="x")
     layout = layout_of(QUESTIONS, data.limits)
     assert data._aggregate(layout, SALT) == [0] * layout.dimension
+
+
+def test_equal_hashes_are_ordered_by_content(monkeypatch):
+    table = hostile(600, 12, 6)
+    data = nw.Dataset(arrow(table), "id", name="x", rows_per_group=2, groups_per_person=2)
+    layout = layout_of(QUESTIONS[6:9], data.limits)
+    monkeypatch.setattr("noisewright.release.limiting.mixed", lambda salt, words: np.zeros(len(words[0]), np.uint64))
+    monkeypatch.setattr(reference, "mixed", lambda salt, words: 0)
+    assert data._aggregate(layout, SALT) == by_hand(table, layout)
