@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.release import aggregate
+from noisewright.release import aggregate, limiting
 from noisewright.release.layout import Table, layout_of
 from tests.release.tables import arrow, hostile
 
@@ -103,7 +103,7 @@ def test_the_falsifier_finds_a_limit_that_is_not_kept(monkeypatch):
     data = nw.Dataset(arrow([{**row, "id": 1} for row in hostile(40, 1, 5)]), "id", name="x")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     assert plan.selfcheck(3).startswith("held for 1 persons")
-    kept = aggregate.kept_rows
+    kept = limiting.kept_rows
     monkeypatch.setattr(aggregate, "kept_rows", lambda u, k, c, s, rows, groups: kept(u, k, c, s, rows + 1, groups))
     with pytest.raises(nw.errors.UncertifiedError, match="changed the numbers by more than the plan allows"):
         plan.selfcheck(3)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
+from noisewright.app.saved import verify
 from noisewright.problem.records import digest
 from noisewright.release.design import charge_of, designed
 from noisewright.release.drawing import drawn, widths
@@ -115,12 +116,16 @@ def test_answers_come_in_the_frame_of_the_caller(tmp_path: Path, source: Any, ki
     assert len(found) == 3 + 3 + 1 + 1
 
 
-def test_a_plan_is_saved_proven_again_and_bound_to_its_dataset(tmp_path: Path):
+def test_a_plan_is_saved_proven_again_and_bound_to_its_dataset(tmp_path: Path, capsys):
     data = dataset(tmp_path)
     plan = data.plan(*QUESTIONS, privacy=nw.PureDP(1), weights={"count": "1/2"})
     plan.save(tmp_path / "plan.json")
     found = nw.Plan.load(tmp_path / "plan.json")
     assert found.to_dict() == plan.to_dict()
+    verify(tmp_path / "plan.json")
+    printed = capsys.readouterr().out
+    assert "pure differential privacy, epsilon = 1 for all answers together" in printed
+    assert "2 rows in a group, 2 groups of a table" in printed
     with pytest.raises(nw.errors.InvalidInputError, match="released by its dataset"):
         found.release()
     assert data.load_plan(tmp_path / "plan.json").key == plan.key
@@ -257,7 +262,18 @@ def test_a_budget_without_a_ledger_warns():
 
 @pytest.mark.statistical
 def test_half_widths_cover_as_often_as_they_say():
-    """Of 3,000 releases; a false alarm is a chance of 1e-6 on each side (five standard errors)."""
+    """Of 1,000 releases; a false alarm is a chance of 1e-6 on each side (five standard errors)."""
+    check_coverage(1000)
+
+
+@pytest.mark.soak
+@pytest.mark.statistical
+def test_half_widths_cover_ten_thousand_times():
+    """The same of 10,000 releases."""
+    check_coverage(10_000)
+
+
+def check_coverage(times: int) -> None:
     questions = [nw.count(by=WARDS), nw.mean("age", bounds=(0, 120)), nw.ask.variance("age", bounds=(0, 120))]
     data = nw.Dataset(frame(2000), "id", name="x", rows_per_group=30, groups_per_person=3)
     plan = data.plan(*questions, privacy=nw.ZeroConcentratedDP(2))
@@ -265,7 +281,6 @@ def test_half_widths_cover_as_often_as_they_say():
     reaches = reaches_of(plan)
     exact = columns(plan, true, 0, reaches)
     inside = np.zeros(5)
-    times = 3000
     for _ in range(times):
         found = columns(plan, drawn(plan.blocks, plan.layout, true), 0, reaches)
         ends = zip(found["low"], exact["value"], found["high"], strict=True)

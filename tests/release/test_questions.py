@@ -95,14 +95,14 @@ def test_a_mean_of_too_few_says_nothing():
     found = estimates.mean(AGES, [100, -500], [Fraction(10), Fraction(90)])
     assert found.value == 60 - 5
     assert (found.low, found.high) == (60 - Fraction(590, 90), 60 - Fraction(410, 110))
-    assert found.half_width == max(found.high - 55, 55 - found.low)
+    assert found.half_width == Fraction(590, 90) - 5
 
 
 def test_intervals_stay_within_the_bounds():
     found = estimates.mean(AGES, [4, 1000], [Fraction(1), Fraction(5000)])
-    assert (found.low, found.value, found.high) == (0, 120, 120)
+    assert [found.low, found.value, found.high] == [0, 120, 120]
     spread = estimates.variance(AGES, [4, 0, 1000], [Fraction(1), Fraction(5000), Fraction(10**6)])
-    assert (spread.low, spread.high) == (0, 3600)
+    assert [spread.low, spread.high] == [0, 3600]
 
 
 def test_an_interval_holds_the_truth_whenever_its_numbers_do():

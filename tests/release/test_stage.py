@@ -16,7 +16,7 @@ from tests.release import reference
 from tests.release.tables import KEYS, arrow, hostile
 
 BOUNDS = {"f": (0, 120), "t": (-10, 100), "w": (-5, 119), "b": (0, 1)}
-STEPS = {"f": "0.1", "t": "1/3", "w": 7, "b": 1}
+STEPS: dict[str, Any] = {"f": "0.1", "t": "1/3", "w": 7, "b": 1}
 EDGES = [Fraction(0), Fraction("0.05"), Fraction("0.15"), Fraction(100, 3), Fraction(120)]
 LISTED = nw.keys("k", KEYS[:8])
 BOTH = nw.keys({"k": ["A", "a", "ß"], "b": [True, False]})
@@ -37,7 +37,7 @@ SALT = 0x123456789ABCDEF
 def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False) -> list[int]:
     found: list[int] = []
     for table in layout.tables:
-        columns = [(n, *_kind(n)) for n in table.numbers if not isinstance(n, Rows | Persons)]
+        columns: list[Any] = [(n, *_kind(n)) for n in table.numbers if not isinstance(n, Rows | Persons)]
         listed = []
         for row in rows:
             group = _group(row, table.grouping)
