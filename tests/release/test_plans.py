@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,22 @@ def test_an_edited_plan_is_refused_even_with_a_new_seal(tmp_path: Path):
     fewer = {**content, "blocks": content["blocks"][:1]}
     with pytest.raises(nw.errors.MechanismFileError, match="do not answer each table"):
         nw.Plan.from_dict(_sealed(fewer))
+
+
+def test_a_plan_put_together_by_hand_is_not_released(tmp_path: Path):
+    data = dataset(tmp_path)
+    plan = data.plan(*QUESTIONS, privacy=nw.PureDP(1))
+    tight = dataset(tmp_path, rows_per_group=1, groups_per_person=1).plan(*QUESTIONS, privacy=nw.PureDP(1))
+    for wrong in (
+        replace(plan, blocks=tight.blocks),
+        replace(plan, privacy=nw.PureDP("1/2")),
+        replace(tight, dataset=data),
+        replace(plan, layout=tight.layout, blocks=tight.blocks),
+    ):
+        with pytest.raises((nw.errors.MechanismFileError, nw.errors.UncertifiedError)):
+            wrong.release()
+    assert data.ledger is not None
+    assert data.ledger.spent == 0
 
 
 def test_a_plan_says_what_it_will_do(tmp_path: Path):

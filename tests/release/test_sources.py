@@ -150,6 +150,7 @@ def test_persons_of_frames_are_joined_and_public_tables_too():
         (pa.table({"id": [1], "x": ["1"]}), "id", "the type of 'x' is 'float'", {"types": {"x": "float"}}),
         (pa.table({"id": [1], "x": [1]}), "id", "'x' holds int64, not text", {"types": {"x": "number"}}),
         (pd.DataFrame([[1, 2]], columns=["id", "id"]), "id", "two columns have the same name", {}),
+        (pa.table({"id": [1], "a": [1], "A": [2]}), "id", "up to upper and lower case", {}),
         (pl.LazyFrame({"id": [1]}), "id", "this is a lazy frame", {}),
     ],
 )
