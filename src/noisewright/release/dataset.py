@@ -112,9 +112,7 @@ class Dataset:
         if other.engine.connection is not self._source.engine.connection:
             other = other.beside(self._source.engine)
         if set(other.bases) & {table for table, base in self._source.bases.items() if base.private}:
-            raise InvalidInputError(
-                "this is the private table itself; join_public takes tables that anybody may see."
-            )
+            raise InvalidInputError("this is the private table itself; join_public takes tables that anybody may see.")
         bases = {**self._source.bases, **dict.fromkeys(other.bases, Base(None))}
         joined = self._source.table.join(other.table, on, how=_how(how))
         return self._derived(joined, replace(self._source, bases=bases))
