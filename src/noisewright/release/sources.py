@@ -237,7 +237,7 @@ def _pandas(frame: Any) -> Any:
     for name in frame.columns:
         try:
             columns[name] = pa.array(frame[name], from_pandas=_missing(frame[name]))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        except pa.ArrowException:
             # Of mixed types: every value as its text, which is then read by our own grammar.
             columns[name] = pa.array([None if _is_missing(value) else str(value) for value in frame[name]], pa.string())
     return _plain_columns(pa.table(columns))
