@@ -9,13 +9,18 @@ from noisewright.problem.errors import (
     InvalidNumberError as InvalidNumberError,
     InvalidPrivacyError as InvalidPrivacyError,
     InvalidQueryError as InvalidQueryError,
+    InvalidTableError as InvalidTableError,
     InvalidUtilityError as InvalidUtilityError,
     LedgerDamagedError as LedgerDamagedError,
     LedgerError as LedgerError,
     MechanismFileError as MechanismFileError,
     MovedNameError as MovedNameError,
+    NotPersonLocalError as NotPersonLocalError,
     SolverError as SolverError,
     UncertifiedError as UncertifiedError,
     UnreachableTargetError as UnreachableTargetError,
 )
-from noisewright.problem.remarks import UnevenNumbersWarning as UnevenNumbersWarning
+from noisewright.problem.remarks import (
+    UnevenNumbersWarning as UnevenNumbersWarning,
+    UnkeptBudgetWarning as UnkeptBudgetWarning,
+)

@@ -13,8 +13,8 @@ from tests.architecture.source import PACKAGE, ROOT
 
 _LINT = "from importlinter.cli import lint_imports; import sys; sys.exit(lint_imports(no_cache=True))"
 STREET = [
-    *("problem", "numerics", "laws", "mechanisms", "proof", "sample", "accounting", "search", "ledger", "learn"),
-    *("lab", "app"),
+    *("problem", "numerics", "laws", "mechanisms", "proof", "sample", "accounting", "search", "ledger", "release"),
+    *("learn", "lab", "app"),
 ]
 
 
@@ -49,6 +49,7 @@ def test_the_street_names_every_room():
         ("search", "import random", "randomness"),
         ("laws", "from secrets import token_bytes", "randomness"),
         ("proof", "from scipy import optimize", "verifier"),
+        ("ledger", "def late():\n    import ibis", "engines"),
     ],
 )
 def test_a_planted_import_is_caught(tmp_path: Path, room: str, line: str, contract: str):

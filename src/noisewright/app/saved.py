@@ -18,11 +18,13 @@ from noisewright.problem.numbers import show
 def verify(file: SavedFile) -> None:
     """Prove again what a saved mechanism, report or plan claims; one that was edited or claims too much is refused."""
     from noisewright.accounting.saved import FORMAT as PLAN
+    from noisewright.release.plan import FORMAT as RELEASE
     from noisewright.sample.certified import read_file
     from noisewright.search.report.report import FORMAT as REPORT
 
     data = read_file(file)
-    lines = {REPORT: _verified_report, PLAN: _verified_plan}.get(str(data.get("format")), _verified_mechanism)(data)
+    known = {REPORT: _verified_report, PLAN: _verified_plan, RELEASE: _verified_release}
+    lines = known.get(str(data.get("format")), _verified_mechanism)(data)
     width = max(len(name) for name, _ in lines) + 2
     say("\n".join(f"{name + ':':<{width}}{text}" for name, text in lines))
 
@@ -71,6 +73,27 @@ def _verified_plan(data: Mapping[str, Any]) -> list[tuple[str, str]]:
             (f"delta {show(exact_text(delta))}", f"epsilon {show(exact_text(epsilon))}")
             for delta, epsilon in data["claims"]
         ),
+        ("Digest", data["digest"]),
+    ]
+
+
+def _verified_release(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from noisewright.release.plan import Plan
+
+    plan = Plan.from_dict(data)
+    limits = plan.limits
+    one = "one row, declared by the owner"
+    return [
+        ("Proven", f"{plan.privacy} for all answers together"),
+        ("Table", f"{plan.about['name']}, all rows with one value of {plan.about['unit']} are one person"),
+        (
+            "Limits",
+            one
+            if limits.one_row_per_person
+            else f"{limits.rows_per_group} rows in a group, {limits.groups_per_person} groups of a table",
+        ),
+        *(("Answers", str(question)) for question in plan.questions),
+        *(("Noise", f"{block.name} (rule {block.certified.certificate.rule})") for block in plan.blocks),
         ("Digest", data["digest"]),
     ]
 

@@ -9,6 +9,8 @@ NoisewrightError
 │   ├── InvalidLossError                a user's loss broke its promise where it was evaluated
 │   ├── InvalidLawError                 parameters that do not make a probability law
 │   ├── InvalidMechanismError           a law, a lattice and a query that do not fit together
+│   ├── InvalidTableError               a table, column or type that cannot be read as asked
+│   ├── NotPersonLocalError             a query in which one person's rows reach another person's
 │   └── InvalidAnswerError              a true answer that cannot be released
 ├── UncertifiedError (ValueError)       the verifier could not prove the claim
 ├── MechanismFileError (ValueError)     a saved mechanism that cannot be read or was edited
@@ -77,6 +79,14 @@ class InvalidLawError(InvalidInputError):
 
 class InvalidMechanismError(InvalidInputError):
     """A law, a lattice and a query that do not fit together."""
+
+
+class InvalidTableError(InvalidInputError):
+    """A table, a column or a type that cannot be read as it was asked; nothing was spent."""
+
+
+class NotPersonLocalError(InvalidInputError):
+    """A query in which one person's rows may reach what is counted for another; `operation` and `reason` say why."""
 
 
 class InvalidAnswerError(InvalidInputError):

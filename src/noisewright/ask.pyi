@@ -1,0 +1,9 @@
+from noisewright.release.keys import Keys as Keys, keys as keys
+from noisewright.release.questions import (
+    count as count,
+    histogram as histogram,
+    mean as mean,
+    persons as persons,
+    sum as sum,
+    variance as variance,
+)

@@ -1,0 +1,16 @@
+"""Private answers from tables: what keeps the sensitivity true is in the last stage, and nothing is inferred before it.
+
+- keys, groupings, ranges: listed groups, bins of a column; bounds of a value and the whole numbers that stand for it
+- numbers, questions: the whole numbers of a group and what a person changes of them; what is asked (`nw.ask`)
+- layout: all outputs as one vector and the set of differences of one person (`Layout.sensitivity`)
+- sources, dataset, checks: files, frames and databases as Ibis tables; `Dataset`; what the schema shows wrong
+- local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
+- stage, limiting, aggregate: rows to whole terms (once, over Ibis), the limits of a person, the true vector
+- engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
+- design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
+- plan, shown, selfcheck: `Plan`: printed, saved, verified, released; the falsifier for owners
+- transaction, estimates, frames: validate, charge, aggregate, draw, store; answers with intervals; tidy frames
+
+`Dataset.plan` -> `layout_of(questions, limits)` -> `designed(layout, privacy, ...)` -> `Plan`;
+`Plan.release` -> `ledger.charge` -> `Dataset.aggregate` -> `drawn` -> `charge.answered` -> `frame_of`.
+"""

@@ -1,0 +1,33 @@
+"""What the schema can show wrong is refused before anything is spent: missing columns, types that do not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noisewright.problem.errors import InvalidTableError
+from noisewright.release.layout import Layout
+from noisewright.release.sources import require_column
+from noisewright.release.stage import require_key_types
+
+
+def require_columns(table: Any, layout: Layout) -> None:
+    """Every column that the numbers and groups of a layout need is there and of a type that they can read."""
+    for part in layout.tables:
+        grouping = part.grouping
+        for column in grouping.keys.columns if grouping.keys else ():
+            require_column(table, column)
+        if grouping.keys:
+            require_key_types(table, grouping.keys)
+        named = [number.column for number in part.numbers if hasattr(number, "column")]
+        for column in [*named, *([grouping.bins.column] if grouping.bins else [])]:
+            require_column(table, column)
+            _require_number(table[column].type(), column)
+
+
+def _require_number(kind: Any, column: str) -> None:
+    if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
+        raise InvalidTableError(
+            f"{column!r} holds {kind}, and the question needs numbers; derive a column of numbers with"
+            " dataset.mutate(...), such as the year of a date.",
+            column=column,
+        )

@@ -1,0 +1,298 @@
+"""A table, the persons in it and their budget: what questions are asked of."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noisewright.ledger.ledger import Ledger
+from noisewright.problem.errors import InvalidInputError, InvalidTableError, LedgerDamagedError, LedgerError
+from noisewright.problem.numbers import Number
+from noisewright.problem.records import digest
+from noisewright.problem.remarks import UnkeptBudgetWarning
+from noisewright.problem.utilities import SquaredError
+from noisewright.release.layout import Layout, Limits
+from noisewright.sample.uniform import SystemEntropy
+
+if TYPE_CHECKING:
+    from noisewright.release.plan import Plan
+    from noisewright.release.sources import Source
+
+_NEEDS = "tables need Ibis and DuckDB, which are not installed: pip install 'noisewright[tables]'. Nothing was spent."
+
+
+class Dataset:
+    """A table about persons: `unit` is the column that says whose row it is, and all rows of a person are protected.
+
+    `source` is a CSV or Parquet file or glob, "path.duckdb::table", a frame of pandas or polars, an Arrow table or an
+    Ibis table on DuckDB. `budget` and the path of a `ledger` belong together: the ledger is made if it is not there,
+    otherwise its budget must be the same; a budget alone is kept for as long as the process lasts, with a warning.
+    A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are
+    is chosen at random, anew for each release. With `one_row_per_person=True` the owner declares that there is nothing
+    to limit. `types` says how text is read (number, integer, date), `local_views` which views of a database are
+    declared person-local. Rows whose unit is NULL are left out.
+    Neighbours: one person, with all rows, comes or goes.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        unit: str,
+        *,
+        name: str | None = None,
+        version: str | int | None = None,
+        budget: Any = None,
+        ledger: Ledger | str | Path | None = None,
+        rows_per_group: int = 1,
+        groups_per_person: int = 1,
+        one_row_per_person: bool = False,
+        types: Mapping[str, str] | None = None,
+        local_views: Iterable[str] = (),
+    ) -> None:
+        limits = Limits(rows_per_group, groups_per_person, one_row_per_person)
+        opened = _opened(source, unit, tuple(local_views)).typed(types)
+        self._begin(opened, unit, limits, _name(name, opened.name), None if version is None else str(version))
+        self._ledger = _ledger(budget, ledger)
+
+    def _begin(self, source: Source, unit: str, limits: Limits, name: str, version: str | None) -> None:
+        from noisewright.release.local import checked
+
+        table, standing = checked(source.table, source.bases, source.engine)
+        if unit not in standing.units:
+            raise InvalidTableError(
+                f"{unit!r} is not the unit that the table carries ({', '.join(sorted(standing.units))}).", column=unit
+            )
+        _require_unit(table[unit].type(), unit)
+        if limits.one_row_per_person and not standing.straight:
+            raise InvalidInputError(
+                "one_row_per_person was declared for the table; after a join or union a person may have more rows."
+                " Declare the dataset without it, and say rows_per_group and groups_per_person."
+            )
+        self._source, self._table, self.unit, self.limits = source, table, unit, limits
+        self.name, self.version = name, version
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The ledger that its releases are charged to."""
+        return self._ledger
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns and their types."""
+        return {name: str(kind) for name, kind in self._table.schema().items()}
+
+    def filter(self, *conditions: Any) -> Dataset:
+        """The rows that meet all conditions, such as `lambda t: t.age >= 18`; conditions look at one row each."""
+        return self._derived(self._source.table.filter(*conditions))
+
+    def mutate(self, **columns: Any) -> Dataset:
+        """With more columns, such as `bmi=lambda t: t.weight / t.height ** 2`; each is made of one row.
+
+        What could fail for some value, such as a division by zero, gives NULL instead.
+        """
+        return self._derived(self._source.table.mutate(**columns))
+
+    def through(self, query: Callable[[Any], Any]) -> Dataset:
+        """What an Ibis query makes of the table, if it is person-local: `lambda t: t.group_by("id").agg(...)`."""
+        return self._derived(query(self._source.table))
+
+    def join_public(self, table: Any, on: str | Sequence[str], *, how: str = "left") -> Dataset:
+        """With the columns of a public table, a source of any kind, which everybody may see."""
+        from dataclasses import replace
+
+        from noisewright.release.local import Base
+        from noisewright.release.sources import open_source
+
+        other = open_source(table, "", beside=self._source.engine, public=True)
+        if other.engine.connection is not self._source.engine.connection:
+            other = other.beside(self._source.engine)
+        if set(other.bases) & {table for table, base in self._source.bases.items() if base.private}:
+            raise InvalidInputError("this is the private table itself; join_public takes tables that anybody may see.")
+        bases = {**self._source.bases, **dict.fromkeys(other.bases, Base(None))}
+        joined = self._source.table.join(other.table, on, how=_how(how))
+        return self._derived(joined, replace(self._source, bases=bases))
+
+    def join(self, other: Dataset, on: str | Sequence[str] | None = None, *, how: str = "inner") -> Dataset:
+        """Joined with another private table about the same persons, on the unit of both (and `on`, if given).
+
+        Both datasets must share one ledger, because one person's rows in both are spent at once.
+        """
+        from dataclasses import replace
+
+        if not isinstance(other, Dataset) or other._ledger is not self._ledger:
+            raise InvalidInputError(
+                "a private join needs two datasets with the same ledger object: ledger=first.ledger."
+            )
+        source = other._source
+        if source.engine.connection is not self._source.engine.connection:
+            source = source.beside(self._source.engine)
+        also = [on] if isinstance(on, str) else list(on or ())
+        mine, theirs = self._source.table, source.table
+        conditions = [mine[self.unit] == theirs[other.unit], *also]
+        bases = {**self._source.bases, **source.bases}
+        return self._derived(mine.join(theirs, conditions, how=_how(how)), replace(self._source, bases=bases))
+
+    def _derived(self, table: Any, source: Source | None = None) -> Dataset:
+        """The same persons, limits and ledger with another table."""
+        from dataclasses import replace
+
+        made = Dataset.__new__(Dataset)
+        changed = replace(source or self._source, table=table, origin=None)
+        made._begin(changed, self.unit, self.limits, self.name, self.version)
+        made._ledger = self._ledger
+        return made
+
+    def plan(
+        self, *questions: Any, privacy: Any, utility: Any = None, weights: Mapping[str, Number] | None = None
+    ) -> Plan:
+        """What a release of all questions together would spend, and the error to expect; nothing is spent.
+
+        `privacy` is the requirement of all of them together; `weights` by the name of a question says which matter
+        more. Raises, before anything is read of the data, for columns that are not there and types that do not fit.
+        """
+        from noisewright.release.plan import planned
+
+        return planned(self, questions, privacy, SquaredError() if utility is None else utility, weights or {})
+
+    def load_plan(self, path: str | Path) -> Plan:
+        """A saved plan, proven again and ready to release; refuses one that was made for another dataset."""
+        from noisewright.release.plan import Plan, bound
+
+        return bound(Plan.load(path), self)
+
+    def require_answerable(self, layout: Layout) -> None:
+        """Refuse, from the schema alone, questions about columns that are not there or hold something else."""
+        from noisewright.release.checks import require_columns
+
+        require_columns(self._table, layout)
+
+    def rehearse(self, layout: Layout) -> None:
+        """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
+        self._aggregate(layout, 0, rehearsal=True)
+
+    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
+        """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
+        from noisewright.release.aggregate import aggregated
+
+        table = self._table if leave_out is None else self._table.filter(self._table[self.unit] != leave_out)
+        table = table.limit(0) if rehearsal else table
+        own = self.limits.one_row_per_person
+        with self._source.engine.snapshot():
+            return aggregated(table, self.unit, layout, salt, self._source.engine, one_row=own)
+
+    def _units(self) -> list[Any]:
+        """Every unit of the table, for `selfcheck` alone; never shown."""
+        column = self._table.select(unit=self._table[self.unit]).distinct()
+        found = self._source.engine.fetch(column)["unit"].to_pylist()
+        return [unit for unit in found if unit is not None]
+
+    @property
+    def frame(self) -> str:
+        """In which kind of frame answers are given."""
+        return self._source.frame
+
+    def describe(self) -> dict[str, Any]:
+        """What it is, as plain data: everything about it that is public, and nothing of its content."""
+        import ibis
+
+        shape = str(ibis.to_sql(self._table, dialect=self._source.engine.name))
+        return {
+            "name": self.name,
+            "version": self.version,
+            "unit": self.unit,
+            "limits": self.limits.to_dict(),
+            "query": digest({"sql": shape}),
+        }
+
+    def __str__(self) -> str:
+        limits, ledger = self.limits, self._ledger
+        one = "one row per person (declared)"
+        many = f"{limits.rows_per_group} rows in a group, {limits.groups_per_person} groups of a table"
+        return "\n".join(
+            [
+                f"Dataset {self.name}{'' if self.version is None else f', version {self.version}'}",
+                f"Persons: {self.unit} (rows without one are left out)",
+                f"A person counts with at most: {one if limits.one_row_per_person else many}",
+                f"Budget: {'none; plans can be made, not released' if ledger is None else ledger.budget}",
+                f"Columns: {', '.join(f'{name} ({kind})' for name, kind in self.columns.items())}",
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def _how(how: str) -> str:
+    if how not in ("inner", "left", "semi", "anti"):
+        raise InvalidInputError(f"how is {how!r}; give inner, left, semi or anti: others give rows without a person.")
+    return how
+
+
+def _opened(source: Any, unit: Any, local_views: tuple[str, ...]) -> Source:
+    if not isinstance(unit, str) or not unit:
+        raise InvalidTableError(f"unit is {unit!r}; give the name of the column that says whose row it is.")
+    try:
+        from noisewright.release.sources import open_source, require_column
+    except ImportError:
+        raise InvalidInputError(_NEEDS) from None
+    opened = open_source(source, unit, local_views)
+    require_column(opened.table, unit)
+    return opened
+
+
+def _name(given: str | None, found: str | None) -> str:
+    """What the dataset is called in ledgers; a frame without a name gets one that nobody else has."""
+    if given is not None:
+        if not isinstance(given, str) or not given:
+            raise InvalidTableError(f"name is {given!r}; give a text.")
+        return given
+    return found or f"unnamed {int(SystemEntropy().stream().words(1)[0]):016x}"
+
+
+def _require_unit(kind: Any, unit: str) -> None:
+    if not (kind.is_string() or (kind.is_integer() and not kind.is_uint64())):
+        raise InvalidTableError(
+            f"{unit!r} holds {kind}; a unit is text or a whole number of at most 64 bits (floats are equal or not by"
+            " accident; cast others to text in the table).",
+            column=unit,
+        )
+
+
+def _ledger(budget: Any, ledger: Any) -> Ledger | None:
+    """The ledger that was given, opened or made."""
+    if isinstance(ledger, Ledger):
+        return _matching(ledger, budget)
+    if ledger is not None:
+        try:
+            return _matching(Ledger.open(ledger), budget)
+        except LedgerDamagedError:
+            raise
+        except LedgerError:
+            if budget is None:
+                raise
+        return Ledger.create(ledger, budget=budget, neighbours="add-remove")
+    if budget is None:
+        return None
+    warnings.warn(
+        "this budget is kept until the process ends, and the next process begins anew; give ledger=path to keep it.",
+        UnkeptBudgetWarning,
+        stacklevel=3,
+    )
+    folder = tempfile.mkdtemp(prefix="noisewright-")
+    made = Ledger.create(Path(folder) / "budget.ledger", budget=budget, neighbours="add-remove")
+    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+    return made
+
+
+def _matching(ledger: Ledger, budget: Any) -> Ledger:
+    if budget is not None and ledger.budget != budget:
+        raise InvalidInputError(
+            f"the ledger {ledger.url} keeps {ledger.budget}, and budget= says {budget}; leave budget= out, or raise the"
+            " ledger's with raise_budget.",
+            budget=budget,
+        )
+    return ledger

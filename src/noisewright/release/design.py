@@ -1,0 +1,187 @@
+"""The noise of a plan: which mechanism answers which numbers, proven together.
+
+Two shapes are tried where both can be. *By group*: the numbers of one group are one question (a box), answered by the
+best mechanism for it and drawn anew for every group; tables share the budget where the weighted errors are least, and
+the accountant adds up what one person touches. *Jointly*: all numbers are one question whose set is the whole product,
+which lets Gaussian losses of several tables be composed. The one with the smaller weighted error is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from noisewright.accounting.compose import compose
+from noisewright.problem.errors import InvalidPrivacyError, InvalidUtilityError, UncertifiedError
+from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.queries import Scalar, Vector
+from noisewright.problem.sensitivity import Box
+from noisewright.problem.utilities import AbsoluteError, SquaredError
+from noisewright.release.layout import Layout, Table
+from noisewright.sample.certified import Certified
+from noisewright.search.design import design
+
+REQUIREMENTS = (PureDP, ApproxDP, ZeroConcentratedDP, RenyiDP)
+_GRID = 10**6
+_LARGEST_JOINT = 20_000
+_POWERS = {PureDP: 2, ApproxDP: 2, ZeroConcentratedDP: 1, RenyiDP: 1}
+"""How a squared error falls with the amount that a table gets; absolute errors fall with half of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A certified mechanism and what it answers: each group of one table by itself, or everything (`table` None)."""
+
+    certified: Certified
+    table: int | None
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The blocks of a plan, which together answer every number once, and the weighted error of each."""
+
+    blocks: tuple[Block, ...]
+    errors: tuple[float, ...]
+
+    @property
+    def value(self) -> float:
+        """The weighted error of the whole plan."""
+        return math.fsum(self.errors)
+
+
+def group_query(table: Table) -> Any:
+    """The numbers of one group as one question."""
+    extents = table.extents
+    return Scalar(extents[0], integer=True) if len(extents) == 1 else Vector(Box(extents), integer=True)
+
+
+def joint_query(layout: Layout) -> Vector:
+    """All numbers as one question."""
+    return Vector(layout.sensitivity, integer=True)
+
+
+def charge_of(blocks: Sequence[Block], layout: Layout) -> Any:
+    """What is charged: one mechanism, or the composition over the groups and tables that one person touches.
+
+    Rule: the groups of a table are disjoint in what they read of a person's limited rows, and a person is in at most
+    `table.groups` of them; every group has the same mechanism, whose profile is therefore the largest.
+    """
+    if len(blocks) == 1 and (blocks[0].table is None or layout.tables[0].grouping.count == 1):
+        return blocks[0].certified
+    tables = [compose([block.certified], groups=layout.tables[block.table or 0].groups) for block in blocks]
+    return tables[0] if len(tables) == 1 else compose(tables)
+
+
+def require_within(charge: Any, privacy: Any) -> None:
+    """Refuse blocks whose proven cost is above the requirement; the proof, not the search, decides."""
+    if isinstance(charge, Certified) and charge.certificate.requirement == privacy:
+        return
+    found, allowed = _spent(charge.costs(), privacy)
+    if found is None or found > allowed:
+        raise UncertifiedError("the parts of this plan together were not proven to keep the requirement; refused.")
+
+
+def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
+    """What is proven of the cost in the words of a requirement, and how much it allows."""
+    if isinstance(privacy, ZeroConcentratedDP):
+        rho, delta = costs.concentrated() or (None, Fraction(0))
+        return (None if delta else rho), privacy.rho
+    if isinstance(privacy, RenyiDP):
+        return costs.divergence(privacy.alpha), privacy.epsilon
+    return costs.pure(), privacy.epsilon
+
+
+def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, Number]) -> Noise:
+    """The best noise that was found for a layout; every part certified, the whole within the requirement."""
+    require_served(privacy, utility)
+    own = [weights_of(table, utility, weights) for table in layout.tables]
+    several = len(layout.tables) > 1 or layout.tables[0].grouping.count > 1
+    relaxed = isinstance(privacy, ApproxDP) and several
+    found = [_by_group(layout, PureDP(privacy.epsilon) if relaxed else privacy, utility, own)]
+    if relaxed and layout.dimension <= _LARGEST_JOINT:
+        found.append(_jointly(layout, privacy, utility, own))
+    best = min(found, key=lambda noise: noise.value)
+    require_within(charge_of(best.blocks, layout), privacy)
+    return best
+
+
+def require_served(privacy: Any, utility: Any) -> None:
+    """Refuse a requirement or utility that plans do not know."""
+    if type(privacy) not in REQUIREMENTS:
+        raise InvalidPrivacyError(
+            f"privacy is {privacy!r}; a plan over a table takes PureDP, ApproxDP, ZeroConcentratedDP or RenyiDP.",
+            privacy=privacy,
+        )
+    if type(utility) not in (SquaredError, AbsoluteError) or utility.weights is not None:
+        raise InvalidUtilityError(
+            f"utility is {utility!r}; give nw.SquaredError() or nw.AbsoluteError(). Each error counts against how far"
+            " one person can move its number; weights={question: weight} says which matter more.",
+            utility=utility,
+        )
+
+
+def weights_of(table: Table, utility: Any, weights: Mapping[str, Number]) -> list[Fraction]:
+    """The weight of each number of a group: that of its question, against how far one person can move it."""
+    power = 2 if isinstance(utility, SquaredError) else 1
+    found = [Fraction(0)] * len(table.numbers)
+    for question, places in table.questions:
+        weight = parameter(weights.get(question.label, 1), f"the weight of {question.label!r}")
+        if weight <= 0:
+            raise InvalidUtilityError(f"the weight of {question.label!r} is {weight}; give a positive number.")
+        for place in places:
+            found[place] = max(found[place], weight)
+    return [weight / extent**power for weight, extent in zip(found, table.extents, strict=True)]
+
+
+def _by_group(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+    touched = [table.groups for table in layout.tables]
+    equal = [Fraction(1, sum(touched))] * len(touched)
+    first = _with_shares(layout, privacy, utility, weights, equal)
+    if len(layout.tables) == 1:
+        return first
+    power = Fraction(_POWERS[type(privacy)], 1 if isinstance(utility, SquaredError) else 2)
+    errors = [error * float(share) ** float(power) for error, share in zip(first.errors, equal, strict=True)]
+    second = _with_shares(layout, privacy, utility, weights, _best_shares(errors, touched, float(power)))
+    return min(first, second, key=lambda noise: noise.value)
+
+
+def _best_shares(errors: Sequence[float], touched: Sequence[int], power: float) -> list[Fraction]:
+    """Shares x that make sum(error / x^power) least where sum(touched * x) = 1, rounded down to a grid.
+
+    Rule: by Lagrange's condition each x is proportional to (error / touched)^(1 / (power + 1)).
+    """
+    raw = [(error / times) ** (1 / (power + 1)) for error, times in zip(errors, touched, strict=True)]
+    total = math.fsum(times * x for times, x in zip(touched, raw, strict=True))
+    shares = [Fraction(max(1, math.floor(x / total * _GRID)), _GRID) for x in raw]
+    over = sum((times * share for times, share in zip(touched, shares, strict=True)), Fraction(0))
+    return [share / over for share in shares]
+
+
+def _with_shares(
+    layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]], shares: Sequence[Fraction]
+) -> Noise:
+    blocks, errors = [], []
+    for place, (table, own, share) in enumerate(zip(layout.tables, weights, shares, strict=True)):
+        one = len(table.numbers) == 1
+        wanted = type(utility)() if one else type(utility)(own)
+        report = design(
+            group_query(table), privacy=privacy if share == 1 else privacy.share(share), utility=wanted, progress=False
+        )
+        errors.append(report.candidates[0].value * float(own[0] if one else 1) * table.grouping.count)
+        blocks.append(Block(report.best, place, report.candidates[0].name, report.why))
+    return Noise(tuple(blocks), tuple(errors))
+
+
+def _jointly(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+    each = [
+        weight for table, own in zip(layout.tables, weights, strict=True) for weight in list(own) * table.grouping.count
+    ]
+    report = design(joint_query(layout), privacy=privacy, utility=type(utility)(each), progress=False)
+    best = report.candidates[0]
+    return Noise((Block(report.best, None, best.name, report.why),), (best.value,))

@@ -1,0 +1,65 @@
+"""What an engine must offer to the last stage, and how another one is added.
+
+An engine gives Ibis expressions for the few things whose meaning or totality differs between engines, and runs
+queries. Every expression it gives must be *total*: no value of its arguments may raise an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+GRAMMAR = r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[01]?[0-9]{1,2})?"
+"""Texts that are numbers: the same on every engine, and finite as a double. Everything else counts as missing."""
+WHOLE_GRAMMAR = r"[+-]?[0-9]{1,18}"
+DATE_GRAMMAR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+
+class Engine(Protocol):
+    """One connection to one engine."""
+
+    name: str
+
+    @property
+    def connection(self) -> Any:
+        """What two tables must share to be joined."""
+
+    def number_of_text(self, text: Any) -> Any:
+        """A double from text that fits `GRAMMAR` (spaces around it allowed), NULL from any other."""
+
+    def whole_of_text(self, text: Any) -> Any:
+        """A 64-bit whole number from text that fits `WHOLE_GRAMMAR`, NULL from any other."""
+
+    def date_of_text(self, text: Any) -> Any:
+        """A date from text that fits `DATE_GRAMMAR` and is a day of the calendar, NULL from any other."""
+
+    def cast(self, value: Any, to: Any) -> Any:
+        """A cast that gives NULL where the engine's own would raise."""
+
+    def bytes_of(self, text: Any) -> Any:
+        """The bytes of a text, so that equality is equality of bytes whatever the collation."""
+
+    def digits_of(self, data: Any) -> Any:
+        """Bytes as hexadecimal digits."""
+
+    def hash_of(self, text: Any) -> Any:
+        """A text that mixes another text well (MD5 in hexadecimal digits), the same on every engine."""
+
+    def sum_text(self, terms: Any) -> Any:
+        """The sum of 64-bit whole numbers as text, exact however large it becomes."""
+
+    def is_view(self, table: Any) -> bool:
+        """Whether a table of the database is a view, whose definition nobody has checked."""
+
+    def has_collation(self, table: Any) -> bool:
+        """Whether texts of a table may be equal without having equal bytes."""
+
+    def small_table(self, columns: Mapping[str, Any]) -> Any:
+        """A public table from columns of Python values or arrays, for the length of this process."""
+
+    def fetch(self, expression: Any) -> Any:
+        """The result of a query as an Arrow table."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All queries inside see the same data."""

@@ -1,0 +1,120 @@
+"""Public group keys: every group that may appear in an answer, listed before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from itertools import product
+from typing import Any, TypeAlias
+
+from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.fields import Error, Spec, Texts, is_list, text, tuple_of
+from noisewright.problem.records import Record, keep, record
+
+Value: TypeAlias = str | bool | int | date
+Row: TypeAlias = tuple[Value, ...]
+
+MOST_GROUPS = 1_000_000
+_LARGEST_WHOLE = 2**63
+_KINDS: dict[type, str] = {str: "text", bool: "boolean", int: "integer", date: "date"}
+
+
+def _read(value: Any, name: str, error: Error) -> Value:
+    plain = value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value
+    kind = next((kind for kind in (bool, int, str) if isinstance(plain, kind)), None)
+    if kind is not None:
+        found: Value = kind(plain)
+        if isinstance(found, int) and not -_LARGEST_WHOLE <= found < _LARGEST_WHOLE:
+            raise error(f"{name} is {found}; whole keys have at most 64 bits.")
+        if isinstance(found, str) and not _writable(found):
+            raise error(f"{name} is a text that UTF-8 cannot write; give plain text.")
+        return found
+    if isinstance(plain, date) and not isinstance(plain, datetime):
+        return date(plain.year, plain.month, plain.day)
+    raise error(
+        f"{name} is of type {type(plain).__name__}; keys are text, whole numbers, truth values or dates"
+        " (a float is no key: make bins with nw.ask.histogram, or round it to text in the table)."
+    )
+
+
+def _writable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def _plain(value: Value) -> Any:
+    return {"date": value.isoformat()} if isinstance(value, date) else value
+
+
+def _kept(plain: Any) -> Value:
+    if isinstance(plain, Mapping):
+        return date.fromisoformat(plain["date"])
+    return _read(plain, "key", InvalidQueryError)
+
+
+@record("keys", error=InvalidQueryError)
+class Keys(Record):
+    """The groups of an answer: `columns` and one row of values for each group, none twice.
+
+    Guarantees: the groups of a release are exactly these, whoever is in the table; a group nobody is in gets noise
+    around zero. Keys are compared byte by byte: "A" and "a" are two groups.
+    """
+
+    columns: Texts = tuple_of(text(), least=1, distinct=True)
+    rows: Spec[Iterable[Iterable[Value]], tuple[Row, ...]] = tuple_of(
+        tuple_of(Spec(_read, _plain, _kept), each="key"), least=1, most=MOST_GROUPS
+    )
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise InvalidQueryError(f"each row of keys has {len(self.columns)} values, one for each column.")
+        for place, column in enumerate(self.columns):
+            kinds = {type(row[place]) for row in self.rows}
+            if len(kinds) > 1:
+                names = " and ".join(sorted(_KINDS[kind] for kind in kinds))
+                raise InvalidQueryError(f"the keys of {column!r} are {names}; give values of one kind.")
+        keep(self, rows=tuple(dict.fromkeys(self.rows)))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What the values of each column are: text, boolean, integer or date."""
+        return tuple(_KINDS[type(value)] for value in self.rows[0])
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.columns)} ({len(self.rows)} groups)"
+
+
+def keys(columns: str | Iterable[str] | Mapping[str, Iterable[Any]], values: Iterable[Any] | None = None) -> Keys:
+    """Public keys: a column and its values, columns and their rows, or a mapping, which means every combination.
+
+    `keys("ward", ["A", "B"])`, `keys(["sex", "smokes"], [("f", True), ("m", False)])`,
+    `keys({"sex": ["f", "m"], "smokes": [True, False]})`. Values named twice count once. Name every group that could
+    occur, from public knowledge: keys taken from the data tell that somebody had them.
+    """
+    if isinstance(columns, Mapping):
+        if values is not None:
+            raise InvalidQueryError("give a mapping of columns to values, or columns and values; not both.")
+        lists = [list(_listed(given, name)) for name, given in columns.items()]
+        count = 1
+        for one in lists:
+            count *= len(set(map(str, one)))
+        if count > MOST_GROUPS:
+            raise InvalidQueryError(f"these keys make {count} groups; at most {MOST_GROUPS} are allowed.", groups=count)
+        return Keys(tuple(columns), tuple(product(*lists)))
+    if values is None:
+        raise InvalidQueryError(
+            "keys without values would be taken from the data, which tells who is in it; list the values that may"
+            ' occur: nw.keys("ward", ["A", "B", "C"]).'
+        )
+    if isinstance(columns, str):
+        return Keys((columns,), tuple((value,) for value in _listed(values, columns)))
+    return Keys(tuple(columns), tuple(tuple(_listed(row, "a row of keys")) for row in _listed(values, "keys")))
+
+
+def _listed(values: Any, name: str) -> Iterable[Any]:
+    if not is_list(values):
+        raise InvalidQueryError(f"the keys of {name} are of type {type(values).__name__}; give a list of values.")
+    return list(values)

@@ -1,0 +1,147 @@
+"""All outputs of a plan as one vector of whole numbers, and every difference that one person can make to it.
+
+Questions about the same groups share a table; in each of its groups stand the numbers that the questions need, each
+once. One person changes at most so many groups of a table, in each of them by an element of a box, and in every table
+at once: the set is the product over tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.fields import Flag, Whole, flag, whole
+from noisewright.problem.records import Record, record
+from noisewright.problem.sensitivity import Box, Disjoint, Groups, SensitivitySet, Sparse
+from noisewright.release.groupings import Grouping
+from noisewright.release.numbers import Number, Persons
+from noisewright.release.questions import QUESTIONS, Question
+
+_MOST_NUMBERS = 1_000_000
+_LARGEST_EXTENT = 10**12
+
+
+@record("limits", error=InvalidQueryError)
+class Limits(Record):
+    """What a person may contribute: rows in a group, groups of a table; or the owner's word that it is one row."""
+
+    rows_per_group: Whole = whole(at_least=1, at_most=10**6, hint=": the rows of a person that count in a group")
+    groups_per_person: Whole = whole(at_least=1, at_most=10**6, hint=": the groups of a table a person can be in")
+    one_row_per_person: Flag = flag()
+
+    def __post_init__(self) -> None:
+        if self.one_row_per_person and (self.rows_per_group, self.groups_per_person) != (1, 1):
+            raise InvalidQueryError(
+                "one_row_per_person says that each person has one row, hence one group; leave rows_per_group and"
+                " groups_per_person at 1."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The numbers of each group of one grouping, and where each question finds its own."""
+
+    grouping: Grouping
+    numbers: tuple[Number, ...]
+    questions: tuple[tuple[Question, tuple[int, ...]], ...]
+    rows: int
+    groups: int
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """How far one person can move each number of a group."""
+        return tuple(number.extent(self.rows) for number in self.numbers)
+
+    @property
+    def count(self) -> int:
+        """How many numbers the table has."""
+        return self.grouping.count * len(self.numbers)
+
+    @property
+    def sensitivity(self) -> SensitivitySet:
+        """Every difference that one person can make to the table, as the smallest set that has a name."""
+        box, count = Box(self.extents), self.grouping.count
+        if count == 1:
+            return box
+        if len(self.numbers) == 1:
+            each = self.extents * count
+            return Disjoint(each) if self.groups == 1 else Sparse(self.groups, each)
+        return Groups([box] * count, self.groups)
+
+    def holds(self, difference: Sequence[int]) -> bool:
+        """Whether a difference of the table's numbers is one that a person can make."""
+        width = len(self.numbers)
+        groups = [difference[start : start + width] for start in range(0, len(difference), width)]
+        changed = [group for group in groups if any(group)]
+        inside = all(abs(d) <= most for group in changed for d, most in zip(group, self.extents, strict=True))
+        return inside and len(changed) <= self.groups
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The tables of a plan, in the order in which their groupings were first asked for."""
+
+    tables: tuple[Table, ...]
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers there are."""
+        return sum(table.count for table in self.tables)
+
+    @property
+    def sensitivity(self) -> Any:
+        """Every difference that one person can make: of all tables at once."""
+        sets = [table.sensitivity for table in self.tables]
+        return sets[0] if len(sets) == 1 else Groups(sets, len(sets))
+
+    def split(self, vector: Sequence[Any]) -> list[Sequence[Any]]:
+        """The numbers of each table."""
+        found, start = [], 0
+        for table in self.tables:
+            found.append(vector[start : start + table.count])
+            start += table.count
+        return found
+
+    def holds(self, difference: Sequence[int]) -> bool:
+        """Whether a difference of all numbers is one that a person can make."""
+        parts = zip(self.tables, self.split(difference), strict=True)
+        return len(difference) == self.dimension and all(table.holds(part) for table, part in parts)
+
+
+def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
+    """The vector of a list of questions; refuses none, what is no question, and two of one name."""
+    if not questions:
+        raise InvalidQueryError("nothing is asked; give at least one question, such as nw.count().")
+    for question in questions:
+        QUESTIONS.read(question, "a question")
+    names = [question.label for question in questions]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InvalidQueryError(f"two questions are called {twice!r}; give one of them another name=.", name=twice)
+    asked: dict[Grouping, list[Question]] = {}
+    for question in questions:
+        asked.setdefault(question.grouping, []).append(question)
+    found = Layout(tuple(_table(grouping, own, limits) for grouping, own in asked.items()))
+    if found.dimension > _MOST_NUMBERS:
+        raise InvalidQueryError(
+            f"these questions need {found.dimension} numbers; at most {_MOST_NUMBERS}.", numbers=found.dimension
+        )
+    return found
+
+
+def _table(grouping: Grouping, questions: Sequence[Question], limits: Limits) -> Table:
+    numbers = tuple(dict.fromkeys(number for question in questions for number in question.numbers))
+    placed = tuple((q, tuple(numbers.index(number) for number in q.numbers)) for q in questions)
+    only_persons = all(isinstance(number, Persons) for number in numbers)
+    rows = 1 if only_persons else limits.rows_per_group
+    found = Table(grouping, numbers, placed, rows, min(limits.groups_per_person, grouping.count))
+    for number, extent in zip(numbers, found.extents, strict=True):
+        if extent > _LARGEST_EXTENT:
+            column = getattr(number, "column", "")
+            raise InvalidQueryError(
+                f"one person can move the {number.word} of {column} by {extent} steps; give a coarser step=, so that it"
+                f" is at most {_LARGEST_EXTENT}, or narrower bounds.",
+                column=column,
+            )
+    return found

@@ -1,0 +1,251 @@
+"""The person-local check: may this query stand between the tables and the last stage?
+
+*Person-local*: the result is the union over persons u of f(u's rows, public data), f deterministic and independent of
+the order of rows, giving nothing for nothing; and every row carries the unit of the person it came from, carried or
+renamed, never computed. Then adding or removing a person adds or removes that person's rows of the result and nothing
+else, which is all that the last stage needs. Each relation of the query is checked by the rule for its class; a class
+without a rule is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any
+
+import ibis.expr.operations as ops
+from ibis.common.annotations import ValidationError
+from ibis.common.exceptions import IbisError
+
+from noisewright.release.engines.base import Engine
+from noisewright.release.values import REDUCTIONS, TOTAL, inside, refused, require_total, rewriting
+
+_JOINS = ("inner", "left", "semi", "anti")
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A table that queries may begin with: a private one and its unit, or a public one (no unit)."""
+
+    unit: str | None
+
+    @property
+    def private(self) -> bool:
+        """Whether its rows are about persons."""
+        return self.unit is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of a relation: the columns that carry the unit; none if it is public.
+
+    `straight` says that no join or union lies below, so that a declared "one row per person" still holds.
+    """
+
+    units: frozenset[str]
+    straight: bool = True
+
+    @property
+    def private(self) -> bool:
+        """Whether its rows are about persons."""
+        return bool(self.units)
+
+
+Bases = Mapping[Any, Base]
+
+
+def checked(expression: Any, bases: Bases, engine: Engine) -> tuple[Any, Standing]:
+    """The same query made of total functions, and what is known of its rows.
+
+    Guarantees: returns only if the query is person-local. Raises NotPersonLocalError, with the operation and the
+    reason, for anything else.
+    """
+    query = expression.op()
+    standing = of(query, bases)
+    try:
+        return query.replace(rewriting(engine)).to_expr(), standing
+    except (IbisError, ValidationError) as error:
+        raise refused(query, f"written with total functions it is no query any more ({type(error).__name__})") from None
+
+
+def of(relation: Any, bases: Bases) -> Standing:
+    """The standing of a relation: what was declared of it, or what the rule for its class says."""
+    base = bases.get(relation)
+    if base is not None:
+        return Standing(frozenset() if base.unit is None else frozenset({base.unit}))
+    return by_rule(relation, bases)
+
+
+@singledispatch
+def by_rule(relation: Any, bases: Bases) -> Standing:
+    """The standing of a relation that is made of others; refuses one without a rule."""
+    raise refused(relation, _WHY.get(type(relation).__name__))
+
+
+_WHY = {
+    "Distinct": "which of several equal rows stays depends on how they are stored; group by the unit instead",
+    "Sort": "an order across persons is not kept; leave it out",
+    "Limit": "which rows stay depends on other persons' rows",
+    "Sample": "which rows stay depends on how they are stored; limits are set by rows_per_group",
+    "Difference": "whether a row stays depends on other persons' rows",
+    "Intersection": "whether a row stays depends on other persons' rows",
+    "SQLQueryResult": "SQL text cannot be checked; write it with Ibis",
+    "SQLStringView": "SQL text cannot be checked; write it with Ibis",
+    "TableUnnest": "it makes many rows of one; do it before, in a table of its own",
+    "DummyTable": "its rows belong to no person",
+}
+
+
+@by_rule.register(ops.PhysicalTable)
+def _(relation: Any, bases: Bases) -> Standing:
+    raise refused(relation, "this table was declared neither as private nor as public; use join_public or join")
+
+
+@by_rule.register(ops.JoinReference)
+@by_rule.register(ops.SelfReference)
+def _(relation: Any, bases: Bases) -> Standing:
+    return of(relation.parent, bases)
+
+
+@by_rule.register(ops.Filter)
+def _(relation: Any, bases: Bases) -> Standing:
+    parent = of(relation.parent, bases)
+    _require_local(relation.predicates, relation.parent, parent)
+    return parent
+
+
+@by_rule.register(ops.Project)
+def _(relation: Any, bases: Bases) -> Standing:
+    parent = of(relation.parent, bases)
+    _require_local(relation.values.values(), relation.parent, parent)
+    return replace(parent, units=_carried(relation, relation.values, relation.parent, parent))
+
+
+@by_rule.register(ops.DropColumns)
+def _(relation: Any, bases: Bases) -> Standing:
+    parent = of(relation.parent, bases)
+    left = parent.units - set(relation.columns_to_drop)
+    if parent.private and not left:
+        raise refused(relation, "the unit is dropped; keep it")
+    return replace(parent, units=left)
+
+
+@by_rule.register(ops.DropNull)
+def _(relation: Any, bases: Bases) -> Standing:
+    return of(relation.parent, bases)
+
+
+@by_rule.register(ops.FillNull)
+def _(relation: Any, bases: Bases) -> Standing:
+    parent = of(relation.parent, bases)
+    filled = relation.replacements if isinstance(relation.replacements, Mapping) else relation.parent.schema.names
+    if parent.units & set(filled):
+        raise refused(relation, "it would give rows without a person a unit; name the columns to fill")
+    for value in filled.values() if isinstance(filled, Mapping) else (relation.replacements,):
+        if isinstance(value, ops.Node):
+            require_total(value)
+    return parent
+
+
+@by_rule.register(ops.Union)
+def _(relation: Any, bases: Bases) -> Standing:
+    left, right = of(relation.left, bases), of(relation.right, bases)
+    if relation.distinct:
+        raise refused(relation, "it drops rows of one person that equal another's; use union(distinct=False)")
+    if left.private != right.private:
+        raise refused(relation, "public rows belong to no person")
+    both = left.units & right.units
+    if left.private and not both:
+        raise refused(relation, "the two tables carry the unit in different columns; rename one")
+    return Standing(both, straight=False)
+
+
+@by_rule.register(ops.Aggregate)
+def _(relation: Any, bases: Bases) -> Standing:
+    parent = of(relation.parent, bases)
+    for value in relation.groups.values():
+        _require_local([value], relation.parent, parent)
+    for value in relation.metrics.values():
+        require_total(value)
+        if inside(value, ops.WindowFunction):
+            raise refused(relation, "windows inside summaries are not on the list")
+    if not parent.private:
+        return parent
+    units = {name for name, value in relation.groups.items() if _is_unit(value, relation.parent, parent)}
+    if not units:
+        raise refused(relation, "it summarises several persons at once; group by the unit as well")
+    return replace(parent, units=frozenset(units))
+
+
+@by_rule.register(ops.JoinChain)
+def _(relation: Any, bases: Bases) -> Standing:
+    standing = of(relation.first, bases)
+    units = {(relation.first, name) for name in standing.units}
+    for link in relation.rest:
+        other = of(link.table, bases)
+        for predicate in link.predicates:
+            require_total(predicate)
+            if inside(predicate, (ops.Reduction, ops.WindowFunction)):
+                raise refused(relation, "a condition of a join compares rows, not summaries")
+        if link.how not in _JOINS:
+            raise refused(relation, f"a {link.how} join can give rows without a person, or depend on order")
+        if other.private and not units:
+            raise refused(relation, "the private table must be on the left of public ones")
+        theirs = {(link.table, name) for name in other.units}
+        if other.private and not any(_same_person(p, units, theirs) for p in link.predicates):
+            raise refused(relation, "two private tables are joined on the unit of both, with == between the columns")
+        # Of a left join only the left units are sure to be there.
+        units |= theirs if link.how == "inner" else set()
+    kept = {name for name, value in relation.values.items() if _is_one_of(value, units)}
+    if units and not kept:
+        raise refused(relation, "the unit is not among the columns that are kept")
+    return Standing(frozenset(kept), straight=False)
+
+
+def _same_person(predicate: Any, left: set[Any], right: set[Any]) -> bool:
+    """Whether a condition is equality of a unit of one side and a unit of the other, bare columns both."""
+    if type(predicate) is not ops.Equals:
+        return False
+    one, other = predicate.left, predicate.right
+    return (_is_one_of(one, left) and _is_one_of(other, right)) or (_is_one_of(other, left) and _is_one_of(one, right))
+
+
+def _is_one_of(value: Any, units: set[Any]) -> bool:
+    return type(value) is ops.Field and (value.rel, value.name) in units
+
+
+def _is_unit(value: Any, parent: Any, standing: Standing) -> bool:
+    return type(value) is ops.Field and value.rel == parent and value.name in standing.units
+
+
+def _carried(relation: Any, values: Mapping[str, Any], parent: Any, standing: Standing) -> frozenset[str]:
+    kept = frozenset(name for name, value in values.items() if _is_unit(value, parent, standing))
+    if standing.private and not kept:
+        raise refused(relation, "the unit must be carried along as it is, or renamed; a computed one is no unit")
+    return kept
+
+
+def _require_local(values: Iterable[Any], parent: Any, standing: Standing) -> None:
+    """Functions of one row, and summaries over the rows of its own person."""
+    for value in values:
+        require_total(value)
+        own = set()
+        for window in inside(value, ops.WindowFunction):
+            _require_own_rows(window, parent, standing)
+            own |= set(inside(window, ops.Reduction))
+        for summary in inside(value, ops.Reduction):
+            if summary not in own:
+                raise refused(summary, "it summarises the rows of several persons")
+
+
+def _require_own_rows(window: Any, parent: Any, standing: Standing) -> None:
+    if type(window.func) not in REDUCTIONS:
+        raise refused(window.func)
+    if window.order_by or window.start is not None or window.end is not None:
+        raise refused(window, "a running window depends on the order of equal rows")
+    if standing.private and not any(_is_unit(value, parent, standing) for value in window.group_by):
+        raise refused(window, "it reads rows of several persons; partition it by the unit")
+    for node in (window.func, *window.group_by):
+        if any(type(inner) not in TOTAL and type(inner) not in REDUCTIONS for inner in inside(node, ops.Value)):
+            raise refused(node)

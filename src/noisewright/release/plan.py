@@ -1,0 +1,194 @@
+"""A plan: what will be spent and the error to expect, before anything is spent; then one release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noisewright.problem.errors import InvalidInputError, MechanismFileError
+from noisewright.problem.matrices import Unchanging
+from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.privacy import REQUIREMENTS
+from noisewright.problem.records import digest
+from noisewright.problem.utility import UTILITIES
+from noisewright.release import design, shown
+from noisewright.release.design import Block
+from noisewright.release.layout import Layout, Limits, layout_of
+from noisewright.release.questions import QUESTIONS
+from noisewright.sample.certified import Certified, check_seal, read_file, reading
+
+if TYPE_CHECKING:
+    from noisewright.release.dataset import Dataset
+
+FORMAT = "noisewright release plan, version 1"
+_FIELDS = {"dataset", "questions", "privacy", "utility", "weights", "blocks"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan(Unchanging):
+    """Questions with the noise that answers them: made by `Dataset.plan`, or read back with `Plan.load`.
+
+    `print(plan)` shows, before anything is spent, the error to expect of every output, the mechanism, the cost and what
+    plain noise would have done. Guarantees: every mechanism is certified for the set of differences that the questions
+    and the limits of the dataset allow, and all of them together for `privacy`.
+    """
+
+    questions: tuple[Any, ...]
+    privacy: Any
+    utility: Any
+    weights: tuple[tuple[str, Any], ...]
+    limits: Limits
+    layout: Layout
+    blocks: tuple[Block, ...]
+    about: Mapping[str, Any]
+    dataset: Dataset | None = None
+
+    @property
+    def charge(self) -> Any:
+        """What is charged to the ledger: a certified mechanism, or a composition of several."""
+        return design.charge_of(self.blocks, self.layout)
+
+    @property
+    def key(self) -> str:
+        """What the same plan on the same dataset shares: questions, requirement and dataset, not the noise."""
+        content = self.to_dict()
+        return digest({name: content[name] for name in sorted(_FIELDS - {"blocks"})})
+
+    def release(self, *, fresh: bool = False, reason: str | None = None, frame: str | None = None) -> Any:
+        """The private answers as a tidy frame: charged durably, then computed, drawn and stored.
+
+        Asked again, the stored answers come back and nothing is spent; `fresh=True` draws and charges again. The frame
+        has the columns question, those of the keys, value, half_width (95 %), low, high, mechanism and charge (the row
+        of the ledger), in the kind of frame that the dataset was given as, or in `frame` ("pandas", "polars",
+        "pyarrow"). Raises BudgetExceeded, and spends nothing, where the budget does not allow it.
+        """
+        from noisewright.release.transaction import released
+
+        return released(self._bound("released"), fresh=fresh, reason=reason, frame=frame)
+
+    def selfcheck(self, persons: int = 20) -> str:
+        """Try the sensitivity on the real table: leave out persons one at a time, with the limits and salt unchanged.
+
+        For owners of the data: it looks at the data, draws no noise, spends nothing and says only whether it held. It
+        is no proof.
+        """
+        from noisewright.release.selfcheck import checked_on
+
+        return checked_on(self._bound("checked"), persons)
+
+    def _bound(self, word: str) -> Plan:
+        if self.dataset is None:
+            raise InvalidInputError(f"a plan from a file is {word} by its dataset: dataset.load_plan(path).")
+        return self
+
+    def __str__(self) -> str:
+        return shown.text(self)
+
+    def _repr_html_(self) -> str:
+        return shown.html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with a digest of the whole content; nothing of the table."""
+        content = {
+            "format": FORMAT,
+            "dataset": dict(self.about),
+            "questions": [question.to_dict() for question in self.questions],
+            "privacy": self.privacy.to_dict(),
+            "utility": self.utility.to_dict(),
+            "weights": [[name, str(weight)] for name, weight in self.weights],
+            "blocks": [
+                {"table": block.table, "name": block.name, "why": block.why, "certified": block.certified.to_dict()}
+                for block in self.blocks
+            ],
+        }
+        return {**content, "digest": digest(content)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Plan:
+        """Read back what `to_dict` wrote, and prove it again.
+
+        Guarantees: returns only if the digest fits, every mechanism is proven anew, answers the very set that the
+        questions imply, and all of them together keep the requirement.
+        """
+        check_seal(data, "release plan", FORMAT, _FIELDS)
+        with reading("release plan"):
+            questions = tuple(QUESTIONS.from_dict(plain) for plain in data["questions"])
+            limits = Limits.from_dict(data["dataset"]["limits"])
+            layout = layout_of(questions, limits)
+            blocks = tuple(
+                Block(Certified.from_dict(b["certified"]), b["table"], str(b["name"]), str(b["why"]))
+                for b in data["blocks"]
+            )
+            privacy = REQUIREMENTS.from_dict(data["privacy"])
+            utility = UTILITIES.from_dict(data["utility"])
+            weights = tuple((str(name), parameter(weight, "weight")) for name, weight in data["weights"])
+            found = cls(questions, privacy, utility, weights, limits, layout, blocks, dict(data["dataset"]))
+            require_sound(found)
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan to a JSON file, which `load` proves again."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Read a JSON file written by `save`, and prove it again; `dataset.load_plan` makes it ready to release."""
+        return cls.from_dict(read_file(path))
+
+
+def planned(
+    dataset: Dataset, questions: Sequence[Any], privacy: Any, utility: Any, weights: Mapping[str, Number]
+) -> Plan:
+    """Design the noise for questions about a dataset; only its schema is looked at."""
+    layout = layout_of(questions, dataset.limits)
+    known = {question.label for question in questions}
+    if unknown := sorted(set(weights) - known):
+        raise InvalidInputError(
+            f"weights names {unknown[0]!r}; the questions are {', '.join(map(repr, sorted(known)))}.", name=unknown[0]
+        )
+    dataset.require_answerable(layout)
+    noise = design.designed(layout, privacy, utility, weights)
+    own = tuple(sorted((name, parameter(weight, "weight")) for name, weight in weights.items()))
+    about = dataset.describe()
+    return Plan(tuple(questions), privacy, utility, own, dataset.limits, layout, noise.blocks, about, dataset)
+
+
+def bound(plan: Plan, dataset: Dataset) -> Plan:
+    """A plan from a file with the dataset that it was made for."""
+    if dict(plan.about) != dataset.describe():
+        changed = [name for name, value in dataset.describe().items() if plan.about.get(name) != value]
+        raise MechanismFileError(
+            f"the plan was made for another dataset: it differs in {', '.join(changed)}. Plan again on this one."
+        )
+    dataset.require_answerable(plan.layout)
+    fields = (plan.questions, plan.privacy, plan.utility, plan.weights, plan.limits, plan.layout, plan.blocks)
+    return Plan(*fields, plan.about, dataset)
+
+
+def require_sound(plan: Plan) -> None:
+    """Refuse a plan whose parts do not belong together, wherever it comes from; asked before anything is charged.
+
+    Guarantees: the mechanisms answer the very set of differences that the questions and limits imply, the limits are
+    those of the dataset, and what is charged keeps the requirement.
+    """
+    if plan.layout != layout_of(plan.questions, plan.limits):
+        raise MechanismFileError("the numbers of the plan are not those of its questions; plan again.")
+    if plan.dataset is not None and plan.limits != plan.dataset.limits:
+        raise MechanismFileError("the limits of the plan are not those of its dataset; plan again.")
+    _require_whole(plan.blocks, plan.layout)
+    design.require_within(plan.charge, plan.privacy)
+
+
+def _require_whole(blocks: Sequence[Block], layout: Layout) -> None:
+    """Refuse blocks that do not answer every number once, each for the very set that the questions imply."""
+    if [block.table for block in blocks] == [None]:
+        wanted = [design.joint_query(layout)]
+    elif [block.table for block in blocks] == list(range(len(layout.tables))):
+        wanted = [design.group_query(table) for table in layout.tables]
+    else:
+        raise MechanismFileError("the mechanisms of the plan do not answer each table of its questions once; refused.")
+    if any(block.certified.mechanism.query != query for block, query in zip(blocks, wanted, strict=True)):
+        raise MechanismFileError("a mechanism of the plan answers another question than the plan asks; refused.")

@@ -1,0 +1,113 @@
+"""A plan in words: per output the error to expect, the mechanism and why, the cost, and plain noise beside it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from noisewright.problem.numbers import show
+from noisewright.problem.utilities import SquaredError
+from noisewright.release import plain
+from noisewright.release.drawing import widths
+from noisewright.search.report.shown import html_table, text_table
+
+if TYPE_CHECKING:
+    from noisewright.release.plan import Plan
+
+_CONFIDENCE = Fraction(19, 20)
+
+
+def text(plan: Plan) -> str:
+    """The whole plan, for a terminal."""
+    return "\n".join([*_head(plan), "", text_table(*_table(plan)), "", *_foot(plan)])
+
+
+def html(plan: Plan) -> str:
+    """The whole plan as a fragment of a page."""
+    return html_table("; ".join(_head(plan)), *_table(plan), " ".join(_foot(plan)))
+
+
+def _head(plan: Plan) -> list[str]:
+    about, limits = plan.about, plan.limits
+    version = f", version {about['version']}" if about["version"] is not None else ""
+    if limits.one_row_per_person:
+        most = "one row (declared by the owner, not checked)"
+    else:
+        most = f"{limits.rows_per_group} rows in a group and {limits.groups_per_person} groups of a table"
+    return [
+        f"Plan for {about['name']}{version}; nothing is spent yet",
+        f"Protects: all rows with one value of {about['unit']}, of which count at most {most}",
+        f"Privacy:  {plan.privacy} for all outputs together",
+    ]
+
+
+def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
+    gaussian = plain.gaussian_errors(plan.layout, plan.privacy, plan.utility)
+    laplace = plain.laplace_errors(plan.layout, plan.privacy, plan.utility)
+    header = ["output", "groups", "number", "expected error", "95 % half-width", "plain Laplace", "plain Gaussian"]
+    rows = []
+    each = widths(plan.blocks, plan.layout, _CONFIDENCE)
+    for place, table in enumerate(plan.layout.tables):
+        errors = plain.errors_of(plan, place)
+        for question, places in table.questions:
+            for i in places:
+                number, unit = table.numbers[i], table.numbers[i].unit
+                rows.append(
+                    [
+                        question.label if i == places[0] else "",
+                        str(table.grouping.count) if i == places[0] else "",
+                        number.word,
+                        _number(errors[i] * float(unit)),
+                        _number(float(each[place][i] * unit)),
+                        _number(laplace[place][i] * float(unit)) if laplace else "none",
+                        _number(gaussian[place][i] * float(unit)) if gaussian else "none",
+                    ]
+                )
+    return header, rows
+
+
+def _foot(plan: Plan) -> list[str]:
+    kind = "root mean squared error" if isinstance(plan.utility, SquaredError) else "mean absolute error"
+    lines = [
+        f"Expected errors are {kind}s of the noise in one group; so are those of plain noise, with the budget split"
+        " equally.",
+        *(f"{_answers(plan, block)}: {block.why}" for block in plan.blocks),
+        *_ratios(plan),
+        *_remains(plan),
+        "Not in these errors: values beyond their bounds are clamped, and rows beyond the limits are left out.",
+    ]
+    return [line for line in lines if line]
+
+
+def _answers(plan: Plan, block: Any) -> str:
+    if block.table is None:
+        return f"All numbers ({block.name})"
+    table = plan.layout.tables[block.table]
+    names = ", ".join(question.label for question, _ in table.questions)
+    return f"{names}, {table.grouping} ({block.name})"
+
+
+def _ratios(plan: Plan) -> list[str]:
+    if any(len(places) > 1 for table in plan.layout.tables for _, places in table.questions):
+        return [
+            "A mean or variance is computed from its numbers; its interval comes with the answer, and a group of few"
+            " rows is answered with nothing."
+        ]
+    return []
+
+
+def _remains(plan: Plan) -> list[str]:
+    if plan.dataset is None or plan.dataset.ledger is None:
+        return ["Budget: none; nothing can be released until the dataset has one."]
+    now = plan.dataset.ledger.remaining
+    left = (
+        show(now)
+        if isinstance(now, Fraction)
+        else "; ".join(f"{rule}: {show(used)} of {show(limit)} used" for rule, (used, limit) in now.items())
+    )
+    return [f"Cost: {plan.privacy}. Before the release there remains: {left}."]
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "none"

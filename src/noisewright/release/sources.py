@@ -1,0 +1,274 @@
+"""Sources: a file or glob, a table of a database, a frame in memory or an Ibis table becomes an Ibis table.
+
+Values are not looked at: CSV is read as text by a fixed dialect (only the header line says which separator), and the
+types of frames, Parquet files and tables are those of their schema.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from noisewright.problem.errors import InvalidTableError
+from noisewright.problem.records import digest
+from noisewright.release.engines.base import Engine
+from noisewright.release.local import Base
+
+_LONGEST_HEADER = 10**6
+_SEPARATORS = ",;\t|"
+_TYPES = {"number": "float64", "integer": "int64", "date": "date", "text": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table as an engine knows it, and what the answers are given back as."""
+
+    engine: Engine
+    table: Any
+    bases: Mapping[Any, Base]
+    name: str | None
+    frame: str
+    origin: Any = None
+    """What was given, where it can be read again in another engine of this process; None where it cannot."""
+    types: Any = None
+
+    def beside(self, engine: Engine) -> Source:
+        """The same table in another engine; refuses tables of a database, and tables that a query was made of."""
+        if self.origin is None:
+            raise InvalidTableError(
+                "the two tables are in different places; put them into one DuckDB database, or join the tables before"
+                " anything is derived from them."
+            )
+        source, unit = self.origin
+        return open_source(source, unit, beside=engine).typed(self.types)
+
+    def typed(self, types: Mapping[str, str] | None) -> Source:
+        """The same table with text columns read as declared: number, integer, date or text."""
+        changed: dict[str, Any] = {}
+        for column, kind in (types or {}).items():
+            require_column(self.table, column)
+            if kind not in _TYPES:
+                raise InvalidTableError(
+                    f"the type of {column!r} is {kind!r}; give one of {', '.join(_TYPES)}.", column=column
+                )
+            held = self.table[column]
+            if not held.type().is_string():
+                raise InvalidTableError(
+                    f"{column!r} holds {held.type()}, not text; types= says how text is read, such as that of a CSV"
+                    " file. Leave it out.",
+                    column=column,
+                )
+            # A cast of text is compiled by our own grammar when the query is checked.
+            changed[column] = held.cast(_TYPES[kind])
+        if not changed:
+            return self
+        # Declared types are how the table is read: the unit is what they make of its text.
+        table, units = self.table.mutate(**changed), {base.unit for base in self.bases.values()}
+        return replace(self, table=table, bases={**self.bases, table.op(): Base(units.pop())}, types=types)
+
+
+def open_source(
+    source: Any, unit: str, local_views: tuple[str, ...] = (), *, beside: Engine | None = None, public: bool = False
+) -> Source:
+    """The source as a table; `beside` is the engine that it is to be joined in."""
+    if isinstance(source, str | Path):
+        return _file(str(source), unit, local_views, beside)
+    module = type(source).__module__.partition(".")[0]
+    readers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
+    if module in readers and type(source).__name__ in ("DataFrame", "LazyFrame", "Table"):
+        return _frame(readers[module](source), module, unit, beside, public)
+    if module == "ibis" and hasattr(source, "op") and hasattr(source, "columns"):
+        return _public_ibis(source) if public else _ibis(source, unit, local_views)
+    raise InvalidTableError(
+        f"the source is of type {type(source).__name__}; give the path of a CSV or Parquet file (or a glob),"
+        ' "path.duckdb::table", a DataFrame of pandas or polars, an Arrow table, or an Ibis table on DuckDB.'
+    )
+
+
+def require_column(table: Any, column: str) -> None:
+    """Refuse a column that is not there, and name the nearest ones."""
+    from difflib import get_close_matches
+
+    if column not in table.columns:
+        near = get_close_matches(column, table.columns, 3) or list(table.columns)[:8]
+        raise InvalidTableError(
+            f"there is no column {column!r}; there are {', '.join(map(repr, near))}.", column=column
+        )
+
+
+def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | None) -> Source:
+    from noisewright.release.engines.duckdb import DuckDB
+
+    path, marker, name = text.partition("::")
+    if marker:
+        engine = DuckDB.opened(Path(path))
+        return replace(_database_table(engine, name, unit, local_views), name=text)
+    found = _matching(path) if any(c in path for c in "*?[") and not Path(path).exists() else [path]
+    if not found or not all(Path(one).is_file() for one in found):
+        raise InvalidTableError(f"there is no file {path}; give the path of a CSV or Parquet file, or a glob.")
+    memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
+    kinds = {Path(one).suffix.lower() for one in found}
+    if kinds == {".parquet"}:
+        table = memory.parquet(found)
+    elif kinds <= {".csv", ".tsv", ".txt"}:
+        table = memory.csv(found, *_header(found))
+    else:
+        raise InvalidTableError(f"{path} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
+    return Source(memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit))
+
+
+def _matching(pattern: str) -> list[str]:
+    """The files that a glob means."""
+    whole = Path(pattern)
+    fixed = Path(*takewhile(lambda part: not any(c in part for c in "*?["), whole.parts))
+    return sorted(map(str, fixed.glob(str(whole.relative_to(fixed)))))
+
+
+def _header(paths: list[str]) -> tuple[list[str], str]:
+    """The column names of CSV files, and their separator: both from the first line, which holds no values."""
+    lines = []
+    for path in paths:
+        with Path(path).open("rb") as stream:
+            lines.append(stream.readline(_LONGEST_HEADER).decode("utf-8-sig", "replace").rstrip("\r\n"))
+    if len(set(lines)) > 1:
+        raise InvalidTableError("the files of this glob have different header lines; give files of one kind.")
+    separator = max(_SEPARATORS, key=lines[0].count)
+    names = next(csv.reader([lines[0]], delimiter=separator), [])
+    if not names or not all(names) or len({name.casefold() for name in names}) < len(names):
+        raise InvalidTableError(f"the header of {paths[0]} must name every column once; it is {lines[0][:200]!r}.")
+    return names, separator
+
+
+def _database_table(engine: Any, name: str, unit: str, local_views: tuple[str, ...]) -> Source:
+    if name not in engine.tables():
+        raise InvalidTableError(f"there is no table {name!r} in this database; there are {', '.join(engine.tables())}.")
+    return _checked_leaves(engine, engine.backend.table(name), unit, local_views)
+
+
+def _ibis(table: Any, unit: str, local_views: tuple[str, ...]) -> Source:
+    from noisewright.release.engines.duckdb import DuckDB
+
+    backend = table.get_backend()
+    if backend.name != "duckdb":
+        raise InvalidTableError(f"this Ibis table is on {backend.name}; tables on DuckDB are supported.")
+    return _checked_leaves(DuckDB(backend), table, unit, local_views)
+
+
+def _checked_leaves(engine: Any, table: Any, unit: str, local_views: tuple[str, ...]) -> Source:
+    """Every table below a query is a private base table with the unit among its columns."""
+    import ibis.expr.operations as ops
+
+    bases: dict[Any, Base] = {}
+    for leaf in table.op().find(ops.PhysicalTable):
+        if unit not in leaf.schema:
+            raise InvalidTableError(
+                f"the table {leaf.name!r} has no column {unit!r}; every table of the query is private and must carry"
+                " the unit. Bring public tables in with dataset.join_public(...).",
+                column=unit,
+            )
+        if isinstance(leaf, ops.DatabaseTable):
+            if engine.is_view(leaf) and leaf.name not in local_views:
+                raise InvalidTableError(
+                    f"{leaf.name!r} is a view, whose definition is not checked; give the base table, or declare with"
+                    f" local_views=[{leaf.name!r}] that each of its rows is made of rows of its own person alone."
+                )
+            if engine.has_collation(leaf):
+                raise InvalidTableError(
+                    f"{leaf.name!r} compares texts by a collation, by which two persons may be one; copy it without."
+                )
+        bases[leaf] = Base(unit)
+    return Source(engine, table, bases, None, "pandas")
+
+
+def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool) -> Source:
+    from noisewright.release.engines.duckdb import DuckDB
+
+    memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
+    _require_distinct(data.column_names)
+    columns = [[name, str(held)] for name, held in zip(data.schema.names, data.schema.types, strict=True)]
+    # The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
+    content = {"columns": columns, **({"content": _content(data)} if public else {})}
+    table = memory.register(data, f"frame_{digest(content)[:16]}")
+    return Source(memory, table, {table.op(): Base(unit)}, None, kind, (data, unit))
+
+
+def _content(data: Any) -> str:
+    """A digest of a public table."""
+    from hashlib import sha256
+
+    found = sha256()
+    for batch in data.combine_chunks().to_batches():
+        found.update(batch.serialize())
+    return found.hexdigest()
+
+
+def _public_ibis(table: Any) -> Source:
+    import ibis.expr.operations as ops
+
+    from noisewright.release.engines.duckdb import DuckDB
+
+    backend = table.get_backend()
+    if backend.name != "duckdb":
+        raise InvalidTableError(f"this Ibis table is on {backend.name}; tables on DuckDB are supported.")
+    return Source(DuckDB(backend), table, dict.fromkeys(table.op().find(ops.PhysicalTable), Base(None)), None, "pandas")
+
+
+def _require_distinct(names: Sequence[str]) -> None:
+    """Refuse names that an engine takes for one: DuckDB does not tell upper from lower case in names."""
+    folded = [name.casefold() for name in names]
+    if len(set(folded)) < len(folded):
+        twice = next(name for name in names if folded.count(name.casefold()) > 1)
+        raise InvalidTableError(
+            f"two columns have the same name up to upper and lower case ({twice!r}); rename one.", column=twice
+        )
+
+
+def _pandas(frame: Any) -> Any:
+    import pyarrow as pa
+
+    if not all(isinstance(name, str) for name in frame.columns):
+        raise InvalidTableError("the columns of a frame must be named by texts; rename them.")
+    _require_distinct(list(frame.columns))
+    columns = {}
+    for name in frame.columns:
+        try:
+            columns[name] = pa.array(frame[name], from_pandas=_missing(frame[name]))
+        except pa.ArrowException:
+            # Of mixed types: every value as its text, which is then read by our own grammar.
+            columns[name] = pa.array([None if _is_missing(value) else str(value) for value in frame[name]], pa.string())
+    return _plain_columns(pa.table(columns))
+
+
+def _missing(column: Any) -> bool:
+    """Whether NaN means a missing value in this column: in columns of objects it does."""
+    return bool(column.dtype == object)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _polars(frame: Any) -> Any:
+    if not hasattr(frame, "to_arrow"):
+        raise InvalidTableError("this is a lazy frame; give frame.collect(), or the file that it reads.")
+    return _plain_columns(frame.to_arrow())
+
+
+def _arrow(table: Any) -> Any:
+    if not hasattr(table, "to_batches") or not hasattr(table, "column_names"):
+        raise InvalidTableError("give an Arrow table, such as pyarrow.Table.")
+    return _plain_columns(table)
+
+
+def _plain_columns(table: Any) -> Any:
+    """Categories as their values: codes depend on who is in the table."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+    return table

@@ -1,0 +1,104 @@
+"""The whole numbers of a plan in plain Python, written from the rules in words; it shares no code with the package.
+
+A row is a dict. Values may be None, floats with NaN and infinities, whole numbers or text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import defaultdict
+from fractions import Fraction
+from typing import Any
+
+_NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[01]?[0-9]{1,2})?")
+_WORD = 2**64
+
+
+def number(value: Any) -> float | None:
+    """A value as a double; None where it is missing, NaN or text that is no number."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        plain = value.strip(" \t\n\r\v\f")
+        return float(plain) if _NUMBER.fullmatch(plain) else None
+    found = float(value)
+    return None if math.isnan(found) else found
+
+
+def lattice(value: float, low: Fraction, high: Fraction, step: Fraction) -> int:
+    """floor(x/step + 1/2) of the clamped value, then clamped to the whole numbers of the bounds."""
+    ends = [math.floor(end / step + Fraction(1, 2)) for end in (low, high)]
+    inside = min(max(value, float(low)), float(high))
+    index = math.floor(inside * float(step.denominator) / float(step.numerator) + 0.5)
+    return min(max(index, ends[0]), ends[1])
+
+
+def term(kind: str, row: dict[str, Any], column: str, bounds: tuple[int, int], step: Fraction) -> int:
+    """What a row adds to a number of one kind."""
+    value = number(row[column])
+    if kind == "present":
+        return int(value is not None)
+    if value is None:
+        return 0
+    low, high = map(Fraction, bounds)
+    first, last = (math.floor(end / step + Fraction(1, 2)) for end in (low, high))
+    centre = (first + last) // 2
+    index = lattice(value, low, high, step)
+    if kind == "sum":
+        return index
+    if kind == "centred":
+        return index - centre
+    reach = max(last - centre, centre - first)
+    return (index - centre) ** 2 - reach**2 // 2
+
+
+def mixed(salt: int, words: list[int]) -> int:
+    """The upper 32 bits of the chained finaliser of SplitMix64."""
+    state = salt
+    for word in words:
+        state = (state * 3 + word + 0x9E3779B97F4A7C15) % _WORD
+        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) % _WORD
+        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) % _WORD
+        state = state ^ (state >> 31)
+    return state >> 32
+
+
+def digested(salt: int, unit: str, words: list[int]) -> str:
+    """The MD5 of a text of the salt, the unit's bytes and whole numbers."""
+    parts = [f"{salt:016x}", unit.encode().hex().upper(), *map(str, words)]
+    return hashlib.md5(",".join(parts).encode()).hexdigest()
+
+
+def limited(
+    rows: list[tuple[Any, int, tuple[int, ...]]], salt: int, most_rows: int, most_groups: int
+) -> list[tuple[Any, int, tuple[int, ...]]]:
+    """The rows (unit, group, terms) that stay."""
+    kept = []
+    by_unit: dict[Any, dict[int, list[tuple[int, ...]]]] = defaultdict(lambda: defaultdict(list))
+    for unit, group, terms in rows:
+        by_unit[unit][group].append(terms)
+
+    def mix(unit: Any, words: list[int]) -> Any:
+        return digested(salt, unit, words) if isinstance(unit, str) else mixed(salt, [unit, *words])
+
+    for unit, groups in by_unit.items():
+        order = sorted(groups, key=lambda group: (mix(unit, [group]), group))
+        for group in order[:most_groups]:
+            copies: dict[tuple[int, ...], int] = defaultdict(int)
+            numbered = []
+            for terms in groups[group]:
+                numbered.append((terms, copies[terms]))
+                copies[terms] += 1
+            numbered.sort(key=lambda one: (mix(unit, [group, *one[0], one[1]]), *one))
+            kept += [(unit, group, terms) for terms, _ in numbered[:most_rows]]
+    return kept
+
+
+def bin_of(value: Any, edges: list[Fraction]) -> int | None:
+    """The bin that holds a value: from each edge up to the next; the last edge belongs to the last bin."""
+    found = number(value)
+    if found is None or math.isinf(found) or not edges[0] <= Fraction(found) <= edges[-1]:
+        return None
+    return max(i for i in range(len(edges) - 1) if edges[i] <= Fraction(found))

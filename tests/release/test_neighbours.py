@@ -1,0 +1,117 @@
+"""The falsifier: whoever is left out, the true numbers change by an element of the declared set.
+
+Hundreds of random tables are evaluated at once: each has persons and groups of its own, so that leaving one person out
+of every table is one query. The limits are those of each person in each table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+import noisewright as nw
+from noisewright.release import aggregate, limiting
+from noisewright.release.layout import Table, layout_of
+from tests.release.tables import arrow, hostile
+
+PERSONS = 4
+SALT = 99
+
+
+def tables(count: int, seed: int, *, text_units: bool) -> list[dict[str, Any]]:
+    """Small tables one after the other: `place` says which, and units begin with it."""
+    random = Random(seed)
+    rows = []
+    for place in range(count):
+        for row in hostile(random.randrange(1, 14), PERSONS, random.randrange(10**9)):
+            person = random.randrange(PERSONS)
+            unit = place * PERSONS + person
+            rows.append(
+                {**row, "w": place, "id": f"{place}/{person}" if text_units else unit, "k": random.choice("AaB")}
+            )
+    return rows
+
+
+def questions(count: int) -> list[Any]:
+    places = nw.keys("w", range(count))
+    both = nw.keys({"w": range(count), "k": ["A", "a"]})
+    return [
+        nw.count(by=places),
+        nw.ask.persons(by=places),
+        nw.ask.variance("f", bounds=(-10, 100), step="0.5", by=places),
+        nw.ask.sum("t", bounds=(-3, 50), step=1, by=both),
+        nw.mean("f", bounds=(3, 120), step=1, by=both),
+        nw.ask.persons(by=both, name="persons by both"),
+        nw.ask.histogram("t", edges=[-10, 0, 10, 200], by=places),
+    ]
+
+
+def blocks(part: Table, vector: Any, count: int) -> Iterator[list[int]]:
+    """The numbers of each of the small tables."""
+    each = len(vector) // count
+    for place in range(count):
+        yield list(vector[place * each : (place + 1) * each])
+
+
+@pytest.mark.parametrize(
+    ("text_units", "rows", "groups"), [(False, 1, 1), (False, 2, 2), (True, 2, 1)], ids=["one", "more", "texts"]
+)
+def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool, rows: int, groups: int):
+    count = 100
+    listed = tables(count, 7 + rows + groups + SALT, text_units=text_units)
+
+    def vector(without: int | None) -> list[Any]:
+        own = [row for row in listed if without is None or _person(row) != without]
+        data = nw.Dataset(arrow(own, text_units=text_units), "id", rows_per_group=rows, groups_per_person=groups)
+        limited = layout_of(questions(count), data.limits)
+        return [limited, *limited.split(data._aggregate(limited, SALT))]
+
+    everybody = vector(None)
+    changed, full = 0, 0
+    for person in range(PERSONS):
+        left = vector(person)
+        for part, all_of, rest in zip(everybody[0].tables, everybody[1:], left[1:], strict=True):
+            pairs = zip(blocks(part, all_of, count), blocks(part, rest, count), strict=True)
+            for whole, without in pairs:
+                difference = [a - b for a, b in zip(whole, without, strict=True)]
+                assert part.holds(difference), (part.grouping, difference)
+                changed += any(difference)
+                full += not _smaller(part).holds(difference)
+    assert changed > 300
+    assert full > 60, "a set with one unit less in every number would not hold: the declared one is not far too large"
+
+
+def _person(row: dict[str, Any]) -> int:
+    return int(row["id"].partition("/")[2]) if isinstance(row["id"], str) else row["id"] % PERSONS
+
+
+def _smaller(part: Table) -> Any:
+    """The same table with a set that is a little too small: counts may change by one less."""
+
+    class Smaller:
+        def holds(self, difference: list[int]) -> bool:
+            width = len(part.numbers)
+            return all(abs(d) < part.extents[i % width] for i, d in enumerate(difference))
+
+    return Smaller()
+
+
+def test_the_falsifier_finds_a_limit_that_is_not_kept(monkeypatch):
+    data = nw.Dataset(arrow([{**row, "id": 1} for row in hostile(40, 1, 5)]), "id", name="x")
+    plan = data.plan(nw.count(), privacy=nw.PureDP(1))
+    assert plan.selfcheck(3).startswith("held for 1 persons")
+    kept = limiting.kept_rows
+    monkeypatch.setattr(aggregate, "kept_rows", lambda u, k, c, s, rows, groups: kept(u, k, c, s, rows + 1, groups))
+    with pytest.raises(nw.errors.UncertifiedError, match="changed the numbers by more than the plan allows"):
+        plan.selfcheck(3)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(6))
+def test_a_thousand_tables(seed: int, monkeypatch):
+    monkeypatch.setattr("tests.release.test_neighbours.SALT", 1000 + seed)
+    for text_units, rows, groups in ((False, 1 + seed % 3, 1 + seed % 2), (True, 1 + seed % 2, 1 + seed % 3)):
+        test_leaving_a_person_out_changes_no_more_than_was_declared(text_units, rows, groups)

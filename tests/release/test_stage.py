@@ -1,0 +1,131 @@
+"""The whole numbers that the engine gives are those of an independent evaluation in plain Python, bit for bit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noisewright as nw
+from noisewright.release.aggregate import exact_sums
+from noisewright.release.layout import Layout, layout_of
+from noisewright.release.numbers import Persons, Present, Rows, Squares, Total
+from tests.release import reference
+from tests.release.tables import KEYS, arrow, hostile
+
+BOUNDS = {"f": (0, 120), "t": (-10, 100), "w": (-5, 119), "b": (0, 1)}
+STEPS: dict[str, Any] = {"f": "0.1", "t": "1/3", "w": 7, "b": 1}
+EDGES = [Fraction(0), Fraction("0.05"), Fraction("0.15"), Fraction(100, 3), Fraction(120)]
+LISTED = nw.keys("k", KEYS[:8])
+BOTH = nw.keys({"k": ["A", "a", "ß"], "b": [True, False]})
+QUESTIONS = [
+    nw.count(),
+    nw.ask.persons(),
+    *(nw.ask.variance(c, bounds=BOUNDS[c], step=STEPS[c]) for c in "ftwb"),
+    nw.ask.sum("f", bounds=BOUNDS["f"], step=STEPS["f"], by=LISTED),
+    nw.ask.persons(by=LISTED, name="persons by key"),
+    nw.mean("t", bounds=BOUNDS["t"], step=STEPS["t"], by=LISTED),
+    nw.count(by=BOTH, name="count by both"),
+    nw.ask.histogram("f", edges=EDGES),
+    nw.ask.histogram("t", edges=EDGES, by=nw.keys("b", [False, True])),
+]
+SALT = 0x123456789ABCDEF
+
+
+def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False) -> list[int]:
+    found: list[int] = []
+    for table in layout.tables:
+        columns: list[Any] = [(n, *_kind(n)) for n in table.numbers if not isinstance(n, Rows | Persons)]
+        listed = []
+        for row in rows:
+            group = _group(row, table.grouping)
+            if row["id"] is not None and group is not None:
+                terms = tuple(reference.term(kind, row, n.column, bounds, step) for n, kind, bounds, step in columns)
+                listed.append((row["id"], group, terms))
+        kept = listed if one_row else reference.limited(listed, SALT, table.rows, table.groups)
+        for group in range(table.grouping.count):
+            own = [(unit, terms) for unit, place, terms in kept if place == group]
+            for number in table.numbers:
+                if isinstance(number, Persons):
+                    found.append(len(own) if one_row else len({unit for unit, _ in own}))
+                elif isinstance(number, Rows):
+                    found.append(len(own))
+                else:
+                    place = next(i for i, (n, *_) in enumerate(columns) if n == number)
+                    found.append(sum(terms[place] for _, terms in own))
+    return found
+
+
+def _kind(number: Any) -> tuple[str, tuple[int, int], Fraction]:
+    if isinstance(number, Present):
+        return "present", (0, 1), Fraction(1)
+    kind = "squares" if isinstance(number, Squares) else "centred" if number.centred else "sum"
+    assert isinstance(number, Squares | Total)
+    return kind, BOUNDS[number.column], Fraction(STEPS[number.column])
+
+
+def _group(row: dict[str, Any], grouping: Any) -> int | None:
+    key, place = 0, 0
+    if grouping.keys:
+        values = tuple(row[column] for column in grouping.keys.columns)
+        if values not in grouping.keys.rows:
+            return None
+        key = grouping.keys.rows.index(values)
+    bins = len(grouping.bins.edges) - 1 if grouping.bins else 1
+    if grouping.bins:
+        found = reference.bin_of(row[grouping.bins.column], list(grouping.bins.edges))
+        if found is None:
+            return None
+        place = found
+    return key * bins + place
+
+
+@pytest.mark.parametrize("text_units", [False, True])
+@pytest.mark.parametrize(("rows", "groups", "seed"), [(1, 1, 1), (3, 2, 2)])
+def test_whole_numbers_equal_those_by_hand(text_units: bool, rows: int, groups: int, seed: int):
+    table = hostile(1200, 30, seed, text_units=text_units)
+    data = nw.Dataset(
+        arrow(table, text_units=text_units), "id", name="x", rows_per_group=rows, groups_per_person=groups
+    )
+    layout = layout_of(QUESTIONS, data.limits)
+    found = data._aggregate(layout, SALT)
+    assert found == by_hand(table, layout)
+    assert any(found)
+
+
+def test_without_limits_every_row_counts():
+    table = hostile(800, 800, 3)
+    data = nw.Dataset(arrow(table), "id", name="x", one_row_per_person=True)
+    layout = layout_of(QUESTIONS, data.limits)
+    assert data._aggregate(layout, SALT) == by_hand(table, layout, one_row=True)
+
+
+def test_slices_of_persons_change_nothing(monkeypatch):
+    table = hostile(1000, 30, 4)
+    data = nw.Dataset(arrow(table), "id", name="x", rows_per_group=2)
+    layout = layout_of(QUESTIONS[:3], data.limits)
+    monkeypatch.setattr("noisewright.release.aggregate._ROWS_AT_ONCE", 300)
+    assert data._aggregate(layout, SALT) == by_hand(table, layout)
+
+
+def test_sums_beyond_64_bits_are_exact():
+    values = np.array([2**62, 2**62, 2**62, -(2**62), -7, 5], np.int64)
+    group = np.array([0, 0, 0, 1, 1, 2])
+    assert exact_sums(values, group, 4) == [3 * 2**62, -(2**62) - 7, 5, 0]
+
+
+def test_an_empty_table_gives_zeros():
+    data = nw.Dataset(arrow([]), "id", name="x")
+    layout = layout_of(QUESTIONS, data.limits)
+    assert data._aggregate(layout, SALT) == [0] * layout.dimension
+
+
+def test_equal_hashes_are_ordered_by_content(monkeypatch):
+    table = hostile(600, 12, 6)
+    data = nw.Dataset(arrow(table), "id", name="x", rows_per_group=2, groups_per_person=2)
+    layout = layout_of(QUESTIONS[6:9], data.limits)
+    monkeypatch.setattr("noisewright.release.limiting.mixed", lambda salt, words: np.zeros(len(words[0]), np.uint64))
+    monkeypatch.setattr(reference, "mixed", lambda salt, words: 0)
+    assert data._aggregate(layout, SALT) == by_hand(table, layout)
