@@ -226,3 +226,12 @@ def test_a_disjoint_set_under_delta_takes_any_law_of_one_number():
     assert report.bound <= values["tailored for each"] <= values["truncated Laplace"] < values["identical Gaussian"]
     single = nw.design(nw.Scalar(1), privacy=nw.ApproxDP("1/10", "1e-3"), utility=nw.SquaredError())
     assert values["tailored for each"] == pytest.approx(5 * single.candidates[0].value, rel=1e-3)
+
+
+@pytest.mark.parametrize("privacy", [nw.PureDP(1), nw.ApproxDP(1, "1e-6"), nw.ZeroConcentratedDP("0.1")])
+def test_whole_and_real_numbers_declared_exact_are_answered_together(privacy: object):
+    query = nw.Vector(nw.Groups([nw.Box([1, 50])] * 2, 1), integer=[True, False] * 2, exact=True)
+    report = nw.design(query, privacy=privacy, utility=nw.SquaredError(weights=[1, "1/2500"] * 2))
+    released = report.best.release([3, Fraction(5, 2), 7, Fraction(9, 4)])
+    assert report.best.mechanism.query == query
+    assert all(value == int(value) for value in (released[0], released[2]))

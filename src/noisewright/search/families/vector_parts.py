@@ -45,7 +45,8 @@ def active(query: Vector) -> list[int]:
 def assembled(query: Vector, parts: dict[int, Additive]) -> PerCoordinate:
     """Parts at their places, nothing elsewhere; for exact answers where the question declares them."""
     if query.exact and query.integer is not True:
-        exact = {p: replace(p, query=Scalar(p.query.sensitivity, exact=True)) for p in set(parts.values())}
+        real = {part for i, part in parts.items() if not query.whole[i]}
+        exact = {part: replace(part, query=Scalar(part.query.sensitivity, exact=True)) for part in real}
         parts = {i: part if query.whole[i] else exact[part] for i, part in parts.items()}
     return PerCoordinate(query, tuple(parts.get(i) for i in range(query.dimension)))
 
