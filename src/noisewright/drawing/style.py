@@ -124,6 +124,8 @@ def finished(figure: Figure) -> Figure:
     """
     one_legend(figure, SIZE)
     figure.suptitle(figure.get_suptitle(), fontsize=TITLE_SIZE)
+    for axes in figure.axes:
+        axes.title.set_fontsize(SIZE)
     for text in figure.findobj(Text):
         text.set_fontfamily(FONT)
         if text.get_fontsize() not in (SIZE - 1, SIZE, TITLE_SIZE):
