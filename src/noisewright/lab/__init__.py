@@ -7,7 +7,7 @@
 - composite*, own_shapes, columns: bounded, unbiased answers
 - dx*, meta, strategies: metric privacy for linear questions
 - contingency, classification, data: datasets
-- registry, claims, sheets, pictures: every reproduction by name, its claims, what it writes
+- registry, claims, captions, sheets, pictures: every reproduction by name, its claims, what it writes
 """
 
 from noisewright.door import opened

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.lab.claims import Claim, Reproduction
+from noisewright.lab.claims import Reproduction
 from noisewright.lab.dx_claims import accuracy_claims, blowfish_claims, city_claims, strategy_claims
 from noisewright.lab.dx_data import factors, pair_distances, random_points, us_cities
-from noisewright.lab.dx_pictures import blowfish_picture, city_picture, strategy_picture
+from noisewright.lab.dx_pictures import city_picture, factor_picture, strategy_picture, threshold_picture
 from noisewright.lab.dx_printed import parameter_selection_as_printed
 from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
 from noisewright.numerics.arrays import Floats
@@ -57,13 +57,13 @@ def run(out: Path, step: Advance, size: Size) -> Reproduction:
     step("Figures 4 and 5: thresholds")
     rows = _thresholds(rng, points, size.queries)
     result.files += [
-        _table(out / "dx-thresholds.csv", ["T", "epsilon", "hard rmse", "smooth rmse"], _figure_four(rows)),
-        blowfish_picture(out / "dx-figures-4-5.png", rows),
+        _table(out / "figure-04.csv", ["T", "epsilon", "hard rmse", "smooth rmse"], _figure_four(rows)),
+        threshold_picture(out / "figure-04.png", rows),
+        factor_picture(out / "figure-05.png", rows),
     ]
     result.claims += blowfish_claims(rows)
     step("accuracy statements")
     result.claims += accuracy_claims(size.trials)
-    result.files.append(_claims_table(out / "dx-claims.csv", result.claims))
     return result
 
 
@@ -140,8 +140,8 @@ def _write_strategies(out: Path, points: Floats, single: Floats, tables: dict[st
         [kind, r.dimension, *r.ratios, *r.factors, r.elliptical, r.gap] for kind, table in tables.items() for r in table
     ]
     return [
-        _table(out / "dx-strategies.csv", header, rows),
-        strategy_picture(out / "dx-figure-2.png", points, single, tables),
+        _table(out / "figure-02.csv", header, rows),
+        strategy_picture(out / "figure-02.png", points, single, tables),
     ]
 
 
@@ -158,8 +158,8 @@ def _cities(out: Path, size: Size, result: Reproduction) -> None:
     header = ["places", "closest pair", "mean factor", "median factor", "elevation factor"]
     rows = [[v.source, c, float(s.mean()), float(np.median(s)), e] for v, s, e, c in found]
     result.files += [
-        _table(out / "dx-cities.csv", header, rows),
-        city_picture(out / "dx-figure-3.png", found),
+        _table(out / "figure-03.csv", header, rows),
+        city_picture(out / "figure-03.png", found),
     ]
     result.claims += city_claims(found)
 
@@ -187,10 +187,6 @@ def _figure_four(rows: list[dict[str, Any]]) -> list[list[float]]:
             root = 2**0.5 / epsilon
             result.append([row["T"], epsilon, root * float(row["hard"].mean()), root * float(row["smooth"].mean())])
     return result
-
-
-def _claims_table(path: Path, claims: Sequence[Claim]) -> Path:
-    return _table(path, ["where", "says", "found", "verdict"], [[c.where, c.says, c.found, c.verdict] for c in claims])
 
 
 def _table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
