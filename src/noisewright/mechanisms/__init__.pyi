@@ -15,6 +15,7 @@ from noisewright.mechanisms.additive import Additive as Additive
 from noisewright.mechanisms.alike import Alike as Alike
 from noisewright.mechanisms.blend import Blend as Blend
 from noisewright.mechanisms.choice import PermuteAndFlip as PermuteAndFlip, RandomExponential as RandomExponential
+from noisewright.mechanisms.clamped import Clamped as Clamped
 from noisewright.mechanisms.column_gaussian import ColumnGaussian as ColumnGaussian
 from noisewright.mechanisms.composite import Composite as Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential as MinkowskiExponential
@@ -28,6 +29,7 @@ from noisewright.mechanisms.selection import (
     MetricMWEM as MetricMWEM,
     MetricSmallDB as MetricSmallDB,
 )
+from noisewright.mechanisms.settings import CompositeSetting as CompositeSetting
 from noisewright.mechanisms.strategy import GaussianStrategy as GaussianStrategy, LaplaceStrategy as LaplaceStrategy
 from noisewright.mechanisms.strategy_filters import FilterRows as FilterRows
 from noisewright.mechanisms.strategy_rows import (
@@ -49,6 +51,11 @@ from noisewright.search.designers.choice import (
     release_within as release_within,
 )
 from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
+from noisewright.search.families.bounded_optimum import (
+    composite_of as composite_of,
+    enumerate_composite as enumerate_composite,
+    search_composite as search_composite,
+)
 from noisewright.search.families.linear import (
     exponential_mechanism as exponential_mechanism,
     mwem_mechanism as mwem_mechanism,

@@ -8,5 +8,5 @@
 - points: lattice points as the decimals that are released
 - columns, vectors, histogram, shells, linear: noise for several
 - strategy, normal_rows, stream: workloads; rounded Gaussian noise of many variances; counts one at a time
-- conditional, choice, synthetic: laws that depend on the answer
+- conditional, clamped, choice, synthetic: laws that depend on the answer
 """
