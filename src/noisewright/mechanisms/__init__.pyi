@@ -8,6 +8,7 @@ from noisewright.lab.meta import metric_private as metric_private
 from noisewright.lab.own_shapes import composite_from as composite_from, loss_programme as loss_programme
 from noisewright.lab.sensitivities import (
     exact_lp_sensitivity as exact_lp_sensitivity,
+    filter_sensitivity as filter_sensitivity,
     lp_sensitivity as lp_sensitivity,
     lp_sensitivity_from_bounds as lp_sensitivity_from_bounds,
 )
@@ -23,6 +24,7 @@ from noisewright.mechanisms.linear import LinearElliptical as LinearElliptical, 
 from noisewright.mechanisms.linear_gaussian import LinearGaussian as LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock as NormBlock, NormShaped as NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate as PerCoordinate
+from noisewright.mechanisms.response import RandomisedResponse as RandomisedResponse
 from noisewright.mechanisms.rows import Rows as Rows
 from noisewright.mechanisms.selection import (
     MetricExponential as MetricExponential,
@@ -48,6 +50,7 @@ from noisewright.sample.stream import CountStream as CountStream
 from noisewright.search.designers.bounded import design_bounded as design_bounded
 from noisewright.search.designers.choice import (
     exponential_over as exponential_over,
+    randomised_response as randomised_response,
     release_within as release_within,
 )
 from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers

@@ -4,6 +4,7 @@
 - provers: which rule proves which requirement for which mechanism
 - pure, approximate, probabilistic, renyi: one number, by kind of requirement
 - twofold, mixtures: what those rules need of two-fold laws and of Gaussian mixtures
+- dominance: second folds that cannot beat Laplace noise
 - vectors, vector_gaussian, several, alike: several numbers, and histograms
 - composed, moves, losses, whole_losses: privacy losses of independent noises, composed
 - profiles, profiles_of, profiles_laws: what a profile is, and those of mechanisms and of laws
