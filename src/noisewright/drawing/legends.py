@@ -16,7 +16,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#1
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 MOST_LINES = len(COLOURS)
 """More lines in one set of axes cannot be told apart."""
-GUIDE: dict[str, Any] = {"color": "black", "linestyle": ":", "marker": "", "linewidth": 1.4}
+GUIDE: dict[str, Any] = {"color": "black", "linestyle": ":", "marker": "", "linewidth": 1.4, "zorder": 3}
 """What is no rival but a limit or a guide: black or grey, and left so."""
 MARKED = 15
 """A line of more points has a mark at some of them only."""

@@ -58,9 +58,7 @@ def loss_figures(out: Path, errors: Table, questions: list[Asked], epsilons: tup
     shown = tuple(e for e in epsilons if e <= _LARGEST_EPSILON)
     # The paper's order: hospital, running, diabetes; ours begins with diabetes.
     order = [*counts[1:], counts[0]]
-    files = [
-        _boxes(out / f"figure-{8 + i:02d}.png", errors, [q], _FIRST, shown) for i, q in enumerate(order)
-    ]
+    files = [_boxes(out / f"figure-{8 + i:02d}.png", errors, [q], _FIRST, shown) for i, q in enumerate(order)]
     return [*files, _boxes(out / "figure-12.png", errors, order, _SECOND, shown)]
 
 
