@@ -216,7 +216,8 @@ def _(mechanism: PerCoordinate) -> dict[tuple[int, ...], Group]:
 def _(mechanism: NormShaped) -> dict[tuple[int, ...], Group]:
     found = {}
     for block in mechanism.blocks:
-        tail = (ShellTail if block.norm == "max" else RoundTail)(block.size, block.rate)
+        order = block.order
+        tail = ShellTail(block.size, block.rate) if order is None else RoundTail(block.size, block.rate, order)
         stretch, rooms = mechanism.stretch(block), [_room(block, step, mechanism.whole(block)) for step in block.steps]
         spreads = tuple(Spread(tail, step * stretch, room=room) for step, room in zip(block.steps, rooms, strict=True))
         found[tuple(block.places)] = Group(spreads, block)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from noisewright.laws.bumps import FLAT, Plateau
+from noisewright.laws.bumps import FLAT, Part, Plateau
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.fields import FLOATS
@@ -204,9 +204,9 @@ def closed_forms(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[st
 def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[str, Callable[[], Conditional | None]]:
     goal = shapes.goal_of(utility)
 
-    def tuned(kind: str) -> Conditional | None:
-        half = shapes.tuned_half(query, epsilon, kind, FLAT, goal)
-        return None if half is None else shapes.composite(query, epsilon, shapes.ACTIVATIONS[kind](half))
+    def tuned(kind: str, base: Part = FLAT) -> Conditional | None:
+        half = shapes.tuned_half(query, epsilon, kind, base, goal)
+        return None if half is None else shapes.composite(query, epsilon, shapes.ACTIVATIONS[kind](half), base)
 
     def nested() -> Conditional | None:
         core = tuned_core(query, epsilon, goal)
@@ -218,6 +218,9 @@ def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[
         "A1B1": lambda: tuned("A1"),
         "A2B1": lambda: tuned("A2"),
         "A3B1": lambda: tuned("A3"),
+        "A1B2": lambda: tuned("A1", shapes.bent_base(epsilon)),
+        "A2B2": lambda: tuned("A2", shapes.bent_base(epsilon)),
+        "A3B2": lambda: tuned("A3", shapes.bent_base(epsilon)),
         "hybrid": lambda: shapes.hybrid(query, epsilon, goal),
         "truncated Laplace": lambda: shapes.truncated(query, epsilon, Fraction(1)),
         "truncated Gaussian": lambda: shapes.truncated(query, epsilon, Fraction(2)),
