@@ -88,7 +88,7 @@ def test_every_row_names_tests_and_code_that_exist():
     [
         ("| Theorem 1 | `noisewright.design` | `tests/docs/test_papers.py` |", None),
         (
-            "| Theorem 1 | `nw.PureDP` | `tests/docs/test_papers.py::test_every_row_names_tests_and_code_that_exist` |",
+            "| Theorem 1 | `nw.PureDP` | `tests/docs/test_papers.py::test_a_wrong_row_is_noticed` |",
             None,
         ),
         ("| Theorem 1 | `noisewright.design` | |", "it names no test"),
