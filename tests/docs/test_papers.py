@@ -52,7 +52,7 @@ def missing_test(reference: str) -> str | None:
 
 def missing_name(dotted: str) -> str | None:
     """What is wrong with a dotted name of the package, or None."""
-    parts = ["noisewright" if dotted.startswith("nw.") else "noisewright", *dotted.split(".")[1:]]
+    parts = ["noisewright", *dotted.split(".")[1:]]
     for cut in range(len(parts), 0, -1):
         try:
             thing = importlib.import_module(".".join(parts[:cut]))
