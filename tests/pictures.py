@@ -36,6 +36,10 @@ def faults(figure: Figure) -> list[str]:
     found = [*_sizes(figure), *_fonts(figure), *_titles(figure, panels), *_legend(figure), *_shared(panels)]
     for i, axes in enumerate(panels):
         found += [f"panel {i + 1}: {fault}" for fault in (*_labels(axes), *_lines(axes), *_squeezed(axes))]
+    for axes in panels:
+        for inner in axes.child_axes:
+            if any(what.startswith("the line") for what in _covered(axes, inner.get_tightbbox())):
+                found.append("an inset covers a line")
     for axes in figure.axes:
         if _is_colour_bar(axes) and not (axes.get_ylabel() or axes.get_xlabel()):
             found.append("a colour bar has no label")

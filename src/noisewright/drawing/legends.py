@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import Collection
-from matplotlib.container import Container
+from matplotlib.container import Container, ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -16,12 +16,13 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#1
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 MOST_LINES = len(COLOURS)
 """More lines in one set of axes cannot be told apart."""
-GUIDE: dict[str, Any] = {"color": "black", "linestyle": ":", "marker": "", "linewidth": 1.4}
+GUIDE: dict[str, Any] = {"color": "black", "linestyle": ":", "marker": "", "linewidth": 1.4, "zorder": 3}
 """What is no rival but a limit or a guide: black or grey, and left so."""
 MARKED = 15
 """A line of more points has a mark at some of them only."""
 _MARKS_ON_A_LINE = 8
 _LETTERS_IN_A_ROW = 110
+_LEAST_MARK = 5.0
 
 
 def look(i: int) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def one_legend(figure: Figure, size: float) -> None:
     for old in list(figure.legends):
         old.remove()
     if handles:
-        figure.legend(
+        made = figure.legend(
             list(handles.values()),
             list(handles),
             loc="outside lower center",
@@ -57,6 +58,9 @@ def one_legend(figure: Figure, size: float) -> None:
             fontsize=size,
             frameon=False,
         )
+        for shown in made.legend_handles:
+            if isinstance(shown, Line2D):
+                shown.set_markersize(max(shown.get_markersize(), _LEAST_MARK))
 
 
 def _told(axes: Axes) -> dict[str, list[Any]]:
@@ -86,8 +90,9 @@ def _dress(artist: Any, i: int) -> None:
         if count > 1 and artist.get_marker() != ",":
             artist.set_marker(MARKS[i])
             every = max(count // _MARKS_ON_A_LINE, 1)
-            # Lines that lie on each other show their marks one beside the other.
-            artist.set_markevery((i * every // MOST_LINES, every) if count > MARKED else None)
+            drawn = str(artist.get_linestyle()) not in ("None", "none", " ", "")
+            # Lines that lie on each other show their marks one beside the other; points without a line show all.
+            artist.set_markevery((i * every // MOST_LINES, every) if drawn and count > MARKED else None)
     elif isinstance(artist, Patch):
         artist.set_edgecolor(COLOURS[i])
         if artist.get_fill():
@@ -100,6 +105,8 @@ def _dress(artist: Any, i: int) -> None:
                 _dress(part, i)
             elif isinstance(part, Line2D):
                 part.set_color(COLOURS[i])
+        if isinstance(artist, ErrorbarContainer) and artist.lines[0] is not None:
+            artist.lines[0].set_marker(MARKS[i])
 
 
 def _columns(names: list[str]) -> int:

@@ -26,7 +26,7 @@ FONT = "DejaVu Sans"
 SIZE, TITLE_SIZE = 10.0, 11.0
 WIDTH = 10.0
 """Inches: with one width, text has one size wherever pictures stand below each other."""
-LEAST_HEIGHT, MOST_HEIGHT = 3.4, 16.0
+LEAST_HEIGHT, MOST_HEIGHT = 2.4, 16.0
 DOTS_PER_INCH = 120
 SCREEN_DOTS_PER_INCH = 100
 

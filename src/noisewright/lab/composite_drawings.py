@@ -26,9 +26,9 @@ _WAY = (
     "mapped to C_p\nin [-L, L]",
     "drawn from\nactivation + base",
     "mapped back\nto [l, u]",
-    "released answer\nbounded, unbiased",
+    "released:\nbounded,\nunbiased",
 )
-_SEARCH = ("start (k, m, y)", "variance at C_p = 0,\nno data looked at", "smaller? keep it", "next step, then finer", "best")
+_SEARCH = ("start\n(k, m, y)", "variance\nat C_p = 0,\nno data", "smaller?\nkeep it", "next step,\nthen finer", "best")
 
 
 def drawings(out: Path) -> list[Path]:
@@ -55,17 +55,21 @@ def _neighbours(out: Path) -> list[Path]:
         Panel("Laplace noise: unbounded outputs", xs.tolist(), laplace),
         Panel("A1B1, epsilon 1: the same bounds for both", xs.tolist(), same),
     ]
-    return write_panels(out, "figure-01", panels, "released answer", "density")
+    title = "Two neighbouring answers under three kinds of noise"
+    return write_panels(out, "figure-01", panels, "released answer", "density", title=title)
 
 
 def _parts(out: Path) -> list[Path]:
     """Figures 2 and 3: the activations, and the bases."""
     activations = {"A1": Plateau(_HALF), "A2": Sine(_HALF), "A3": Tent(_HALF)}
     bases = {"B1": FLAT, "B2": quartic_for(_EPSILON, _HALF)}
+    place = "place in [-L, L], L = 1"
     made = write_panels(
-        out, "figure-02", _part_panels(activations, "activation"), "place in [-L, L], L = 1", "density"
+        out, "figure-02", _part_panels(activations, "activation"), place, "density", title="The activation functions"
     )
-    return made + write_panels(out, "figure-03", _part_panels(bases, "base"), "place in [-L, L], L = 1", "density")
+    return made + write_panels(
+        out, "figure-03", _part_panels(bases, "base"), place, "density", title="The base functions"
+    )
 
 
 def _part_panels(parts: dict[str, Any], kind: str) -> list[Panel]:
@@ -89,12 +93,14 @@ def _functions(out: Path) -> list[Path]:
             for a in (Fraction(0), _HALF, Fraction(1))
         }
         panels.append(Panel(f"{name}, epsilon 1", xs, curves))
-    return write_panels(out, "figure-04", panels, "released answer (range of answers: 0 to 1)", "density")
+    title = "The six composite densities for three answers between 0 and 1"
+    return write_panels(out, "figure-04", panels, "released answer", "density", title=title)
 
 
 def _way(out: Path) -> Path:
     """Figure 5: the way of an answer."""
-    figure = new_figure(12, 2.2)
+    figure = new_figure(10, 2.4)
+    figure.suptitle("The way of an answer through a composite mechanism")
     _chain(figure.subplots(), _WAY)
     save(figure, out / "figure-05.png")
     return out / "figure-05.png"
@@ -102,7 +108,8 @@ def _way(out: Path) -> Path:
 
 def _search(out: Path) -> list[Path]:
     """Figure 6: the loop of Algorithm 1, and how good its best setting is after each step size."""
-    figure = new_figure(12, 5)
+    figure = new_figure(10, 5)
+    figure.suptitle("Algorithm 1: the search for the parameters, and what finer steps gain")
     top, below = figure.subplots(2, 1, gridspec_kw={"height_ratios": [1, 2]})
     _chain(top, _SEARCH)
     rows: list[list[float | str]] = []

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from noisewright.drawing.style import WIDTH, new_figure, save, styled
+from noisewright.drawing.words import wrapped
 from noisewright.lab.composite_data import Asked
 from noisewright.lab.composite_errors import DESIGNED, Errors, Table
 from noisewright.lab.pictures import write_table
 from noisewright.lab.sheets import Panel, write_panels
-from noisewright.search.report.plots import new_figure, save
 
 LINES = ("A1B1", "A2B1", "A3B1", "two-point", "Laplace", "truncated Laplace", "Gaussian", DESIGNED)
 """What the error figures show; base B2 lies on B1 to the eye and is in the table."""
@@ -31,7 +32,8 @@ def error_figures(out: Path, errors: Table, questions: list[Asked], epsilons: tu
         for kind in ("absolute", "squared"):
             panels = [_panel(errors, q, epsilons, kind) for q in shown]
             name, label = f"figure-{number:02d}-{kind}", f"mean {kind} error (1,000 releases)"
-            files += write_panels(out, name, panels, "epsilon", label, log="xy")
+            title = f"{kind.capitalize()} error of {', '.join(queries)} in the unit of the column"
+            files += write_panels(out, name, panels, "epsilon", label, log="xy", title=title)
     header = ["query and data", "answer", "sensitivity", "range", "mechanism", "epsilon", "RE", "MSE"]
     known = {q.key: q for q in questions}
     rows = [
@@ -58,24 +60,24 @@ def loss_figures(out: Path, errors: Table, questions: list[Asked], epsilons: tup
     shown = tuple(e for e in epsilons if e <= _LARGEST_EPSILON)
     # The paper's order: hospital, running, diabetes; ours begins with diabetes.
     order = [*counts[1:], counts[0]]
-    files = [
-        _boxes(out / f"figure-{8 + i:02d}.png", errors, [q], _FIRST, shown) for i, q in enumerate(order)
-    ]
+    files = [_boxes(out / f"figure-{8 + i:02d}.png", errors, [q], _FIRST, shown) for i, q in enumerate(order)]
     return [*files, _boxes(out / "figure-12.png", errors, order, _SECOND, shown)]
 
 
 def _boxes(
     path: Path, errors: Table, questions: list[Asked], names: tuple[str, ...], epsilons: tuple[Fraction, ...]
 ) -> Path:
-    figure = new_figure(2.2 * len(names), 3.4 * len(questions))
+    figure = new_figure(WIDTH, 3.2 * len(questions) + 0.6)
     axes = figure.subplots(len(questions), len(names), squeeze=False, sharey="row")
     for row, question in zip(axes, questions, strict=True):
         for axis, name in zip(row, names, strict=True):
             drawn = [(e, errors.get((name, question.key, e))) for e in epsilons]
             _box(axis, [(e, found) for e, found in drawn if found is not None], float(question.answer))
-            axis.set_title(name, fontsize=9)
+            axis.set_title(wrapped(name, len(names)))
             axis.set_xlabel("epsilon")
         row[0].set_ylabel(f"accuracy loss of a count of {int(question.answer):,}\n({question.column.name})")
+    tables = ", ".join(question.column.name for question in questions)
+    figure.suptitle(wrapped(f"Error of a count of rows over the count, by mechanism: {tables}"))
     save(figure, path)
     return path
 
@@ -89,4 +91,4 @@ def _box(axis: object, drawn: list[tuple[Fraction, Errors]], answer: float) -> N
         axis.text(0.5, 0.5, "refused", ha="center", va="center", transform=axis.transAxes)
         return
     boxes = [np.maximum(np.abs(found.values) / answer, _TINY) for _, found in drawn]
-    axis.boxplot(boxes, tick_labels=[f"{float(e):g}" for e, _ in drawn], sym=".", flierprops={"markersize": 3})
+    styled(axis.boxplot, boxes, tick_labels=[f"{float(e):g}" for e, _ in drawn], sym=".")

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.drawing.legends import look
+from noisewright.drawing.style import WIDTH, new_figure, save
 from noisewright.lab.generalized_gaussian_counts import Examples, Outcome
 from noisewright.lab.pictures import write_table
 from noisewright.lab.sheets import Panel, write_panels
-from noisewright.search.report.plots import new_figure, save
 
 _MOST_POINTS = 250
-_MARKS = ("o", "s", "^", "D", "v", "P", "X")
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
 def write_counts(
@@ -27,11 +26,13 @@ def write_counts(
 ) -> list[Path]:
     """The scatter plots and the distances of one dataset, and its table."""
     scatter = out / f"figure-{numbers[0]:02d}.png"
-    _scatter(scatter, counts, examples)
+    _scatter(scatter, counts, examples, outcomes[0].data)
     files = [scatter]
-    for field, label in (("l1", "mean l1 distance"), ("kl", "mean KL divergence")):
+    for field, label in (("l1", "mean l1 distance (people)"), ("kl", "mean KL divergence (nats)")):
         panels = _panels(outcomes, field)
-        files += write_panels(out, f"figure-{numbers[1]:02d}-{field}", panels, "epsilon", label, log="xy")
+        title = f"{outcomes[0].data} data: {label.partition(' (')[0]} between the true and the released table"
+        name = f"figure-{numbers[1]:02d}-{field}"
+        files += write_panels(out, name, panels, "epsilon", label, log="xy", title=title)
     header = ["data", "mechanism", "epsilon", "delta", "l1 mean", "l1 std", "KL mean", "KL std"]
     rows = [[o.data, o.mechanism, o.epsilon, o.delta, o.l1_mean, o.l1_std, o.kl_mean, o.kl_std] for o in outcomes]
     return [*files, write_table(out / f"figure-{numbers[1]:02d}.csv", header, rows)]
@@ -49,24 +50,22 @@ def _panels(outcomes: list[Outcome], field: str) -> list[Panel]:
     return panels
 
 
-def _scatter(path: Path, counts: NDArray[np.float64], examples: Examples) -> None:
+def _scatter(path: Path, counts: NDArray[np.float64], examples: Examples, data: str) -> None:
     """A panel for each epsilon and delta: released against original counts, one noisy table of each mechanism."""
     epsilons, deltas = (sorted({key[i] for key in examples}) for i in (0, 1))
-    figure = new_figure(3.2 * len(deltas), 3 * len(epsilons) + 0.6)
+    figure = new_figure(WIDTH, 2.6 * len(epsilons) + 0.8)
+    figure.suptitle(f"{data} data: one release of each count (line: no error)")
     axes = figure.subplots(len(epsilons), len(deltas), squeeze=False, sharex=True, sharey=True)
     cells = np.argsort(counts, kind="stable")[:: max(1, len(counts) // _MOST_POINTS)]
     for row, epsilon in zip(axes, epsilons, strict=True):
         for axis, delta in zip(row, deltas, strict=True):
             for i, (name, released) in enumerate(examples[epsilon, delta].items()):
-                look = {"marker": _MARKS[i % len(_MARKS)], "color": _COLOURS[i % len(_COLOURS)]}
-                axis.plot(counts[cells], released[cells], linestyle="", markersize=2.5, label=name, **look)
+                axis.plot(counts[cells], released[cells], linestyle="", markersize=2.5, label=name, **look(i))
             axis.axline((0, 0), slope=1, color="black", linewidth=0.6)
-            axis.set_title(f"epsilon {float(epsilon):g}, delta {float(delta):g}", fontsize=9)
+            axis.set_title(f"epsilon {float(epsilon):g}, delta {float(delta):g}")
         row[0].set_ylabel("released count")
     for axis in axes[-1]:
         axis.set_xlabel("original count")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize=8, markerscale=2, frameon=False)
     save(figure, path)
 
 
@@ -76,7 +75,8 @@ def write_accuracies(out: Path, rows: list[list[Any]], repeats: int) -> list[Pat
     epsilons = sorted({r[1] for r in rows[1:]})
     deltas = sorted({r[2] for r in rows[1:] if r[2] is not None})
     names = list(dict.fromkeys(r[0] for r in rows[1:]))
-    figure = new_figure(4 * len(epsilons), 4.4)
+    figure = new_figure(WIDTH, 4.8)
+    figure.suptitle(f"Accuracy of a support vector machine on released counts: change in {repeats} repeats")
     axes = np.atleast_1d(figure.subplots(1, len(epsilons), sharey=True))
     for axis, epsilon in zip(axes, epsilons, strict=True):
         for i, name in enumerate(names):
@@ -84,14 +84,11 @@ def write_accuracies(out: Path, rows: list[list[Any]], repeats: int) -> list[Pat
             places = [0 if r[2] is None else 1 + deltas.index(r[2]) for r in mine]
             shifted = [place + 0.1 * (i - len(names) / 2) for place in places]
             change, spread = ([100 * r[k] - 100 * original * (k == 3) for r in mine] for k in (3, 4))
-            look = {"marker": _MARKS[i % len(_MARKS)], "color": _COLOURS[i % len(_COLOURS)]}
-            axis.errorbar(shifted, change, yerr=spread, linestyle="", markersize=4, label=name, **look)
+            axis.errorbar(shifted, change, yerr=spread, linestyle="", markersize=4, label=name, **look(i))
         axis.axhline(0, color="black", linewidth=0.8)
         axis.set_xticks(range(len(deltas) + 1), ["pure", *(f"{d:g}" for d in deltas)])
         axis.set(xlabel="delta", title=f"epsilon {epsilon:g}")
     axes[0].set_ylabel(f"accuracy minus that of the original\n(points, mean and deviation of {repeats} repeats)")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize=8, frameon=False)
     save(figure, out / "figure-12.png")
     header = ["trained on", "epsilon", "delta", "accuracy mean", "accuracy std"]
     return [out / "figure-12.png", write_table(out / "figure-12.csv", header, rows)]

@@ -33,7 +33,7 @@ def write_panels(
     *,
     log: str = "",
     title: str = "",
-    share: str = "all",
+    share: str = "rows",
 ) -> list[Path]:
     """A picture of all panels and a CSV file of all their numbers, named by the figure's number in two digits."""
     from noisewright.drawing.style import grid, save

@@ -92,7 +92,7 @@ SPOILED: dict[str, tuple[Callable[[Picture, list[Any]], Any], str]] = {
     "two legends": (lambda f, a: a[0].legend(), "2 legends"),
     "no legend": (lambda f, a: f.legends[0].remove(), "0 legends for 3 names"),
     "wide": (lambda f, a: f.set_size_inches(14, 4), "14.0 inches wide"),
-    "flat": (lambda f, a: f.set_size_inches(WIDTH, 3), "3.0 inches high"),
+    "flat": (lambda f, a: f.set_size_inches(WIDTH, 2), "2.0 inches high"),
     "small print": (lambda f, a: a[0].set_title("first", fontsize=5), "has size 5.0"),
     "other font": (lambda f, a: a[0].set_title("first", fontfamily="monospace", fontsize=10), "is in ['monospace']"),
     "squeezed": (lambda f, a: a[0].get_lines()[0].set_ydata([1, 1, 900]) or a[0].set_ylim(0.9, 900), "squeezes"),

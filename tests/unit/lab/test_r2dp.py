@@ -37,7 +37,7 @@ def test_a_small_run_writes_every_file_and_judges_every_claim(tmp_path, monkeypa
     steps: list[str] = []
     found = r2dp.reproduce(tmp_path, steps.append, SMALL)
     names = {path.name for path in found.files}
-    assert names >= {f"figure-{k}.{kind}" for k in FIGURES for kind in ("png", "csv")}
+    assert names >= {f"figure-{k:02d}.{kind}" for k in FIGURES for kind in ("png", "csv")}
     assert names >= {f"table-{k}.csv" for k in (1, 2, 3, 4)}
     assert all(path.stat().st_size > 100 for path in found.files)
     assert len(steps) == REPRODUCTIONS["r2dp"].steps
