@@ -28,7 +28,7 @@ KNOWN = {
     "Lemma B.4": "holds",
     "Lemma B.6": "holds",
     "Lemma B.8": "holds",
-    "Lemma B.8, proof": "fails",
+    "Lemma B.8, proof": "erratum",
     "Appendix G.2": "holds",
     "Section 5.1.2": "not reproducible",
     "Section 5.3, Figure 7": "holds",
