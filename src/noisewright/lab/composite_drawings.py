@@ -92,9 +92,7 @@ def _functions(out: Path) -> list[Path]:
         mechanism = composite_of(name, _EPSILON).mechanism
         low, high = float(mechanism.value(0)), float(mechanism.value(mechanism.last))
         xs = np.linspace(low, high, _POINTS).tolist()
-        curves = {
-            f"answer {float(a):g}": released_density(mechanism, a, xs) for a in (Fraction(0), _HALF, Fraction(1))
-        }
+        curves = {f"answer {float(a):g}": released_density(mechanism, a, xs) for a in (Fraction(0), _HALF, Fraction(1))}
         panels.append(Panel(f"{name}, epsilon 1", xs, curves))
     title = "The six composite densities for three answers between 0 and 1"
     return write_panels(out, "figure-04", panels, "released answer", "density", title=title)

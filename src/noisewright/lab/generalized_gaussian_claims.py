@@ -170,7 +170,9 @@ def experiment_claims(outcomes: list[Outcome], scores: list[list[object]], repea
     told, won, tried = [], 0, 0
     for field in ("l1", "kl"):
         wins = [_compared(laplace, rival, field, repeats) for laplace, rival in rivals]
-        told.append(f"by {_NAMES[field]} ahead in {wins.count(-1)}, level in {wins.count(0)}, behind in {wins.count(1)}")
+        told.append(
+            f"by {_NAMES[field]} ahead in {wins.count(-1)}, level in {wins.count(0)}, behind in {wins.count(1)}"
+        )
         won, tried = won + wins.count(-1), tried + len(wins)
     original = float(str(scores[0][3]))
     drops = [original - float(str(row[3])) for row in scores[1:]]
