@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.lab import composite, composite_data, composite_tables
+from noisewright.lab import composite, composite_data, composite_figures, composite_tables
 from noisewright.lab.registry import REPRODUCTIONS
 
 
@@ -18,6 +18,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory):
         patch.setattr(composite, "EPSILONS", (Fraction(1),))
         patch.setattr(composite, "columns", lambda: composite_data.columns()[:1])
         patch.setattr(composite, "WIDE_EPSILONS", ())
+        patch.setattr(composite_figures, "_FIGURES", {7: ("Maximum",), 11: ("Mean",)})
         patch.setattr(composite, "designed", lambda ratio, _: "more than 2000 is refused" if ratio > 1 else None)
         patch.setattr(composite, "DRAWS", 200)
         patch.setattr(composite_tables, "TABLE_2", {1.0: 0.921})
