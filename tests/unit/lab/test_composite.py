@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.lab import composite, composite_data, composite_figures, composite_tables
+from noisewright.lab import composite, composite_data, composite_errors, composite_figures, composite_tables
+from noisewright.lab.composite_errors import designed
 from noisewright.lab.registry import REPRODUCTIONS
+
+
+def _only_whole_ranges(ratio: int, epsilon: Fraction):
+    """As if no wide range could be answered: the verdict must say so."""
+    return designed(ratio, epsilon) if ratio == 1 else f"a range of {ratio} is refused"
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +23,9 @@ def quick(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(composite, "EPSILONS", (Fraction(1),))
         patch.setattr(composite, "columns", lambda: composite_data.columns()[:1])
-        patch.setattr(composite, "WIDE_EPSILONS", ())
         patch.setattr(composite_figures, "_FIGURES", {7: ("Maximum",), 11: ("Mean",)})
-        patch.setattr(composite, "designed", lambda ratio, _: "more than 2000 is refused" if ratio > 1 else None)
+        for module in (composite, composite_errors):
+            patch.setattr(module, "designed", _only_whole_ranges)
         patch.setattr(composite, "DRAWS", 200)
         patch.setattr(composite_tables, "TABLE_2", {1.0: 0.921})
         patch.setenv("NOISEWRIGHT_DATA", str(tmp_path_factory.mktemp("none")))
