@@ -95,6 +95,18 @@ def test_a_tie_in_the_papers_own_table_is_no_win(monkeypatch: pytest.MonkeyPatch
     assert _comparisons(questions, TABLE, monkeypatch)[0] == "holds"
 
 
+def test_less_than_a_third_less_error_is_no_37_per_cent():
+    question = asked("Variance", COLUMN)
+
+    def judged(ours: float) -> str:
+        sizes = {"A1B1": ours, "truncated Laplace": 1.0, "Laplace": 1.0}
+        errors = {(n, question.key, ONE[0]): Errors(n, ONE[0], np.array([v])) for n, v in sizes.items()}
+        return composite_comparisons._truncated(errors, [question], ONE[0]).verdict
+
+    assert judged(0.7) == "holds"
+    assert judged(0.9) == judged(1.3) == "fails"
+
+
 def test_figures_8_to_10_are_of_hospital_running_and_diabetes(tmp_path, monkeypatch: pytest.MonkeyPatch):
     """Ours are listed as diabetes, hospital, running."""
     from noisewright.lab import composite_figures
