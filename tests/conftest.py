@@ -1,11 +1,13 @@
-"""What every test relies on: no window is ever opened, no test knows what another one solved, and Hypothesis runs the
-same examples everywhere.
+"""What every test relies on: no window is ever opened, no test knows what another one solved, Hypothesis runs the same
+examples everywhere, and every picture that any test saves keeps the rules of pictures.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -33,3 +35,21 @@ def _nothing_remembered() -> None:
     """Every test starts with empty memories: a wrong key must not depend on the order of tests to be noticed."""
     if _REMEMBERING in sys.modules:
         sys.modules[_REMEMBERING].forget()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pictures_keep_the_rules() -> Iterator[None]:
+    """Whatever is drawn and saved, by whichever test, is looked at."""
+    from noisewright.drawing.style import Picture
+    from tests.pictures import faults
+
+    save = Picture.savefig
+
+    def looked_at(figure: Picture, *args: Any, **kwargs: Any) -> None:
+        found = faults(figure)
+        assert not found, f"{args[0] if args else 'a picture'}: {'; '.join(found)}"
+        save(figure, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Picture, "savefig", looked_at)
+        yield

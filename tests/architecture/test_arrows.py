@@ -13,7 +13,8 @@ from tests.architecture.source import PACKAGE, ROOT
 
 _LINT = "from importlinter.cli import lint_imports; import sys; sys.exit(lint_imports(no_cache=True))"
 STREET = [
-    *("problem", "numerics", "laws", "mechanisms", "proof", "sample", "accounting", "search", "ledger", "release"),
+    *("problem", "drawing", "numerics", "laws", "mechanisms", "proof", "sample", "accounting", "search"),
+    *("ledger", "release"),
     *("learn", "lab", "app"),
 ]
 

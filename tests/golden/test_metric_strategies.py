@@ -14,7 +14,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.lab.dx import instance
-from noisewright.lab.dx_data import factors, random_points, us_cities
+from noisewright.lab.dx_data import factors, places_of, random_points
 from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 
@@ -85,8 +85,8 @@ def test_design_returns_the_better_of_the_two_on_random_instances():
 
 
 def test_us_cities_as_they_are_and_without_close_places():
-    places = us_cities()
-    if not places.source.endswith("US cities"):
+    places = places_of()
+    if "us_cities" not in places.source:
         pytest.skip("the dataset of US cities is not to be had here")
     rest = places.apart(0.02)
     found = []

@@ -32,7 +32,8 @@ def rows(plan: Composition, deltas: tuple[Fraction, ...] = _DELTAS) -> list[tupl
 
 def picture(plan: Composition, path: str | Path | None = None) -> Any:
     """The curve delta(epsilon) with its lower end; written to a file if one is named."""
-    from matplotlib.figure import Figure
+    from noisewright.drawing.style import WIDTH, new_figure, save
+    from noisewright.drawing.words import wrapped
 
     try:
         last = plan.epsilon(_LEAST_SHOWN)
@@ -40,16 +41,13 @@ def picture(plan: Composition, path: str | Path | None = None) -> Any:
         last = plan.epsilon(Fraction(1, 1000)) * 2
     places = [last * i / _POINTS for i in range(_POINTS + 1)] if last else [Fraction(0)]
     brackets = [plan.bracket(epsilon=place) for place in places]
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = new_figure(WIDTH, 4.6)
     axes = figure.subplots()
     numbers = [float(place) for place in places]
     axes.plot(numbers, [float(b.upper) for b in brackets], label="proven: delta is at most this")
     lows = [(x, float(b.lower)) for x, b in zip(numbers, brackets, strict=True) if b.lower]
     if lows:
         axes.plot(*zip(*lows, strict=True), linestyle="--", label="one pair of neighbours: at least this")
-    axes.set(yscale="log", xlabel="epsilon", ylabel="delta", title=plan.label)
-    axes.grid(visible=True, alpha=0.3)
-    axes.legend()
-    if path is not None:
-        figure.savefig(path, dpi=150)
+    axes.set(yscale="log", xlabel="epsilon", ylabel="delta", title=wrapped(f"What {plan.label} spends"))
+    save(figure, path)
     return figure

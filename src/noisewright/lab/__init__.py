@@ -6,8 +6,8 @@
 - non_identical*: non-identical noise for several numbers
 - composite*, own_shapes, columns: bounded, unbiased answers
 - dx*, meta, strategies: metric privacy for linear questions
-- contingency, classification, data, tables: datasets
-- registry, claims, sheets, pictures: every reproduction by name, its claims, what it writes
+- contingency, classification, data, tables: datasets, found by what is in them
+- registry, claims, captions, sheets, pictures: every reproduction by name, its claims, what it writes
 """
 
 from noisewright.door import opened

@@ -5,21 +5,54 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-VERDICTS = ("holds", "fails", "not reproducible")
+VERDICTS = {
+    "holds": "true as it is said",
+    "differs": "true for a part of what the sentence covers, or with other numbers; what was found says which",
+    "fails": "false",
+    "erratum": "false as printed, and true once the misprint that is named is set right",
+    "not reproducible": "it cannot be judged here; what was found says why",
+}
+"""The words of a verdict and what each means."""
+
+HEADER = ("where", "the paper says", "found", "verdict", "how it was found")
+"""The columns of a table of claims."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a paper says, where, what was found, and whether it holds."""
+    """A sentence of a paper in our words, where it stands, what was found, the verdict, and how it was found.
+
+    A verdict rests on a number: what was found names at least one, unless the claim is not reproducible.
+    """
 
     where: str
     says: str
     found: str
     verdict: str
+    how: str = ""
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             raise ValueError(f"a verdict is one of {', '.join(VERDICTS)}")
+        if not (self.where and self.says and self.found):
+            raise ValueError("a claim says where it stands, what the paper says and what was found")
+        if self.verdict != "not reproducible" and not any(c.isdigit() for c in self.found):
+            raise ValueError(f"the verdict on {self.where} ({self.says}) rests on no number: {self.found}")
+
+    @property
+    def row(self) -> tuple[str, str, str, str, str]:
+        """A row of a table of claims, under HEADER."""
+        return self.where, self.says, self.found, self.verdict, self.how
+
+
+def verdict_of(held: bool) -> str:
+    """The word for a sentence that is true or false as a whole."""
+    return "holds" if held else "fails"
+
+
+def share_of(held: int, tried: int) -> str:
+    """The word for a sentence about many settings: true in all, in some or in none of them."""
+    return "holds" if held == tried else "differs" if held else "fails"
 
 
 @dataclass(slots=True)

@@ -6,71 +6,97 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
+from noisewright.drawing.legends import COLOURS
+from noisewright.drawing.style import WIDTH, new_figure, save
+from noisewright.drawing.words import wrapped
 from noisewright.numerics.arrays import Floats
 
 _STRATEGIES = ("Strategy 1", "Strategy 2", "Strategy 3", "convex")
+_FACTOR = "improvement factor (times less noise)"
+_QUERIES = "random queries"
 
 
 def strategy_picture(path: Path, points: Floats, single: Floats, tables: dict[str, list[Any]]) -> Path:
     """Figure 2: the universe, improvement factors of single queries, and of several queries by strategy."""
-    figure = Figure(figsize=(11, 8), layout="constrained")
+    figure = new_figure(WIDTH, 8)
     axes = figure.subplots(2, 2)
-    axes[0, 0].scatter(*points.T, s=14)
-    axes[0, 0].set_title("universe")
-    _histogram(axes[0, 1], single, f"improvement factor of {len(single)} single queries")
+    axes[0, 0].scatter(*points.T, s=14, color=COLOURS[0])
+    axes[0, 0].set(title=f"the universe: {len(points)} points", xlabel="first coordinate", ylabel="second coordinate")
+    _histogram(axes[0, 1], single, f"one query: {len(single)} random ones")
+    top = max(value for rows in tables.values() for r in rows for value in r.factors)
     for place, (kind, rows) in zip(axes[1], tables.items(), strict=True):
         for k, name in enumerate(_STRATEGIES):
-            place.plot([r.dimension for r in rows], [r.factors[k] for r in rows], marker="o", label=name)
-        place.set_title(f"{kind} coefficients")
-        place.set_xlabel("queries K")
-        place.set_ylabel("improvement factor")
-        place.legend()
+            place.plot([r.dimension for r in rows], [r.factors[k] for r in rows], label=name)
+        place.set(title=f"several queries, {kind} coefficients", xlabel="queries K", ylabel=_FACTOR)
+        place.set_ylim(0, 1.05 * top)
+    figure.suptitle("Metric privacy on random points: noise saved against ordinary Laplace noise")
     return _saved(figure, path)
 
 
 def city_picture(path: Path, found: list[Any]) -> Path:
     """Figure 3: a map, and improvement factors on the data as they are and with close places left out."""
-    figure = Figure(figsize=(13, 4), layout="constrained")
-    axes = figure.subplots(1, 3)
+    figure = new_figure(WIDTH, 4.4)
+    axes = figure.subplots(1, 1 + len(found), width_ratios=[3, *(2 for _ in found)])
     places = found[0][0]
     shown = axes[0].scatter(*places.points.T, s=6, c=places.elevation, cmap="viridis")
-    figure.colorbar(shown, ax=axes[0], label="elevation (m)")
-    axes[0].set_title(places.source)
+    figure.colorbar(shown, ax=axes[0], label="elevation (m)", location="bottom", aspect=40)
+    axes[0].set(title=wrapped(places.source, 2), xlabel="longitude (degrees)", ylabel="latitude (degrees)")
     for place, (variant, spread, elevation, closest) in zip(axes[1:], found, strict=True):
-        _histogram(place, spread, f"{len(variant.points)} places, closest {closest:.2g}°; elevation {elevation:.4g}")
+        title = f"{len(variant.points)} places, closest {closest:.2g}°; elevation gains {elevation:.4g}"
+        _histogram(place, spread, wrapped(title, 4))
+    _same_axes(axes[1:])
+    figure.suptitle("Metric privacy on a map: noise saved in random queries against ordinary Laplace noise")
     return _saved(figure, path)
 
 
-def blowfish_picture(path: Path, rows: list[dict[str, Any]]) -> Path:
-    """Figures 4 and 5: average error by threshold, and improvement factors under both policies."""
-    figure = Figure(figsize=(13, 4), layout="constrained")
-    axes = figure.subplots(1, 3)
-    limits = [row["T"] for row in rows]
+def threshold_picture(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """Figure 4: average error by threshold under both policies."""
+    figure = new_figure(WIDTH, 4.4)
+    axis = figure.subplots()
     for name in ("hard", "smooth"):
-        axes[0].plot(limits, [2**0.5 * float(row[name].mean()) for row in rows], marker="o", label=name)
-    axes[0].set_xlabel("threshold T")
-    axes[0].set_ylabel("average root mean square error, epsilon = 1")
-    axes[0].legend()
-    for place, name in zip(axes[1:], ("hard", "smooth"), strict=True):
+        errors = [2**0.5 * float(row[name].mean()) for row in rows]
+        axis.plot([row["T"] for row in rows], errors, label=f"{name} threshold")
+    axis.set(xlabel="threshold T (distance)", ylabel="root mean square error, mean of the queries")
+    axis.set_title("Error of Blowfish policies with a threshold at epsilon = 1")
+    return _saved(figure, path)
+
+
+def factor_picture(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """Figure 5: improvement factors under both policies; what no pair protects needs no noise and is left out."""
+    figure = new_figure(WIDTH, 4.4)
+    axes = figure.subplots(1, 2)
+    spreads = {}
+    for name in ("hard", "smooth"):
         for row in rows:
             with np.errstate(divide="ignore"):
                 factor = row["plain"] / row[name]
             if np.isfinite(factor).all():
-                place.hist(factor, bins=40, histtype="step", label=f"T = {row['T']}")
-        place.set_title(f"improvement factor, {name} threshold")
-        if place.get_legend_handles_labels()[0]:
-            place.legend()
+                spreads[name, row["T"]] = factor
+    bins = np.linspace(1, max((float(v.max()) for v in spreads.values()), default=2.0), 41)
+    for place, name in zip(axes, ("hard", "smooth"), strict=True):
+        for row in rows:
+            if (name, row["T"]) in spreads:
+                place.hist(spreads[name, row["T"]], bins=bins, histtype="step", linewidth=1.6, label=f"T = {row['T']}")
+        place.set(title=f"{name} threshold", xlabel=_FACTOR, ylabel=_QUERIES)
+    _same_axes(axes)
+    figure.suptitle("Noise saved under Blowfish policies with a threshold, by query")
     return _saved(figure, path)
 
 
 def _histogram(axes: Any, values: Floats, title: str) -> None:
-    axes.hist(values, bins=40)
+    axes.hist(values, bins=40, color=COLOURS[0])
     axes.axvline(values.mean(), color="black", linewidth=1)
-    axes.set_title(title)
+    axes.set(title=f"{title}\n(line: mean {values.mean():.3g})", xlabel=_FACTOR, ylabel=_QUERIES)
 
 
-def _saved(figure: Figure, path: Path) -> Path:
-    figure.savefig(path, dpi=130)
+def _same_axes(axes: Any) -> None:
+    """The same counts on the y axis of panels beside each other."""
+    top = max(axis.get_ylim()[1] for axis in axes)
+    for axis in axes:
+        axis.set_ylim(0, top)
+
+
+def _saved(figure: Any, path: Path) -> Path:
+    save(figure, path)
     return path

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.lab.named_rules import corollary_nine_scale, gaussian_classical_std, gaussian_printed_std
-from noisewright.lab.pictures import write_table
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
@@ -23,13 +22,21 @@ from noisewright.problem.utilities import AbsoluteError
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.approximate import solve_approximate, truncated_staircase
 from noisewright.search.families.staircase import tuned_staircase
-from noisewright.search.report.plots import new_figure, save
 
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))
 DELTAS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
+LAPLACE, PROBABLE, APPROXIMATE, CUBIC = (
+    "Laplace, pure",
+    "Gaussian, probabilistic (17)",
+    "Gaussian, approximate (18)",
+    "GG-3, probabilistic",
+)
 _PRIOR = 0.5
 _STEPS = 40
 _BATCH = 50
+
+Examples = dict[tuple[Fraction, Fraction], dict[str, NDArray[np.float64]]]
+"""One noisy table of each mechanism at each epsilon and delta."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +53,22 @@ class Outcome:
     kl_std: float
 
 
+@lru_cache(maxsize=64)
 def mechanisms(epsilon: Fraction, delta: Fraction, *, cubic: bool) -> dict[str, Certified]:
     """The paper's mechanisms at its own scales, and our best under each of the three requirements."""
     real, whole = Scalar(1), Scalar(1, integer=True)
     e, d = float(epsilon), float(delta)
     pure, probable, approximate = PureDP(epsilon), ProbabilisticDP(epsilon, delta), ApproxDP(epsilon, delta)
     found = {
-        "Laplace, pure": _real(real, Laplace(1 / epsilon), float(1 / epsilon), pure),
-        "Gaussian, probabilistic (17)": _gaussian(real, gaussian_printed_std(1, e, d), probable),
-        "Gaussian, approximate (18)": _gaussian(real, gaussian_classical_std(1, e, d), approximate),
+        LAPLACE: _real(real, Laplace(1 / epsilon), float(1 / epsilon), pure),
+        PROBABLE: _gaussian(real, gaussian_printed_std(1, e, d), probable),
+        APPROXIMATE: _gaussian(real, gaussian_classical_std(1, e, d), approximate),
         "ours, pure: staircase": make_certified(tuned_staircase(whole, epsilon, AbsoluteError()), pure),
     }
     if cubic:
         scale = corollary_nine_scale(3, 1, e, d, printed=False) * 1.02
         law = GeneralizedGaussian(Fraction(3), Fraction(scale))
-        found["GG-3, probabilistic"] = _real(real, law, scale, probable)
+        found[CUBIC] = _real(real, law, scale, probable)
     cut = truncated_staircase(whole, probable, AbsoluteError())
     if cut is not None:
         best = Additive(whole, cut, Lattice.integers())
@@ -106,64 +114,30 @@ def experiment(
     cubic: bool,
     epsilons: tuple[Fraction, ...] = EPSILONS,
     deltas: tuple[Fraction, ...] = DELTAS,
-) -> tuple[list[Outcome], dict[str, NDArray[np.float64]]]:
-    """Every mechanism at every setting, and one noisy table each at epsilon = 1, delta = 0.1 for the scatter plot."""
-    outcomes, examples = [], {}
+) -> tuple[list[Outcome], Examples]:
+    """Every mechanism at every setting, and one noisy table of each for the scatter plots."""
+    outcomes: list[Outcome] = []
+    examples: Examples = {}
     for epsilon in epsilons:
         for delta in deltas:
+            shown = examples[epsilon, delta] = {}
             for name, certified in mechanisms(epsilon, delta, cubic=cubic).items():
                 pure = "pure" in name
                 if pure and delta != deltas[0]:
+                    shown[name] = examples[epsilon, deltas[0]][name]
                     continue
-                batches = [min(_BATCH, repeats - i) for i in range(0, repeats, _BATCH)]
-                parts = []
-                for size in batches:
-                    released = sanitised(counts, certified, size)
-                    parts.append(distances(counts, released))
-                if epsilon == 1 and (delta == DELTAS[2] or pure):
-                    examples[name] = released[0]
-                l1, kl = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-                outcomes.append(
-                    Outcome(
-                        data,
-                        name,
-                        float(epsilon),
-                        None if pure else float(delta),
-                        float(l1.mean()),
-                        float(l1.std()),
-                        float(kl.mean()),
-                        float(kl.std()),
-                    )
-                )
+                measured, shown[name] = _repeated(counts, certified, repeats)
+                outcomes.append(Outcome(data, name, float(epsilon), None if pure else float(delta), *measured))
     return outcomes, examples
 
 
-def write(
-    out: Path,
-    numbers: tuple[int, int],
-    counts: NDArray[np.float64],
-    outcomes: list[Outcome],
-    examples: dict[str, NDArray[np.float64]],
-) -> list[Path]:
-    """The scatter plot and the distance plot of one dataset, and its table."""
-    scatter, lines = (out / f"figure-{number:02d}.png" for number in numbers)
-    figure = new_figure(3 * len(examples), 3)
-    axes = np.atleast_1d(figure.subplots(1, len(examples), sharey=True))
-    for axis, (name, released) in zip(axes, examples.items(), strict=True):
-        axis.plot(counts, released, ".", markersize=3)
-        axis.axline((0, 0), slope=1, color="black", linewidth=0.6)
-        axis.set_title(name, fontsize=8)
-    save(figure, scatter)
-    figure = new_figure(10, 4)
-    for axis, field in zip(figure.subplots(1, 2), ("l1_mean", "kl_mean"), strict=True):
-        smallest = min(o.delta for o in outcomes if o.delta is not None)
-        for name in dict.fromkeys(o.mechanism for o in outcomes):
-            mine = [o for o in outcomes if o.mechanism == name and o.delta in (None, smallest)]
-            axis.plot([o.epsilon for o in mine], [getattr(o, field) for o in mine], "o-", label=name)
-        axis.set(xlabel="ε", ylabel="l₁ distance" if field == "l1_mean" else "KL divergence", yscale="log")
-        axis.set_title(f"δ = {smallest:g} where there is one", fontsize=8)
-    axis.legend(frameon=False, fontsize=6)
-    save(figure, lines)
-    header = ["data", "mechanism", "epsilon", "delta", "l1 mean", "l1 std", "KL mean", "KL std"]
-    rows = [[o.data, o.mechanism, o.epsilon, o.delta, o.l1_mean, o.l1_std, o.kl_mean, o.kl_std] for o in outcomes]
-    return [scatter, lines, write_table(out / f"figure-{numbers[1]:02d}.csv", header, rows)]
+def _repeated(
+    counts: NDArray[np.float64], certified: Certified, repeats: int
+) -> tuple[tuple[float, float, float, float], NDArray[np.float64]]:
+    """Mean and deviation of both distances over the repeats, and the last noisy table."""
+    parts = []
+    for done in range(0, repeats, _BATCH):
+        released = sanitised(counts, certified, min(_BATCH, repeats - done))
+        parts.append(distances(counts, released))
+    l1, kl = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    return (float(l1.mean()), float(l1.std()), float(kl.mean()), float(kl.std())), released[-1]

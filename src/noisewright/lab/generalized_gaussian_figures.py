@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from noisewright.drawing.style import WIDTH, new_figure, save
 from noisewright.lab.named_rules import gaussian_classical_std, gaussian_printed_std, proposition_eight_scale
 from noisewright.lab.pictures import write_table
 from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP
 from noisewright.search.families.calibration import GAUSSIAN, calibrated_many, generalized_gaussians
-from noisewright.search.report.plots import new_figure, save
 
 DELTAS = (0.01, 0.05, 0.1, 0.2)
 POWERS = (2, 3, 4, 5, 6)
@@ -23,8 +23,8 @@ _SENSITIVITIES = (1.0, 0.1, 0.05)
 
 def densities(out: Path) -> list[Path]:
     """Figure 1: powers 1 to 5 at the same scale and at the same variance."""
-    figure = new_figure(9, 3.5)
-    left, right = figure.subplots(1, 2)
+    figure = new_figure(WIDTH, 4.4)
+    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
     xs = np.linspace(-4, 4, 401)
     rows: list[list[float]] = []
     for power in range(1, 6):
@@ -35,9 +35,9 @@ def densities(out: Path) -> list[Path]:
             ys = [float(law.density(Fraction(float(x)), FLOATS)) for x in xs]
             axis.plot(xs, ys, label=f"p = {power}")
             rows += [[power, scale, float(x), y] for x, y in zip(xs, ys, strict=True)]
-    left.set_title("scale √2")
-    right.set_title("variance 1")
-    left.legend(frameon=False)
+    left.set(title="all with scale √2", xlabel="noise", ylabel="density")
+    right.set(title="all with variance 1", xlabel="noise")
+    figure.suptitle("Densities of generalized Gaussian noise of powers 1 to 5")
     path = out / "figure-01.png"
     save(figure, path)
     return [path, write_table(out / "figure-01.csv", ["power", "scale", "x", "density"], rows)]
@@ -46,7 +46,7 @@ def densities(out: Path) -> list[Path]:
 def scale_bounds(out: Path, powers: tuple[int, ...]) -> tuple[list[Path], list[list[float]]]:
     """Figure 2: Proposition 8's scale for sensitivities 1, 0.1, 0.05, beside the exact one for the first alone."""
     rows: list[list[float]] = []
-    figure = new_figure(9, 3.5)
+    figure = new_figure(WIDTH, 4.8)
     axes = figure.subplots(1, 2, sharey=True)
     for axis, delta in zip(axes, (0.01, 0.1), strict=True):
         for epsilon in (0.5, 1.0, 2.0):
@@ -55,11 +55,12 @@ def scale_bounds(out: Path, powers: tuple[int, ...]) -> tuple[list[Path], list[l
                 float(calibrated_many(generalized_gaussians(p), 1, [ProbabilisticDP(epsilon, delta)])[0])
                 for p in powers
             ]
-            axis.plot(powers, printed, "o-", label=f"Proposition 8, ε = {epsilon:g}")
-            axis.plot(powers, exact, "x:", label=f"one number, exact, ε = {epsilon:g}")
+            axis.plot(powers, printed, label=f"Proposition 8, ε = {epsilon:g}")
+            axis.plot(powers, exact, ":", label=f"one number, exact, ε = {epsilon:g}")
             rows += [[epsilon, delta, p, a, b] for p, a, b in zip(powers, printed, exact, strict=True)]
-        axis.set(title=f"δ = {delta:g}", xlabel="power", ylabel="scale b")
-    axes[1].legend(frameon=False, fontsize=7)
+        axis.set(title=f"δ = {delta:g}", xlabel="power p", ylabel="scale b", xticks=powers, yscale="log")
+        axis.label_outer()
+    figure.suptitle("Scale that Proposition 8 asks for, beside what one number needs")
     path = out / "figure-02.png"
     save(figure, path)
     header = ["epsilon", "delta", "power", "proposition 8", "exact, first coordinate alone"]
@@ -70,7 +71,7 @@ def gaussian_bounds(out: Path) -> tuple[list[Path], list[list[float]]]:
     """Figure 3: standard deviations by Equations 17 and 18, and the exact ones for both notions."""
     epsilons = (0.1, 0.25, 0.5, 0.75, 0.99)
     rows: list[list[float]] = []
-    figure = new_figure(6, 4)
+    figure = new_figure(WIDTH, 4.6)
     axis = figure.subplots()
     deltas = np.round(np.linspace(0.01, 0.49, 17), 4)
     for epsilon in epsilons:
@@ -83,8 +84,9 @@ def gaussian_bounds(out: Path) -> tuple[list[Path], list[list[float]]]:
             rows.append([epsilon, float(d), printed, classical, float(p), float(a)])
             ratio.append(printed / classical)
         axis.plot(deltas, ratio, label=f"ε = {epsilon:g}")
-    axis.set(xlabel="δ", ylabel="Equation 17 : Equation 18")
-    axis.legend(frameon=False)
+    axis.axhline(1, color="black", linewidth=0.8)
+    axis.set(xlabel="δ", ylabel="deviation by (17) : by (18)")
+    axis.set_title("Gaussian noise by Equation 17, relative to Equation 18 (line: equal)")
     path = out / "figure-03.png"
     save(figure, path)
     header = ["epsilon", "delta", "equation 17", "equation 18", "exact probabilistic", "exact approximate"]
@@ -93,9 +95,9 @@ def gaussian_bounds(out: Path) -> tuple[list[Path], list[list[float]]]:
 
 def tail_ratios(out: Path) -> list[Path]:
     """Figure 4: P(|Laplace| > t) : P(|Gaussian| > t), the Gaussian by Equation 17."""
-    figure = new_figure(10, 3.2)
+    figure = new_figure(WIDTH, 4.2)
     rows: list[list[float]] = []
-    for axis, epsilon in zip(figure.subplots(1, 3), (0.1, 1.0, 2.0), strict=True):
+    for axis, epsilon in zip(figure.subplots(1, 3, sharey=True), (0.1, 1.0, 2.0), strict=True):
         for delta in DELTAS:
             std = gaussian_printed_std(1, epsilon, delta)
             ts = np.linspace(0.01, 12 / epsilon, 200)
@@ -104,8 +106,10 @@ def tail_ratios(out: Path) -> list[Path]:
             seen = (first > 1e-4) | (second > 1e-4)
             axis.plot(ts[seen], (first / second)[seen], label=f"δ = {delta:g}")
             rows += [[epsilon, delta, float(t), float(a), float(b)] for t, a, b in zip(ts, first, second, strict=True)]
-        axis.set(title=f"ε = {epsilon:g}", xlabel="|t|", yscale="log")
-    axis.legend(frameon=False, fontsize=7)
+        axis.set(title=f"ε = {epsilon:g}", xlabel="size of the noise t", yscale="log")
+        axis.set_ylabel("P(Laplace > t) : P(Gaussian > t)")
+        axis.label_outer()
+    figure.suptitle("Tails of Laplace noise, relative to Gaussian noise by Equation 17")
     path = out / "figure-04.png"
     save(figure, path)
     return [path, write_table(out / "figure-04.csv", ["epsilon", "delta", "t", "Laplace", "Gaussian"], rows)]
@@ -115,9 +119,9 @@ def privacy_costs(out: Path) -> list[Path]:
     """Figure 5: the epsilon at which Equation 17's Gaussian has the tail of Laplace noise, relative to Laplace's."""
     from scipy.special import ndtri
 
-    figure = new_figure(10, 3.2)
+    figure = new_figure(WIDTH, 4.2)
     rows: list[list[float]] = []
-    for axis, epsilon in zip(figure.subplots(1, 3), (0.1, 1.0, 2.0), strict=True):
+    for axis, epsilon in zip(figure.subplots(1, 3, sharey=True), (0.1, 1.0, 2.0), strict=True):
         for delta in DELTAS:
             ts = np.linspace(0.2 / epsilon, 9 / epsilon, 150)
             std = ts / -ndtri(np.exp(-ts * epsilon) / 2)
@@ -125,8 +129,9 @@ def privacy_costs(out: Path) -> list[Path]:
             other = (1 - 2 * std * z) / (2 * std**2)
             axis.plot(ts, other / epsilon, label=f"δ = {delta:g}")
             rows += [[epsilon, delta, float(t), float(e)] for t, e in zip(ts, other, strict=True)]
-        axis.set(title=f"ε₁ = {epsilon:g}", xlabel="|t|", ylabel="ε₂ : ε₁")
-    axis.legend(frameon=False, fontsize=7)
+        axis.set(title=f"ε₁ = {epsilon:g}", xlabel="size of the noise t", ylabel="ε₂ of the Gaussian : ε₁ of Laplace")
+        axis.label_outer()
+    figure.suptitle("What Gaussian noise (Equation 17) costs where its tail is that of Laplace noise")
     path = out / "figure-05.png"
     save(figure, path)
     return [path, write_table(out / "figure-05.csv", ["epsilon 1", "delta", "t", "epsilon 2"], rows)]

@@ -6,33 +6,25 @@ calibration that was checked in balls; at the paper's main setting the certified
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from noisewright.lab.claims import Reproduction
 from noisewright.lab.non_identical_claims import claims
+from noisewright.lab.non_identical_pictures import draw_curves
+from noisewright.lab.sheets import figure_name
 from noisewright.numerics.arrays import Floats
 from noisewright.search.families.vector_approximate import largest_length
-from noisewright.search.report.plots import new_figure, save
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.shares import best_partition
 
 PROFILES = ("uniform", "linear", "quadratic", "exponential", "one-hot")
 DELTA = Fraction(1, 10**6)
 EPSILON = Fraction(1, 2)
-_COLOURS = {
-    "uniform": "#1b6ca8",
-    "linear": "#3c9d6b",
-    "quadratic": "#c98b2b",
-    "exponential": "#d1495b",
-    "one-hot": "#8d5fb5",
-}
 
 
 def profile(name: str, count: int) -> Floats:
@@ -124,8 +116,8 @@ def _against_epsilon(result: Reproduction, out: Path, epsilons: list[Fraction], 
         curves[f"non-identical, {name}"] = [decibel(p[1]) for p in pairs]
         if not gaussian and name != "one-hot":
             curves[f"norm-shaped blocks, {name}"] = [decibel(block_error(values, float(e))) for e in epsilons]
-    title = f"{kind}, K = 20" + (", delta = 1e-6" if gaussian else "")
-    _drawn(result, out, f"figure_{number}", [float(e) for e in epsilons], curves, ("epsilon", title))
+    title = f"Total squared error of {kind} noise, K = 20" + (", delta = 1e-6" if gaussian else "")
+    _drawn(result, out, figure_name(number), [float(e) for e in epsilons], curves, ("epsilon", title))
 
 
 def _against_dimension(result: Reproduction, out: Path, dimensions: Sequence[int], *, gaussian: bool) -> None:
@@ -140,13 +132,14 @@ def _against_dimension(result: Reproduction, out: Path, dimensions: Sequence[int
         curves[f"non-identical, {name}"] = [decibel(p[1]) for p in pairs]
         if not gaussian and name != "one-hot":
             curves[f"norm-shaped blocks, {name}"] = [decibel(block_error(v, float(EPSILON))) for v in scaled]
-    title = f"{kind}, epsilon = 0.5" + (", delta = 1e-6" if gaussian else "")
-    _drawn(result, out, f"figure_{number}", list(dimensions), curves, ("numbers K", title))
+    title = f"Total squared error of {kind} noise, epsilon = 0.5" + (", delta = 1e-6" if gaussian else "")
+    _drawn(result, out, figure_name(number), list(dimensions), curves, ("numbers K", title), inset=gaussian)
 
 
 def _gini_figure(result: Reproduction, out: Path, dimensions: Sequence[int]) -> None:
     curves = {f"non-identical, {name}": [gini(profile(name, k)) for k in dimensions] for name in PROFILES}
-    _drawn(result, out, "figure_3", list(dimensions), curves, ("numbers K", "dispersion"), label="Gini coefficient")
+    labels = ("numbers K", "How uneven the sensitivity profiles are")
+    _drawn(result, out, figure_name(3), list(dimensions), curves, labels, label="Gini coefficient")
 
 
 def _crossing_figure(result: Reproduction, out: Path, dimensions: Sequence[int]) -> None:
@@ -157,8 +150,8 @@ def _crossing_figure(result: Reproduction, out: Path, dimensions: Sequence[int])
         curves[f"non-identical Gaussian, {name}"] = [decibel(gaussian_errors(v, variance)[1]) for v in scaled]
         curves[f"non-identical Laplace, {name}"] = [decibel(laplace_errors(v, float(EPSILON))[1]) for v in scaled]
         curves[f"norm-shaped blocks, {name}"] = [decibel(block_error(v, float(EPSILON))) for v in scaled]
-    title = "epsilon = 0.5; Gaussian with delta = 1e-6, the others with delta = 0"
-    _drawn(result, out, "figure_6", list(dimensions), curves, ("numbers K", title))
+    title = "Gaussian against Laplace noise: epsilon = 0.5; Gaussian with delta = 1e-6, the others with delta = 0"
+    _drawn(result, out, figure_name(6), list(dimensions), curves, ("numbers K", title))
 
 
 def _drawn(
@@ -170,22 +163,8 @@ def _drawn(
     labels: tuple[str, str],
     *,
     label: str = "total squared error (dB)",
+    inset: bool = False,
 ) -> None:
     """One figure and the table behind it."""
-    table = out / f"{name}.csv"
-    with table.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([labels[0], *curves])
-        writer.writerows([[x, *(curve[i] for curve in curves.values())] for i, x in enumerate(places)])
-    figure = new_figure(7.5, 4.8)
-    axes: Any = figure.subplots()
-    for title, curve in curves.items():
-        kind, _, chosen = title.rpartition(", ")
-        style = ":" if "blocks" in kind else ("--" if "Laplace" in kind else "-")
-        axes.plot(places, curve, style, color=_COLOURS.get(chosen, "black"), label=title, linewidth=1.6)
-    axes.set(xlabel=labels[0], ylabel=label, title=labels[1])
-    if labels[0] == "epsilon":
-        axes.set_xscale("log")
-    axes.legend(frameon=False, fontsize=7)
-    save(figure, out / f"{name}.png")
-    result.files += [table, out / f"{name}.png"]
+    path = out / f"{name}.png"
+    result.files += draw_curves(path, places, curves, (labels[0], label), labels[1], inset=inset)

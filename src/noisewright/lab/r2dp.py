@@ -43,7 +43,7 @@ class Sizes:
     divergence_points: int = 5
     orders: int = 6
     renyi_epsilons: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
-    classifier_runs: int = 3
+    classifier_runs: int = 12
     kdd_rows: int = 20_000
     classifier_epsilons: tuple[float, ...] = (0.1, 0.5, 1.0, 3.0, 10.0)
     sensitivities: tuple[float, ...] = (0.1, 0.5, 1.0, 1.5)

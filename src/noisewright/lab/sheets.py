@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+from noisewright.lab.pictures import write_table as write_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,36 +19,40 @@ class Panel:
     curves: Mapping[str, Sequence[float]]
 
 
-def write_table(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Path:
-    """A CSV file."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([header, *rows])
-    return path
+def figure_name(number: int, part: str = "") -> str:
+    """The name, without its ending, of a picture and of the numbers behind it: figure-07, figure-07-mean."""
+    return f"figure-{number:02d}" + (f"-{part}" if part else "")
 
 
 def write_panels(
-    out: Path, name: str, panels: Sequence[Panel], x_label: str, y_label: str, *, log: str = ""
+    out: Path,
+    name: str,
+    panels: Sequence[Panel],
+    x_label: str,
+    y_label: str,
+    *,
+    log: str = "",
+    title: str = "",
+    share: str = "rows",
 ) -> list[Path]:
-    """A picture of all panels and a CSV file of all their numbers."""
-    from matplotlib.figure import Figure
+    """A picture of all panels and a CSV file of all their numbers, named by the figure's number in two digits."""
+    from noisewright.drawing.style import grid, save
+    from noisewright.drawing.words import wrapped
 
+    stem = re.sub(r"figure-(\d)(?!\d)", r"figure-0\1", name)
+    figure, axes = grid(len(panels), share=share)
     columns = min(4, len(panels))
-    lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(4 * columns, 3.2 * lines), layout="constrained")
-    axes = np.atleast_1d(figure.subplots(lines, columns, squeeze=False)).ravel()
-    rows = []
-    for panel, axis in zip(panels, axes, strict=False):
+    rows: list[Sequence[object]] = []
+    for panel, axis in zip(panels, axes, strict=True):
         for label, values in panel.curves.items():
-            axis.plot(panel.x, values, label=label, marker="." if len(panel.x) < 12 else None)
+            axis.plot(panel.x, values, label=label)
             rows += [[panel.title, label, x, value] for x, value in zip(panel.x, values, strict=True)]
-        axis.set_title(panel.title, fontsize=9)
-        axis.set_xlabel(x_label)
-        axis.set_ylabel(y_label)
-        if "x" in log:
-            axis.set_xscale("log")
-        if "y" in log:
-            axis.set_yscale("log")
-    axes[0].legend(fontsize=7)
-    picture = out / f"{name}.png"
-    figure.savefig(picture, dpi=110)
-    return [picture, write_table(out / f"{name}.csv", ["panel", "curve", x_label, y_label], rows)]
+        axis.set_title(wrapped(panel.title, columns))
+        axis.set(xlabel=x_label, ylabel=y_label)
+        axis.set(xscale="log" if "x" in log else "linear", yscale="log" if "y" in log else "linear")
+        if share != "none":
+            axis.label_outer()
+    figure.suptitle(wrapped(title or f"{y_label} against {x_label}"))
+    picture = out / f"{stem}.png"
+    save(figure, picture)
+    return [picture, write_table(out / f"{stem}.csv", ["panel", "curve", x_label, y_label], rows)]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noisewright.drawing.style import WIDTH, new_figure, save
 from noisewright.ledger.state import Budget, State
-from noisewright.search.report.plots import new_figure, save
 
 if TYPE_CHECKING:
     from noisewright.ledger.ledger import Ledger
 
-_COLOURS = {"basic": "#1b6ca8", "gaussian": "#d1495b", "concentrated": "#3c9d6b"}
 _MOST_POINTS = 2000
 
 
@@ -39,18 +38,16 @@ def burned(ledger: Ledger) -> dict[str, list[tuple[int, float]]]:
 
 def plot_ledger(ledger: Ledger, path: str | Path | None) -> Any:
     """Draw it, and save it if a path is given."""
-    figure = new_figure(7, 4)
+    figure = new_figure(WIDTH, 4.4)
     axes = figure.subplots()
     for name, points in burned(ledger).items():
         # The last points say where it stands; of a long history every so many are drawn.
         step = -(-len(points) // _MOST_POINTS)
         shown = [*points[:-1:step], points[-1]]
-        axes.step(*zip(*shown, strict=True), where="post", color=_COLOURS.get(name, "#1b6ca8"), label=name)
+        axes.step(*zip(*shown, strict=True), where="post", label=name)
     axes.axhline(0, color="black", linewidth=0.8)
-    axes.set(xlabel="charges", ylabel="left of the limit", title="Burn-down")
+    axes.set(xlabel="charges so far", ylabel="share of the limit that is left", title="Burn-down of each rule's limit")
     low = min(0.0, axes.get_ylim()[0])
     axes.set_ylim(max(low, -0.5), 1.05)
-    axes.legend(frameon=False)
-    axes.grid(visible=True, alpha=0.3)
     save(figure, path)
     return figure

@@ -40,7 +40,7 @@ KNOWN = {
     "Lemma B.4": "holds",
     "Lemma B.6": "holds",
     "Lemma B.8": "holds",
-    "Lemma B.8, proof": "fails",
+    "Lemma B.8, proof": "erratum",
     "Appendix G.2": "holds",
     "Section 5.1.2": "not reproducible",
     "Section 5.3, Figure 7": "holds",
@@ -55,7 +55,7 @@ def test_a_small_run_writes_every_file_and_judges_every_claim(tmp_path, monkeypa
     steps: list[str] = []
     found = r2dp.reproduce(tmp_path, steps.append, SMALL)
     names = {path.name for path in found.files}
-    assert names >= {f"figure-{k}.{kind}" for k in FIGURES for kind in ("png", "csv")}
+    assert names >= {f"figure-{k:02d}.{kind}" for k in FIGURES for kind in ("png", "csv")}
     assert names >= {f"table-{k}.csv" for k in (1, 2, 3, 4)}
     assert all(path.stat().st_size > 100 for path in found.files)
     assert len(steps) == REPRODUCTIONS["r2dp"].steps

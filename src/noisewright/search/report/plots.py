@@ -7,44 +7,31 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from noisewright.drawing.legends import COLOURS, MOST_LINES, look
+from noisewright.drawing.style import WIDTH, new_figure as new_figure, save as save
+from noisewright.drawing.words import wrapped
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.mechanisms.strategy_rows import Subsets
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.queries import Bounded, Choice
 from noisewright.problem.workload import Workload
 
 if TYPE_CHECKING:
     from noisewright.search.report.report import Report
 
-_DOTS_PER_INCH = 100
-_COLOURS = ("#1b6ca8", "#d1495b", "#3c9d6b", "#8d5fb5", "#c98b2b", "#5b5b5b", "#17a2a2", "#a05195")
-_STYLES = ("-", "--", ":", "-.")
-_MARKS = ("o", "s", "^", "D", "v", "P")
 _POINTS = 1200
-_SHOWN = 8
 _BINS = 60
 _PLACES = 120
 _MOST_CELLS = 256
-
-
-class Picture(Figure):
-    """A figure that belongs to no window system and shows itself in a notebook, without any magic words."""
-
-    def _repr_png_(self) -> bytes:
-        held = BytesIO()
-        self.savefig(held, format="png", dpi=_DOTS_PER_INCH)
-        return held.getvalue()
+_ANSWERS = (Fraction(0), Fraction(1, 2), Fraction(1))
 
 
 def plot_report(report: Report, path: str | Path | None) -> Figure:
@@ -56,54 +43,59 @@ def plot_report(report: Report, path: str | Path | None) -> Figure:
 
 def _noise(report: Report) -> Figure:
     """Densities of errors, or what is known of each of several numbers, beside the values."""
-    figure = new_figure(11, 4.2)
+    figure = _titled(report, 4.6)
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
     # What is known of one bin of a histogram is known of all.
     draw = _numbers if any(report.parts) and not hasattr(report.query, "bins") else _densities
     draw(report, left)
-    _ranking(report, right)
+    _ranking(report, right, 3)
     return figure
 
 
 def _choice(report: Report) -> Figure:
-    figure = new_figure(11, 4.2)
-    _ranking(report, figure.subplots())
+    figure = _titled(report, 4.2)
+    _ranking(report, figure.subplots(), 1)
     return figure
 
 
-def _look(i: int) -> dict[str, Any]:
-    return {"color": _COLOURS[i % len(_COLOURS)], "linestyle": _STYLES[i % len(_STYLES)]}
+def _titled(report: Report, height: float) -> Figure:
+    """An empty picture under the question and its promise."""
+    epsilon = getattr(report.privacy, "epsilon", None)
+    promise = str(report.privacy) if epsilon is None else f"epsilon = {float(epsilon):.4g}"
+    promise += f" over {report.releases} releases" if report.releases > 1 else ""
+    figure = new_figure(WIDTH, height)
+    figure.suptitle(wrapped(f"{report.query}, {promise}"))
+    return figure
 
 
-def _ranking(report: Report, axes: Any) -> None:
+def _ranking(report: Report, axes: Any, columns: int) -> None:
     """Values against the bound."""
     names, values = [c.name for c in report.candidates], [c.value for c in report.candidates]
-    axes.barh(names, values, color=[_COLOURS[i % len(_COLOURS)] for i in range(len(names))], height=0.55)
-    title = report.title
+    axes.barh(names, values, color=[look(i)["color"] for i in range(len(names))], height=0.55)
+    better = "larger" if report.utility.larger_is_better else "smaller"
+    title = f"{better} is better"
     if report.bound is not None:
         axes.axvline(report.bound, color="black", linewidth=1.2, linestyle="--")
-        title += f"\n(dashed: best possible, {report.bound:.4g})"
+        title += f" (dashed: best possible, {report.bound:.4g})"
     for i, value in enumerate(values):
-        axes.text(value, i, f" {value:.4g}", va="center", ha="left", fontsize=9)
+        axes.text(value, i, f" {value:.4g}", va="center", ha="left")
     axes.invert_yaxis()
     axes.margins(x=0.25)
-    axes.set_title(title, fontsize=10)
+    axes.locator_params(axis="x", nbins=5)
+    axes.set(xlabel=wrapped(report.title, columns), ylabel="mechanism", title=wrapped(title, columns))
+    axes.grid(visible=False, axis="y")
 
 
 def _densities(report: Report, axes: Any) -> None:
     """Density of the error of each candidate."""
     half = _half_range(report)
-    for i, candidate in enumerate(report.candidates):
+    for i, candidate in enumerate(report.candidates[:MOST_LINES]):
         points = _density_points(candidate.certified.mechanism.error_density, half)
-        axes.plot(*points, label=candidate.name, linewidth=1.8, **_look(i))
+        axes.plot(*points, label=candidate.name, **look(i))
     answer = "each released count" if hasattr(report.query, "bins") else "the released answer"
     axes.set(xlabel=f"error of {answer}", ylabel="density", xlim=(-half, half))
     axes.set_ylim(bottom=0)
-    epsilon = getattr(report.privacy, "epsilon", None)
-    promise = str(report.privacy) if epsilon is None else f"epsilon = {float(epsilon):.4g}"
-    promise += f" over {report.releases} releases" if report.releases > 1 else ""
-    axes.set_title(f"{report.query}, {promise}")
-    axes.legend(frameon=False)
+    axes.set_title("how the error is spread")
 
 
 def _numbers(report: Report, axes: Any) -> None:
@@ -111,44 +103,41 @@ def _numbers(report: Report, axes: Any) -> None:
     extents = getattr(report.query, "extents", None)
     places = [i for i in range(len(report.parts[0])) if extents is None or extents[i]]
     xs = list(range(len(places))) if extents is None else [float(extents[i]) for i in places]
-    for j, candidate in enumerate(report.candidates):
+    for j, candidate in enumerate(report.candidates[:MOST_LINES]):
         values = [candidate.parts[i] for i in places]
-        mark, colour = _MARKS[j % len(_MARKS)], _COLOURS[j % len(_COLOURS)]
-        axes.plot(xs, values, mark, color=colour, label=candidate.name, markersize=4.5, alpha=0.8)
+        axes.plot(xs, values, linestyle="", label=candidate.name, alpha=0.8, **look(j))
     if extents is None:
         axes.set_xticks(xs, report.query.names, rotation=45, ha="right")
+        axes.set_xlabel("number")
     else:
         axes.set_xlabel("how far one person can move the number")
         if max(xs) > 20 * min(xs):
             axes.set_xscale("log")
             axes.set_yscale("linear" if report.utility.larger_is_better else "log")
     axes.set_ylabel(report.utility.measure)
-    axes.set_title(str(report.query), fontsize=9)
-    axes.legend(frameon=False, fontsize=8)
+    axes.set_title("number by number")
 
 
 def _bounded(report: Report) -> Figure:
     """Left: the winner's density at three answers. Middle: bias. Right: the error of every candidate."""
-    figure = new_figure(14, 4)
+    figure = _titled(report, 4.6)
     left, middle, right = figure.subplots(1, 3)
     low, high = report.query.inputs
     winner = report.candidates[0]
-    for i, share in enumerate((Fraction(0), Fraction(1, 2), Fraction(1))):
+    for i, share in enumerate(_ANSWERS):
         answer = low + share * (high - low)
         bins = _binned_density(winner.certified.mechanism, answer)
-        left.stairs(*bins, color=_COLOURS[i], label=f"answer {float(answer):.4g}", linewidth=1.6)
-    left.set(xlabel="released answer", ylabel="density", title=f"{winner.name}")
-    left.legend(frameon=False)
-    for i, candidate in enumerate(report.candidates[:_SHOWN]):
+        left.stairs(*bins, color=COLOURS[i], label=f"answer {float(answer):.4g}", linewidth=1.6)
+    left.set(xlabel="released answer", ylabel="density", title=wrapped(f"releases of {winner.name}", 3))
+    for i, candidate in enumerate(report.candidates[: MOST_LINES - len(_ANSWERS)], len(_ANSWERS)):
         profile = candidate.certified.mechanism.profile
         picks = range(0, len(profile.inputs), max(1, (len(profile.inputs) - 1) // _PLACES))
         xs = [float(profile.inputs[k]) for k in picks]
-        middle.plot(xs, [float(sum(profile.bias[k])) / 2 for k in picks], label=candidate.name, **_look(i))
-        right.plot(xs, [math.sqrt(float(profile.error[k][1])) for k in picks], label=candidate.name, **_look(i))
-    middle.set(xlabel="true answer", ylabel="bias of the release", title="bias")
-    right.set(xlabel="true answer", ylabel="root mean square error", title=str(report.utility))
+        middle.plot(xs, [float(sum(profile.bias[k])) / 2 for k in picks], label=candidate.name, **look(i))
+        right.plot(xs, [math.sqrt(float(profile.error[k][1])) for k in picks], label=candidate.name, **look(i))
+    middle.set(xlabel="true answer", ylabel="bias of the release", title="bias by answer")
+    right.set(xlabel="true answer", ylabel="root mean square error", title="error by answer")
     right.set_ylim(bottom=0)
-    right.legend(frameon=False, fontsize=8)
     return figure
 
 
@@ -179,25 +168,6 @@ def _density_points(density: ErrorDensity, half: float) -> tuple[list[float], li
     return xs, [float(density.density(x, FLOATS)) for x in xs]
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """A figure that belongs to no window system, and that notebooks show."""
-    figure = Picture(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def save(figure: Any, path: str | Path | None) -> None:
-    """Write the figure, with a clear error where that cannot be done."""
-    if path is None:
-        return
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(
-            f"the picture cannot be written to {path} ({error}); give a path ending in .png, .pdf or .svg."
-        ) from None
-
-
 def _half_range(report: Report) -> float:
     density = report.candidates[-1].certified.mechanism.error_density
     width = 4 * float(getattr(report.query, "sensitivity", 1))
@@ -208,18 +178,18 @@ def _half_range(report: Report) -> float:
 
 def _workload(report: Report) -> Figure:
     """The errors of the winner's answers, its rows, and how good each candidate is."""
-    figure = new_figure(15, 4.4)
+    figure = _titled(report, 4.4)
     errors, rows, values = figure.subplots(1, 3, gridspec_kw={"width_ratios": [3, 3, 2]})
     _errors(report, errors)
     _rows(report, rows)
-    _ranking(report, values)
+    _ranking(report, values, 3)
     return figure
 
 
 def _errors(report: Report, axes: Any) -> None:
     """For ranges a picture by first and last cell, for other questions a line; of a long line only the name."""
     parts, name = report.candidates[0].parts, report.candidates[0].name
-    axes.set_title(f"error of each question, {name}", fontsize=9)
+    axes.set_title(wrapped(f"error of each question, {name}", 3))
     if not parts:
         axes.set_axis_off()
         axes.text(0.5, 0.5, "too many questions to show one by one", ha="center", va="center", transform=axes.transAxes)
@@ -233,7 +203,7 @@ def _errors(report: Report, axes: Any) -> None:
         axes.figure.colorbar(shown, ax=axes, shrink=0.8, label="root mean square error")
         axes.set(xlabel="last cell", ylabel="first cell")
     else:
-        axes.plot(np.arange(1, len(roots) + 1), roots, linewidth=1.2, color="#1b6ca8")
+        axes.plot(np.arange(1, len(roots) + 1), roots, color=COLOURS[0], marker="")
         axes.set(xlabel="question", ylabel="root mean square error")
         axes.set_ylim(bottom=0)
 
@@ -241,7 +211,7 @@ def _errors(report: Report, axes: Any) -> None:
 def _rows(report: Report, axes: Any) -> None:
     """The winner's rows as a picture, weights over noise."""
     strategy = report.best.mechanism
-    axes.set_title("rows that are measured, over their noise", fontsize=9)
+    axes.set_title(wrapped("rows that are measured, over their noise", 3))
     if strategy.query.size > _MOST_CELLS or isinstance(strategy.rows, Subsets):
         axes.set_axis_off()
         text = f"{strategy.rows.groups} groups of rows"

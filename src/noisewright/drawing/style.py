@@ -1,0 +1,151 @@
+"""The palette, the font and the sizes of every picture; new pictures, finished ones, saved ones.
+
+Imported where a picture is drawn, since matplotlib takes its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any, TypeVar
+
+import matplotlib as mpl
+import numpy as np
+from cycler import cycler
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from noisewright.drawing.legends import COLOURS, MARKS, one_legend
+from noisewright.drawing.words import described, title_of
+from noisewright.problem.errors import InvalidInputError
+
+FONT = "DejaVu Sans"
+"""It comes with matplotlib, so that pictures look alike on every machine."""
+SIZE, TITLE_SIZE = 10.0, 11.0
+WIDTH = 10.0
+"""Inches: with one width, text has one size wherever pictures stand below each other."""
+LEAST_HEIGHT, MOST_HEIGHT = 2.4, 16.0
+DOTS_PER_INCH = 120
+SCREEN_DOTS_PER_INCH = 100
+
+_T = TypeVar("_T")
+_LOOK: Any = {
+    "font.family": FONT,
+    "font.size": SIZE,
+    "axes.titlesize": SIZE,
+    "axes.labelsize": SIZE,
+    "xtick.labelsize": SIZE - 1,
+    "ytick.labelsize": SIZE - 1,
+    "legend.fontsize": SIZE,
+    "figure.titlesize": TITLE_SIZE,
+    "axes.prop_cycle": cycler(color=COLOURS, marker=MARKS),
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "0.9",
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5.0,
+    "boxplot.flierprops.markersize": 2.0,
+    "boxplot.medianprops.color": COLOURS[1],
+    "boxplot.boxprops.color": COLOURS[0],
+    "savefig.facecolor": "white",
+    "svg.fonttype": "none",
+}
+
+
+class Picture(Figure):
+    """A figure in the style of the project, which no window system owns and a notebook shows without magic words."""
+
+    def subplots(self, *args: Any, **kwargs: Any) -> Any:
+        """Axes that have the style from their birth."""
+        with mpl.rc_context(_LOOK):
+            return super().subplots(*args, **kwargs)
+
+    def add_subplot(self, *args: Any, **kwargs: Any) -> Any:
+        """Axes that have the style from their birth."""
+        with mpl.rc_context(_LOOK):
+            return super().add_subplot(*args, **kwargs)
+
+    def savefig(self, *args: Any, **kwargs: Any) -> None:
+        """What is read only while a figure is drawn is the style's too."""
+        with mpl.rc_context(_LOOK):
+            super().savefig(*args, **kwargs)
+
+    def _repr_png_(self) -> bytes:
+        held = BytesIO()
+        self.savefig(held, format="png", dpi=SCREEN_DOTS_PER_INCH)
+        return held.getvalue()
+
+
+def styled(draw: Callable[..., _T], *args: Any, **kwargs: Any) -> _T:
+    """Call something that reads matplotlib's settings while it draws, such as a box plot, under those of the style."""
+    with mpl.rc_context(_LOOK):
+        return draw(*args, **kwargs)
+
+
+def new_figure(width: float, height: float) -> Picture:
+    """A picture of about this shape at the width that all pictures have; never too flat to be read."""
+    shape = min(max(height * WIDTH / width, LEAST_HEIGHT), MOST_HEIGHT)
+    figure = Picture(figsize=(WIDTH, shape), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def grid(count: int, *, most_columns: int = 4, height: float = 2.7, share: str = "all") -> tuple[Picture, list[Any]]:
+    """A picture with `count` panels, row by row, and their axes; what is shared is labelled at the outer edge alone.
+
+    `share` says which panels have the same axes: "all", "rows" (x everywhere, y along a row) or "none".
+    """
+    rows, columns = shape_of(count, most_columns)
+    figure = new_figure(WIDTH, height * rows + 0.8)
+    x, y = {"all": ("all", "all"), "rows": ("all", "row"), "none": ("none", "none")}[share]
+    axes = np.ravel(figure.subplots(rows, columns, squeeze=False, sharex=x, sharey=y))
+    for left_over in axes[count:]:
+        left_over.remove()
+    # A panel above a free place is the lowest of its column: it shows its numbers itself.
+    for last in axes[max(count - columns, 0) : count]:
+        last.xaxis.set_tick_params(labelbottom=True)
+    return figure, list(axes[:count])
+
+
+def shape_of(count: int, most_columns: int) -> tuple[int, int]:
+    """The fewest rows, then the fewest columns, that hold so many panels."""
+    rows = -(-count // most_columns)
+    return rows, -(-count // rows)
+
+
+def finished(figure: Figure) -> Figure:
+    """One legend that covers nothing, one look for each name, one font and size; returns the figure.
+
+    What a library function draws goes through here once; what its caller does to the figure later is left alone.
+    """
+    one_legend(figure, SIZE)
+    figure.suptitle(figure.get_suptitle(), fontsize=TITLE_SIZE)
+    for axes in figure.axes:
+        axes.title.set_fontsize(SIZE)
+    for text in figure.findobj(Text):
+        text.set_fontfamily(FONT)
+        if text.get_fontsize() not in (SIZE - 1, SIZE, TITLE_SIZE):
+            text.set_fontsize(SIZE - 1)
+    return figure
+
+
+def save(figure: Figure, path: str | Path | None) -> None:
+    """Finish the figure and write it if there is a path, with a clear error where that cannot be done.
+
+    A picture as PNG or SVG carries its title and a description of what it shows.
+    """
+    finished(figure)
+    if path is None:
+        return
+    told = {"Title": title_of(figure), "Description": described(figure)}
+    kind = Path(path).suffix.lower()
+    try:
+        figure.savefig(path, dpi=DOTS_PER_INCH, metadata=told if kind in (".png", ".svg") else None)
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(
+            f"the picture cannot be written to {path} ({error}); give a path ending in .png, .pdf or .svg."
+        ) from None
