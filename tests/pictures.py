@@ -122,11 +122,13 @@ def _lines(axes: Axes) -> Iterator[str]:
 
 
 def _squeezed(axes: Axes) -> Iterator[str]:
-    """A linear axis on which nearly everything lies at the bottom should be logarithmic."""
+    """A linear axis on which nearly everything lies at the bottom should be logarithmic; not so a density, whose area
+    is what it shows.
+    """
     values = [np.asarray(line.get_ydata(), dtype=float) for line in _named(axes).values() if isinstance(line, Line2D)]
     joined = np.concatenate(values) if values else np.array([])
     joined = joined[np.isfinite(joined)]
-    if axes.get_yscale() != "linear" or len(joined) < 3 or joined.min() <= 0:
+    if axes.get_yscale() != "linear" or _label(axes, "y") == "density" or len(joined) < 3 or joined.min() <= 0:
         return
     low, high = axes.get_ylim()
     if np.median(joined) - low < _SQUEEZED * (high - low):
