@@ -1,22 +1,34 @@
-"""Adult and KDD'99 as naive Bayes sees them: columns, categories and bounds that are public knowledge."""
+"""Tables as naive Bayes sees them: columns, categories, bounds, and a class to guess."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-ADULT_NUMERIC = {
+from noisewright.lab.composite_data import rounded_range
+from noisewright.lab.tables import Table, all_fits, kinds_of, label_of, positive
+
+SHIPPED = ("adult/adult.parquet", "kddcup99_10pct/kddcup99_10pct.parquet")
+_TASKS = 2
+_FEWEST = 200
+_MOST_KINDS = 200
+_MOST_SPLIT = 60_000
+_KNOWN = {
     "age": (17.0, 90.0),
     "fnlwgt": (0.0, 1_000_000.0),
-    "education-num": (1.0, 16.0),
-    "capital-gain": (0.0, 20_000.0),
-    "capital-loss": (0.0, 4_000.0),
-    "hours-per-week": (1.0, 99.0),
+    "education_num": (1.0, 16.0),
+    "capital_gain": (0.0, 20_000.0),
+    "capital_loss": (0.0, 4_000.0),
+    "hours_per_week": (1.0, 99.0),
+    "duration": (0.0, 1000.0),
+    "src_bytes": (0.0, 1000.0),
+    "dst_bytes": (0.0, 1000.0),
 }
+"""Bounds of columns of the shipped tables that are known without looking at them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,61 +42,50 @@ class Task:
     bounds: dict[int, tuple[float, float]]
 
 
-def _columns(path: Path) -> dict[str, NDArray[Any]]:
-    import pyarrow.parquet as parquet
-
-    table = parquet.read_table(path)
-    return {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names}
+def tasks(rows: int) -> list[Task]:
+    """The shipped tables, else the first two tables with something to guess; every few rows of a long one."""
+    return [task for _, task in islice(all_fits(SHIPPED, lambda table: task_of(table, rows)), _TASKS)]
 
 
-def adult(path: Path) -> Task:
-    """Income above 50k; the publisher's own split."""
-    columns = {name.replace("_", "-"): values for name, values in _columns(path).items()}
-    target = next(name for name in ("income", "class", "label") if name in columns)
-    labels = np.array([str(v).strip().startswith(">50K") for v in columns.pop(target)], dtype=np.int64)
-    train = np.array([str(v) == "train" for v in columns.pop("split")])
-    return _task("Adult", columns, labels, train, ADULT_NUMERIC)
+def task_of(table: Table, rows: int) -> Task | None:
+    """What can be guessed from a table; None where it has no classes, too few rows or no other column."""
+    label = label_of(table)
+    if label is None or table.rows < _FEWEST:
+        return None
+    split = table.named("split")
+    stride = max(1, table.rows // (rows if split is None else _MOST_SPLIT))
+    columns = {name: values[::stride] for name, values in table.columns.items()}
+    labels = positive(columns.pop(label))
+    parts = None if split is None else columns.pop(split)
+    train = np.arange(len(labels)) % 5 != 0 if parts is None else parts == parts[0]
+    matrix, categorical, bounds = _encoded(columns, table.name in SHIPPED)
+    if not matrix or not 0 < int(labels[train].sum()) < int(train.sum()) or bool(train.all()):
+        return None
+    values = np.column_stack(matrix)
+    return Task(table.name, (values[train], labels[train]), (values[~train], labels[~train]), categorical, bounds)
 
 
-def kdd(path: Path, rows: int) -> Task:
-    """Attack or not; every few rows of the file, four fifths of them to train on."""
-    columns = _columns(path)
-    target = next(name for name in ("label", "class", "target", "labels") if name in columns)
-    stride = max(1, len(columns[target]) // rows)
-    columns = {name: values[::stride] for name, values in columns.items()}
-    labels = np.array([not _text(v).startswith("normal") for v in columns.pop(target)], dtype=np.int64)
-    train = np.arange(len(labels)) % 5 != 0
-    bounds = {}
-    for name, values in columns.items():
-        if not isinstance(values[0], str | bytes):
-            # Rates lie in [0, 1], host counts in [0, 255], the rest is on a scale of thousands.
-            top = 1.0 if name.endswith("rate") else 255.0 if name.startswith("dst_host") else 511.0
-            bounds[name] = (0.0, 1000.0 if name.endswith("bytes") or name == "duration" else top)
-    return _task("KDD'99", columns, labels, train, bounds)
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def _task(
-    name: str,
-    columns: dict[str, NDArray[Any]],
-    labels: NDArray[np.int64],
-    train: NDArray[np.bool_],
-    bounds: dict[str, tuple[float, float]],
-) -> Task:
-    categorical, numeric, matrix = {}, {}, []
-    for j, (column, values) in enumerate(columns.items()):
-        if column in bounds:
-            numeric[j] = bounds[column]
-            matrix.append(values.astype(np.float64))
-        else:
-            kinds, coded = np.unique(np.array([_text(v) for v in values]), return_inverse=True)
-            categorical[j] = len(kinds)
-            matrix.append(coded.astype(np.float64))
-    rows = np.column_stack(matrix)
-    return Task(name, (rows[train], labels[train]), (rows[~train], labels[~train]), categorical, numeric)
+def _encoded(
+    columns: dict[str, NDArray[Any]], shipped: bool
+) -> tuple[list[NDArray[np.float64]], dict[int, int], dict[int, tuple[float, float]]]:
+    """Columns of numbers with bounds and of categories in whole numbers; what differs from row to row is left out."""
+    matrix: list[NDArray[np.float64]] = []
+    categorical: dict[int, int] = {}
+    bounds: dict[int, tuple[float, float]] = {}
+    for column, values in columns.items():
+        kinds = kinds_of(values)
+        place = len(matrix)
+        if np.issubdtype(values.dtype, np.floating):
+            if len(kinds) < 2:
+                continue
+            bounds[place] = (shipped and _KNOWN.get(column.replace("-", "_"))) or rounded_range(tuple(kinds))
+            middle = sum(bounds[place]) / 2
+            matrix.append(np.where(np.isfinite(values), values, middle))
+        elif 2 <= len(kinds) <= _MOST_KINDS:
+            categorical[place] = len(kinds) + 1
+            places = {kind: i for i, kind in enumerate(kinds)}
+            matrix.append(np.array([places.get(v, len(kinds)) for v in values.tolist()], dtype=np.float64))
+    return matrix, categorical, bounds
 
 
 def made_task(rows: int = 4000) -> Task:

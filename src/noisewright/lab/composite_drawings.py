@@ -14,6 +14,7 @@ from noisewright.lab.composite_paper import enumeration
 from noisewright.lab.pictures import write_table
 from noisewright.lab.sheets import Panel, write_panels
 from noisewright.laws.bumps import FLAT, Part, Plateau, Sine, Tent
+from noisewright.mechanisms.composite import Composite
 from noisewright.numerics.fields import FLOATS
 from noisewright.search.report.plots import new_figure, save
 
@@ -42,14 +43,7 @@ def _neighbours(out: Path) -> list[Path]:
     shifted = {f"answer {a}": [max(0.0, 0.5 - abs(x - a) / 4) for x in xs.tolist()] for a in (0, 1)}
     laplace = {f"answer {a}": [0.5 * math.exp(-abs(x - a)) for x in xs.tolist()] for a in (0, 1)}
     mechanism = composite_of("A1B1", _EPSILON).mechanism
-    ends = float(mechanism.value(0)), float(mechanism.value(mechanism.last))
-    same = {
-        f"answer {a}": [
-            float(mechanism.density(Fraction(a), Fraction(x), FLOATS)) if ends[0] <= x <= ends[1] else 0.0
-            for x in xs.tolist()
-        ]
-        for a in (0, 1)
-    }
+    same = {f"answer {a}": released_density(mechanism, Fraction(a), xs.tolist()) for a in (0, 1)}
     panels = [
         Panel("bounded additive noise: outputs tell answers apart", xs.tolist(), shifted),
         Panel("Laplace noise: unbounded outputs", xs.tolist(), laplace),
@@ -57,6 +51,16 @@ def _neighbours(out: Path) -> list[Path]:
     ]
     title = "Two neighbouring answers under three kinds of noise"
     return write_panels(out, "figure-01", panels, "released answer", "density", title=title)
+
+
+def released_density(mechanism: Composite, answer: Fraction, places: list[float]) -> list[float]:
+    """The density of the release at places in the unit of the answer; 0 outside of its bounds."""
+    scale, offset = float(mechanism.scale), float(mechanism.offset)
+    found = []
+    for x in places:
+        z = (x - offset) / scale
+        found.append(float(mechanism.density(answer, z, FLOATS)) / scale if abs(z) <= 1 else 0.0)
+    return found
 
 
 def _parts(out: Path) -> list[Path]:
@@ -89,8 +93,7 @@ def _functions(out: Path) -> list[Path]:
         low, high = float(mechanism.value(0)), float(mechanism.value(mechanism.last))
         xs = np.linspace(low, high, _POINTS).tolist()
         curves = {
-            f"answer {float(a):g}": [float(mechanism.density(a, Fraction(x), FLOATS)) for x in xs]
-            for a in (Fraction(0), _HALF, Fraction(1))
+            f"answer {float(a):g}": released_density(mechanism, a, xs) for a in (Fraction(0), _HALF, Fraction(1))
         }
         panels.append(Panel(f"{name}, epsilon 1", xs, curves))
     title = "The six composite densities for three answers between 0 and 1"

@@ -146,8 +146,12 @@ def _released(certified: Certified, answer: float, count: int) -> NDArray[np.flo
     return np.asarray(certified.release_many(np.full(count, answer)) - answer, dtype=np.float64)
 
 
+@lru_cache(maxsize=64)
 def additive_draws(name: str, epsilon: Fraction, count: int) -> NDArray[np.float64]:
-    """Errors at sensitivity 1; Laplace noise is drawn from what is certified, Gaussian noise is its exact quantiles."""
+    """Errors at sensitivity 1, the same for all questions: they only scale with the sensitivity.
+
+    Laplace noise is drawn from what is certified, Gaussian noise is its exact quantiles.
+    """
     if name == "Laplace":
         noise = Additive(Scalar(1), Laplace(1 / epsilon), Lattice.cells(Fraction(1, 1000)))
         return np.asarray(make_certified(noise, PureDP(epsilon)).draw(count), dtype=np.float64)

@@ -42,9 +42,7 @@ class Table:
 
     def numeric(self) -> dict[str, Floats]:
         """The columns of numbers that are not all missing."""
-        return {
-            n: v for n, v in self.columns.items() if np.issubdtype(v.dtype, np.floating) and np.isfinite(v).any()
-        }
+        return {n: v for n, v in self.columns.items() if np.issubdtype(v.dtype, np.floating) and np.isfinite(v).any()}
 
     def named(self, *names: str) -> str | None:
         """The first column whose name is one of these, whatever its case; None where there is none."""

@@ -13,7 +13,7 @@ from noisewright.lab.registry import REPRODUCTIONS
 from noisewright.laws.piecewise import staircase
 from noisewright.numerics.fields import FLOATS
 
-SMALL = r2dp.Sizes(3, 2, 2, (1.0,), 1, 2000, (1.0,))
+SMALL = r2dp.Sizes(3, 1, 2, (1.0,), 1, 2000, (1.0,), (1.0,))
 FIGURES = (3, 4, 5, 6, 7, 8, 9, 11)
 KNOWN = {
     "Theorem 4.1": "holds",
@@ -24,7 +24,13 @@ KNOWN = {
     "Section 5.2.3": "fails",
     "Section 5.4, Figure 8": "fails",
     "Section 5.2, summary": "fails",
+    "Theorem 4.5, Equation 8": "holds",
     "Lemma B.4": "holds",
+    "Lemma B.6": "holds",
+    "Lemma B.8": "holds",
+    "Lemma B.8, proof": "erratum",
+    "Appendix G.2": "holds",
+    "Section 5.1.2": "not reproducible",
     "Section 5.3, Figure 7": "holds",
     "Theorem F.4": "holds",
     "Section 5.1": "not reproducible",
