@@ -73,14 +73,14 @@ def _titles(figure: Picture, panels: list[Axes]) -> Iterator[str]:
         yield "no title stands above the panels"
     if not above and not any(axes.get_title() for axes in panels):
         yield "it has no title"
-    shown = [axes.title for axes in panels if axes.get_title()]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in shown]
+    shown = [text for axes in panels for text in (axes.title, axes.xaxis.label, axes.yaxis.label)]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in shown if text.get_text() and text.get_visible()]
     for (one, first), (other, second) in combinations(boxes, 2):
         if _overlap(first, second):
-            yield f"the titles {one!r} and {other!r} overlap"
+            yield f"the words {one!r} and {other!r} overlap"
     for text, box in boxes:
-        if box.x0 < -_TOUCHING or box.x1 > figure.bbox.x1 + _TOUCHING:
-            yield f"the title {text!r} is cut off"
+        if min(box.x0, box.y0) < -_TOUCHING or box.x1 > figure.bbox.x1 + _TOUCHING or box.y1 > figure.bbox.y1 + 1:
+            yield f"the words {text!r} are cut off"
 
 
 def _labels(axes: Axes) -> Iterator[str]:

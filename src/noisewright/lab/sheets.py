@@ -36,12 +36,14 @@ def write_panels(
     share: str = "rows",
 ) -> list[Path]:
     """A picture of all panels and a CSV file of all their numbers, named by the figure's number in two digits."""
-    from noisewright.drawing.style import grid, save
+    from noisewright.drawing.legends import legend_rows
+    from noisewright.drawing.style import grid, save, shape_of
     from noisewright.drawing.words import wrapped
 
     stem = re.sub(r"figure-(\d)(?!\d)", r"figure-0\1", name)
-    figure, axes = grid(len(panels), share=share)
-    columns = min(4, len(panels))
+    names = {label for panel in panels for label in panel.curves}
+    figure, axes = grid(len(panels), share=share, legend=legend_rows(names))
+    columns = shape_of(len(panels), 4)[1]
     rows: list[Sequence[object]] = []
     for panel, axis in zip(panels, axes, strict=True):
         for label, values in panel.curves.items():
