@@ -33,7 +33,7 @@ def faults(figure: Figure) -> list[str]:
         return ["it is not made by new_figure"]
     figure.draw_without_rendering()
     panels = [axes for axes in figure.axes if axes.axison and not _is_colour_bar(axes)]
-    found = [*_sizes(figure), *_fonts(figure), *_titles(figure, panels), *_legend(figure), *_shared(panels)]
+    found = [*_sizes(figure), *_fonts(figure), *_titles(figure, panels), *_legend(figure), *_shared(panels), *_numbers(panels)]
     for i, axes in enumerate(panels):
         found += [f"panel {i + 1}: {fault}" for fault in (*_labels(axes), *_lines(axes), *_squeezed(axes))]
     for axes in panels:
@@ -81,6 +81,19 @@ def _titles(figure: Picture, panels: list[Axes]) -> Iterator[str]:
     for text, box in boxes:
         if min(box.x0, box.y0) < -_TOUCHING or box.x1 > figure.bbox.x1 + _TOUCHING or box.y1 > figure.bbox.y1 + 1:
             yield f"the words {text!r} are cut off"
+
+
+def _numbers(panels: list[Axes]) -> Iterator[str]:
+    """Numbers beside the axes do not run together."""
+    shown = []
+    for axes in panels:
+        for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
+            ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+            seen = [text for place, text in ticks if low <= place <= high and text.get_text() and text.get_visible()]
+            shown += [(text.get_text(), text.get_window_extent()) for text in seen]
+    for (one, first), (other, second) in combinations(shown, 2):
+        if _overlap(first, second):
+            yield f"the numbers {one!r} and {other!r} run together"
 
 
 def _labels(axes: Axes) -> Iterator[str]:

@@ -52,6 +52,9 @@ def write_panels(
         axis.set_title(wrapped(panel.title, columns))
         axis.set(xlabel=x_label, ylabel=y_label)
         axis.set(xscale="log" if "x" in log else "linear", yscale="log" if "y" in log else "linear")
+        if "x" not in log:
+            # Numbers of panels that stand close beside each other would run together.
+            axis.locator_params(axis="x", nbins=4 if columns > 2 else 8)
         if share != "none":
             axis.label_outer()
     figure.suptitle(wrapped(title or f"{y_label} against {x_label}"))
