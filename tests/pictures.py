@@ -88,9 +88,10 @@ def _numbers(panels: list[Axes]) -> Iterator[str]:
     shown = []
     for axes in panels:
         for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
-            ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
-            seen = [text for place, text in ticks if low <= place <= high and text.get_text() and text.get_visible()]
-            shown += [(text.get_text(), text.get_window_extent()) for text in seen]
+            for tick in axis.get_major_ticks():
+                text = tick.label1
+                if low <= tick.get_loc() <= high and text.get_text() and text.get_visible():
+                    shown.append((text.get_text(), text.get_window_extent()))
     for (one, first), (other, second) in combinations(shown, 2):
         if _overlap(first, second):
             yield f"the numbers {one!r} and {other!r} run together"
