@@ -100,8 +100,7 @@ def missing_names(cell: str) -> list[str]:
         dotted = _DOTTED.findall(code)
         found += [fault for fault in map(missing_name, dotted) if fault]
         files = [] if dotted else _FILE.findall(code)
-        places = (PACKAGE, ROOT)
-        found += [f"there is no {f}" for f in files if not any((at / f).is_file() for at in places)]
+        found += [f"there is no {f}" for f in files if not (ROOT / f).is_file() and not any(PACKAGE.rglob(f))]
         words = _WORD.findall(_FILE.sub("", _TEXT.sub("", code))) if not dotted else []
         found += [f"nothing is called {word}" for word in words if word not in _defined()]
     return found

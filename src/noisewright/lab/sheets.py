@@ -6,8 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 from noisewright.lab.pictures import write_table as write_table
+
+_LETTERS_HIGH = 26
+"""What stands beside a panel of usual height in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ def write_panels(
             axis.plot(panel.x, values, label=label)
             rows += [[panel.title, label, x, value] for x, value in zip(panel.x, values, strict=True)]
         axis.set_title(wrapped(panel.title, columns))
-        axis.set(xlabel=x_label, ylabel=y_label)
+        axis.set(xlabel=x_label, ylabel=fill(y_label, _LETTERS_HIGH))
         axis.set(xscale="log" if "x" in log else "linear", yscale="log" if "y" in log else "linear")
         if "x" not in log:
             # Numbers of panels that stand close beside each other would run together.
