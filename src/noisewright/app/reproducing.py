@@ -76,11 +76,13 @@ def _write_page(results: dict[str, Reproduction], folder: Path) -> None:
 
 
 def _write_claims(result: Reproduction, folder: Path) -> None:
+    from noisewright.lab.claims import HEADER
+
     path = folder / "claims.csv"
     with writing(path), path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["where", "the paper says", "found", "verdict"])
-        writer.writerows([c.where, c.says, c.found, c.verdict] for c in result.claims)
+        writer.writerow(HEADER)
+        writer.writerows(claim.row for claim in result.claims)
 
 
 def _claims_text(result: Reproduction) -> str:

@@ -9,15 +9,13 @@ from noisewright.lab.claims import Reproduction
 from noisewright.lab.composite_claims import claims
 from noisewright.lab.composite_data import QUERIES, Asked, asked, columns
 from noisewright.lab.composite_drawings import drawings
-from noisewright.lab.composite_errors import ADDITIVE, COMPOSITES, DESIGNED, RANGE, Table, designed, draws
-from noisewright.lab.composite_figures import error_figures, loss_figures
+from noisewright.lab.composite_errors import Table, designed, draws
+from noisewright.lab.composite_figures import error_figures, loss_figures, shown_for
 from noisewright.lab.composite_tables import bias_table, formula_table, rate_table
 from noisewright.lab.pictures import write_table
 from noisewright.search.report.shown import Advance
 
 EPSILONS = tuple(Fraction(e) for e in ("1/5", "1/2", "1", "2", "3", "5"))
-WIDE_EPSILONS = tuple(Fraction(e) for e in ("1/5", "1", "5"))
-"""Where a design for a wide range is drawn: each is a certificate of its own, so three stand for the six."""
 DRAWS = 1000
 STEPS = 5
 
@@ -48,13 +46,11 @@ def reproduce(out: Path, step: Advance) -> Reproduction:
 
 
 def all_errors(questions: list[Asked]) -> Table:
-    """Every mechanism at every epsilon for every question; what is not certified has no entry."""
+    """Every mechanism that is shown at every epsilon for every question; what is not certified has no entry."""
     found: Table = {}
     for question in questions:
         for epsilon in EPSILONS:
-            for name in (*COMPOSITES, *ADDITIVE, *RANGE, DESIGNED):
-                if name == DESIGNED and not question.whole and epsilon not in WIDE_EPSILONS:
-                    continue
+            for name in shown_for(question.query):
                 drawn = draws(name, epsilon, question, DRAWS)
                 if drawn is not None:
                     found[name, question.key, epsilon] = drawn

@@ -139,8 +139,8 @@ def _mapping() -> Claim:
     return Claim(
         "Remark 3.2",
         "mapping a window as wide as the sensitivity keeps differential privacy",
-        f"only if the window is the whole range of answers; one of a fifth of it, which must follow the data, is refused"
-        f" by the verifier at epsilon 1: {refused}",
+        f"only if the window is the whole range of answers; a fifth of it, which must follow the data, is refused by"
+        f" the verifier at epsilon 1: {refused}",
         verdict_of(not refused),
         "certify() on A1B1 with the window [0.4, 0.6] of answers in [0, 1]",
     )

@@ -92,9 +92,7 @@ def _functions(out: Path) -> list[Path]:
         mechanism = composite_of(name, _EPSILON).mechanism
         low, high = float(mechanism.value(0)), float(mechanism.value(mechanism.last))
         xs = np.linspace(low, high, _POINTS).tolist()
-        curves = {
-            f"answer {float(a):g}": released_density(mechanism, a, xs) for a in (Fraction(0), _HALF, Fraction(1))
-        }
+        curves = {f"answer {float(a):g}": released_density(mechanism, a, xs) for a in (Fraction(0), _HALF, Fraction(1))}
         panels.append(Panel(f"{name}, epsilon 1", xs, curves))
     title = "The six composite densities for three answers between 0 and 1"
     return write_panels(out, "figure-04", panels, "released answer", "density", title=title)
@@ -116,7 +114,7 @@ def _search(out: Path) -> list[Path]:
     top, below = figure.subplots(2, 1, gridspec_kw={"height_ratios": [1, 2]})
     _chain(top, _SEARCH)
     rows: list[list[float | str]] = []
-    for epsilon in (0.2, 0.5, 1.0):
+    for epsilon in (0.5, 1.0):
         best = [enumeration("A1", "B1", epsilon, steps=_STEPS[: i + 1]) for i in range(len(_STEPS))]
         values = [math.nan if s is None else s.released_variance() for s in best]
         below.plot(range(len(_STEPS)), [v / values[-1] for v in values], marker="o", label=f"epsilon {epsilon:g}")

@@ -34,7 +34,6 @@ from noisewright.search.programmes.feasible import ratio_below
 
 COMPOSITES = ("A1B1", "A2B1", "A3B1", "A1B2", "A2B2", "A3B2")
 ADDITIVE = ("Laplace", "discrete Laplace", "Gaussian", "discrete Gaussian")
-RANGE = ("truncated Laplace", "two-point")
 DESIGNED = "designed"
 DELTA = 1e-5
 _WIDE = 10**6

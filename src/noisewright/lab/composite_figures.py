@@ -16,11 +16,16 @@ from noisewright.lab.pictures import write_table
 from noisewright.lab.sheets import Panel, write_panels
 
 LINES = ("A1B1", "A2B1", "A3B1", "two-point", "Laplace", "truncated Laplace", "Gaussian", DESIGNED)
-"""What the error figures show; base B2 lies on B1 to the eye and is in the table."""
+"""What the error figures show; base B2 lies on B1 to the eye, and Table 2 tells them apart."""
 _FIGURES = {7: ("Maximum", "Variance", "Mode"), 11: ("Minimum", "Mean")}
 _FIRST = ("Laplace", "truncated Laplace", "Gaussian", "A1B1", "A2B1", "A3B1", DESIGNED)
 _SECOND = ("discrete Laplace", "A1B2", "A2B2", "A3B2", DESIGNED)
 _LARGEST_EPSILON = 3
+
+
+def shown_for(query: str) -> tuple[str, ...]:
+    """The mechanisms whose errors are drawn for a query."""
+    return tuple(dict.fromkeys((*_FIRST, *_SECOND))) if query == "Count" else LINES
 
 
 def error_figures(out: Path, errors: Table, questions: list[Asked], epsilons: tuple[Fraction, ...]) -> list[Path]:

@@ -9,21 +9,21 @@ import numpy as np
 from noisewright.lab.tables import Table, all_fits
 from noisewright.numerics.arrays import Floats
 
-MILDEW = tuple(
-    int(count)
-    for count in (
-        "0 16 1 0 0 1 0 0 3 1 7 0 0 0 1 0 0 4 1 0 0 1 0 0 1 0 4 0 0 0 0 0 "
-        "0 1 0 0 1 4 0 0 0 0 1 0 1 0 3 0 0 0 0 0 0 4 2 0 0 0 0 0 0 1 11 0 "
-    ).split()
+
+def _counted(*rows: str) -> tuple[int, ...]:
+    """The counts of a table written out in rows."""
+    return tuple(int(count) for row in rows for count in row.split())
+
+
+MILDEW = _counted(
+    "0 16 1 0 0 1 0 0 3 1 7 0 0 0 1 0 0 4 1 0 0 1 0 0 1 0 4 0 0 0 0 0",
+    "0 1 0 0 1 4 0 0 0 0 1 0 1 0 3 0 0 0 0 0 0 4 2 0 0 0 0 0 0 1 11 0",
 )
 """Parental alleles at six loci of 70 strands of barley powder mildew; 22 cells are not empty."""
 
-CZECH = tuple(
-    int(count)
-    for count in (
-        "44 5 23 7 35 4 24 4 129 9 50 9 109 14 51 5 112 21 70 14 80 11 73 13 12 1 7 2 7 5 7 4 "
-        "40 7 32 3 12 3 25 0 145 17 80 16 67 17 63 14 67 9 66 14 33 8 57 11 23 4 13 3 9 2 16 4 "
-    ).split()
+CZECH = _counted(
+    "44 5 23 7 35 4 24 4 129 9 50 9 109 14 51 5 112 21 70 14 80 11 73 13 12 1 7 2 7 5 7 4",
+    "40 7 32 3 12 3 25 0 145 17 80 16 67 17 63 14 67 9 66 14 33 8 57 11 23 4 13 3 9 2 16 4",
 )
 """Six risk factors of 1,841 car workers; one cell is empty."""
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from noisewright.lab.claims import Reproduction
 from noisewright.lab.dx_claims import accuracy_claims, city_claims, strategy_claims
-from noisewright.lab.dx_policies import blowfish_claims, closure_changes, example_claims, example_files
 from noisewright.lab.dx_data import factors, pair_distances, places_of, random_points
 from noisewright.lab.dx_pictures import city_picture, factor_picture, strategy_picture, threshold_picture
+from noisewright.lab.dx_policies import blowfish_claims, closure_changes, example_claims, example_files
 from noisewright.lab.dx_printed import parameter_selection_as_printed
 from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
 from noisewright.numerics.arrays import Floats
@@ -106,7 +106,7 @@ def _strategies(kind: str, size: Size) -> list[StrategyRow]:
             baseline = np.abs(differences).sum(axis=1).max() / apart.min()
             improved.append([baseline * float(np.exp(np.log(r).mean())) for r in [*rates, exact.point]])
             gaps.append(exact.gap)
-            # Elliptical noise is ours: no figure of the paper waits for it, so that a tenth of the instances tells enough.
+            # Elliptical noise is ours: no figure of the paper waits for it, and a tenth of the instances tells enough.
             round_noise = best_ellipse(pairs, np.ones(dimension)) if i % _ELLIPSES == 0 else None
             if round_noise is not None:
                 gains.append(2 * exact.value / ((dimension + 1) * round_noise.value))

@@ -56,8 +56,8 @@ def rule_claims() -> list[Claim]:
         Claim(
             "Corollary 9",
             "the scale for disjoint queries meets (epsilon, delta) whatever the sensitivity",
-            f"power 2, sensitivity 100, (10, 0.01): true delta {float(printed):.3f}; the exponent j of the sensitivity is"
-            " lost, which does no harm at sensitivity 1",
+            f"power 2, sensitivity 100, (10, 0.01): true delta {float(printed):.3f}; the exponent j of the sensitivity"
+            " is lost, which does no harm at sensitivity 1",
             "holds" if printed <= Fraction(1, 100) else "erratum",
             "the proven delta of Gaussian noise at the printed scale",
         ),
@@ -119,6 +119,7 @@ def clamped_deltas(epsilon: Fraction = Fraction(1), delta: str = "0.01") -> tupl
 
 
 def figure_claims(scales: list[list[float]], stds: list[list[float]]) -> list[Claim]:
+    """Section 3 and Figure 2, from the numbers behind the figures."""
     settings = sorted({(r[0], r[1]) for r in scales})
     rising = sum(
         all(a[3] < b[3] for a, b in pairwise(rows))
@@ -156,8 +157,8 @@ def figure_claims(scales: list[list[float]], stds: list[list[float]]) -> list[Cl
         Claim(
             "Proposition 12",
             "below delta = 2 Φ(√2) = 0.157 Gaussian noise by Equation 17 has a larger variance than Laplace noise",
-            f"2 Φ(√2) is {2 - threshold:.3f}; 2 Φ(-√2) = {threshold:.3f} is meant, and below it the variance is larger at"
-            f" {wider} of {len(grid)} epsilons",
+            f"2 Φ(√2) is {2 - threshold:.3f}; 2 Φ(-√2) = {threshold:.3f} is meant, and below it the variance is larger"
+            f" at {wider} of {len(grid)} epsilons",
             "erratum" if wider == len(grid) else "fails",
             "Equation 17 just below that delta, epsilon from 0.01 to 10",
         ),
@@ -170,7 +171,8 @@ def experiment_claims(outcomes: list[Outcome], scores: list[list[object]], repea
     told, won, tried = [], 0, 0
     for field in ("l1", "kl"):
         wins = [_compared(laplace, rival, field, repeats) for laplace, rival in rivals]
-        told.append(f"by {_NAMES[field]} ahead in {wins.count(-1)}, level in {wins.count(0)}, behind in {wins.count(1)}")
+        ahead, level, behind = (wins.count(sign) for sign in (-1, 0, 1))
+        told.append(f"by {_NAMES[field]} ahead in {ahead}, level in {level}, behind in {behind}")
         won, tried = won + wins.count(-1), tried + len(wins)
     original = float(str(scores[0][3]))
     drops = [original - float(str(row[3])) for row in scores[1:]]

@@ -26,7 +26,7 @@ class Entry:
 
 
 REPRODUCTIONS: dict[str, Entry] = {
-    "composite": Entry("noisewright.lab.composite", "Bounded and unbiased composite differential privacy", 4),
+    "composite": Entry("noisewright.lab.composite", "Bounded and unbiased composite differential privacy", 5),
     "dx": Entry("noisewright.lab.dx", "Metric privacy for linear queries (d_X)", 4),
     "generalized-gaussian": Entry(
         "noisewright.lab.generalized_gaussian", "Generalized Gaussian mechanism (Liu 2019)", 6

@@ -137,11 +137,11 @@ def numeric_columns(
         return found[:count]
     rest = [p for p in table_paths() if p not in used]
     for turn in range(count):
-        for path in rest:
-            spread = [(n, v) for n, v in read_table(path).numeric().items() if len(np.unique(v)) >= _FEW]
+        for other in rest:
+            spread = [(n, v) for n, v in read_table(other).numeric().items() if len(np.unique(v)) >= _FEW]
             if turn < len(spread) and len(found) < count:
                 name, values = spread[turn]
-                found.append((str(path), read_table(path).name, name, _finite(values), False))
+                found.append((str(other), read_table(other).name, name, _finite(values), False))
     return found
 
 
@@ -171,4 +171,4 @@ def positive(values: NDArray[Any]) -> NDArray[np.int64]:
     kinds, counts = np.unique(texts, return_counts=True)
     normal = [k for k in kinds if k.lower().startswith("normal")]
     usual = normal[0] if normal else kinds[int(np.argmax(counts))]
-    return (texts != usual).astype(np.int64)
+    return np.asarray(texts != usual, dtype=np.int64)

@@ -123,6 +123,9 @@ def upper_distance(metric: Any, i: int, j: int) -> Fraction:
     if isinstance(metric, GreatCircle):
         with precision(_CIRCLE_BITS):
             return upper(_circle(metric, i, j))
+    if isinstance(metric, WithAbsent) and metric.size - 1 not in (i, j):
+        # The inner distance may be known from below only, whose root is exact all the same.
+        return min(upper_distance(metric.metric, i, j), 2 * metric.budget)
     below = root_below(lower_squared(metric, i, j))
     return below if below**2 == lower_squared(metric, i, j) else below * (1 + Fraction(1, 2**150))
 

@@ -8,14 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.lab import composite, composite_data, composite_tables
+from noisewright.lab import composite, composite_data, composite_errors, composite_figures, composite_tables
+from noisewright.lab.composite_errors import designed
 from noisewright.lab.registry import REPRODUCTIONS
+
+
+def _only_whole_ranges(ratio: int, epsilon: Fraction):
+    """As if no wide range could be answered: the verdict must say so."""
+    return designed(ratio, epsilon) if ratio == 1 else f"a range of {ratio} is refused"
 
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(composite, "EPSILONS", (Fraction(1, 5), Fraction(1), Fraction(3)))
+        patch.setattr(composite, "EPSILONS", (Fraction(1),))
+        patch.setattr(composite, "columns", lambda: composite_data.columns()[:1])
+        patch.setattr(composite_figures, "_FIGURES", {7: ("Maximum",), 11: ("Mean",)})
+        for module in (composite, composite_errors):
+            patch.setattr(module, "designed", _only_whole_ranges)
         patch.setattr(composite, "DRAWS", 200)
         patch.setattr(composite_tables, "TABLE_2", {1.0: 0.921})
         patch.setenv("NOISEWRIGHT_DATA", str(tmp_path_factory.mktemp("none")))
@@ -28,32 +38,35 @@ def test_every_figure_and_table_is_written(quick):
     result, steps = quick
     assert len(steps) == REPRODUCTIONS["composite"].steps
     names = {path.name for path in result.files}
-    assert {f"figure{n}.png" for n in (7, 8, 9, 10, 11, 12)} <= names
-    assert {"table1_and_4_formulas.csv", "table2_rates.csv", "table3_bias.csv", "figure7_and_11.csv"} <= names
+    numbers = {int(name.split("-")[1].split(".")[0]) for name in names if name.startswith("figure-")}
+    assert numbers == {*range(1, 9), 11, 12}, "one column has one box plot, not three"
+    assert {"table-01-and-04.csv", "table-02.csv", "table-03.csv", "errors.csv"} <= names
     assert all(path.stat().st_size > 100 for path in result.files)
 
 
 def test_data_that_the_package_made_are_named(quick):
     result, _ = quick
-    assert len(result.data) == 3
+    assert len(result.data) == 1
     assert all("made by the package" in line for line in result.data)
 
 
 def test_the_claims_are_judged(quick):
     result, _ = quick
     assert [(claim.where, claim.verdict) for claim in result.claims] == [
-        ("5.3", "holds"),
-        ("5.3", "holds"),
-        ("5.3", "holds"),
-        ("5.3", "fails"),
-        ("abstract", "fails"),
+        ("Section 5.3", "fails"),
+        ("Section 5.3", "differs"),
+        ("Section 5.3", "differs"),
+        ("Section 5.3", "fails"),
+        ("Section 5.3, Figures 8 to 10", "fails"),
+        ("Ours, for Section 5.3", "differs"),
+        ("Abstract", "fails"),
         ("Corollary 3.1", "fails"),
-        ("Tables 1 and 4", "fails"),
+        ("Tables 1 and 4", "erratum"),
         ("Table 2", "fails"),
         ("Table 3", "holds"),
         ("Remark 3.2", "fails"),
         ("Section 3.2", "fails"),
-        ("contributions", "fails"),
+        ("Contributions", "fails"),
     ]
     formulas = next(c for c in result.claims if c.where == "Tables 1 and 4")
     assert "0.30586" in formulas.found
@@ -62,7 +75,7 @@ def test_the_claims_are_judged(quick):
 
 def test_the_rates_of_table_2(quick):
     result, _ = quick
-    path = next(p for p in result.files if p.name == "table2_rates.csv")
+    path = next(p for p in result.files if p.name == "table-02.csv")
     with path.open(encoding="utf-8") as file:
         rows = {row["function"]: row for row in csv.DictReader(file)}
     # Printed: H1 1.466, 2.093, 2.588 and H2 0.333 for base B1 at epsilon 1.

@@ -12,15 +12,15 @@ QUICK = Size(queries=60, instances=2, dimensions=(1, 3), cities=60, trials=60)
 
 
 def test_it_writes_pictures_tables_and_claims(tmp_path, monkeypatch):
-    monkeypatch.setattr(dx_data, "dataset", lambda name: None)
+    monkeypatch.setenv("NOISEWRIGHT_DATA", str(tmp_path / "nothing"))
     steps: list[str] = []
-    result = run(tmp_path, steps.append, QUICK)
+    result = run(tmp_path / "out", steps.append, QUICK)
     assert len(steps) == REPRODUCTIONS["dx"].steps
     assert {path.suffix for path in result.files} == {".png", ".csv"}
     assert all(path.stat().st_size > 100 for path in result.files)
     assert "made-up" in result.data[0]
     verdicts = {(claim.where, claim.says.split()[0]): claim.verdict for claim in result.claims}
-    assert verdicts["Theorem 4", "the"] == "fails"
+    assert verdicts["Theorem 4", "the"] == "erratum"
     assert verdicts["Algorithm 3", "the"] == "fails"
     assert verdicts["Proposition 1 (SmallDB)", "the"] == "holds"
     assert verdicts["Theorem 8 (MWEM)", "the"] == "holds"
