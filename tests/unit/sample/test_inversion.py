@@ -98,6 +98,25 @@ def test_a_table_of_any_extent_gives_the_value_that_the_words_stand_for(first: i
         assert drawn.tolist() == [expected(words) + offset]
 
 
+class FromOne(Rational):
+    """Never zero or less, in balls that cannot tell a chance of none from a tiny negative one."""
+
+    weights = (0, 0, 0, 0, 3, 4)
+
+    def sf(self, k: int, field: Field) -> object:
+        return field.real(1 - self.share(k)) * (field.real(Fraction(1, 3)) * 3)
+
+    total = sum(weights)
+    below = (0, *accumulate(weights))
+
+
+def test_a_chance_of_none_in_a_ball_that_reaches_below_it_makes_a_table():
+    table = CdfTable(FromOne(), 0, 2)
+    half = round(2**64 * Fraction(3, 7))
+    drawn = table.draw(4, Replay([5, half - 2, half + 2, TOP - 5]))
+    assert drawn.tolist() == [1, 1, 2, 2]
+
+
 def test_many_draws_through_a_table_keep_their_places():
     """Settled and unsettled words are mixed; each result stands where its word stood."""
     table = CdfTable(LAW, -4, 4)
