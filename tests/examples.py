@@ -17,7 +17,8 @@ from noisewright.laws.bumps import FLAT
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.linear import Block
 from noisewright.mechanisms.registry import mechanism_from_dict, renewed
-from noisewright.problem.metrics import Attributes, Scaled, Sum
+from noisewright.problem.attributes import Attributes
+from noisewright.problem.metrics import Scaled, Sum
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record
 from noisewright.problem.workload import Listed, Part, Regular
