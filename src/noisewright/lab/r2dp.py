@@ -60,7 +60,7 @@ def reproduce(out: Path, step: Advance, sizes: Sizes | None = None) -> Reproduct
     pairs = [(d, w) for d in (0.5, 1.0) for w in (0.1, 0.4, 0.6, 0.9)]
     panels = [usefulness_panel(d, w, epsilons) for d, w in pairs]
     found.files += write_panels(
-        out, "figure-3", panels, "epsilon", "P(|error| <= within)", log="x", title="How often the error is within a limit"
+        out, "figure-3", panels, "epsilon", "P(|error| <= within)", log="x", title="How often errors are within a limit"
     )
     step("figure 4: l1 and l2")
     panels = [error_panel(p, d, epsilons) for p in (1, 2) for d in (0.1, 0.5, 1.0, 1.5)]
