@@ -33,7 +33,14 @@ def faults(figure: Figure) -> list[str]:
         return ["it is not made by new_figure"]
     figure.draw_without_rendering()
     panels = [axes for axes in figure.axes if axes.axison and not _is_colour_bar(axes)]
-    found = [*_sizes(figure), *_fonts(figure), *_titles(figure, panels), *_legend(figure), *_shared(panels), *_numbers(panels)]
+    found = [
+        *_sizes(figure),
+        *_fonts(figure),
+        *_titles(figure, panels),
+        *_legend(figure),
+        *_shared(panels),
+        *_numbers(panels),
+    ]
     for i, axes in enumerate(panels):
         found += [f"panel {i + 1}: {fault}" for fault in (*_labels(axes), *_lines(axes), *_squeezed(axes))]
     for axes in panels:
