@@ -33,7 +33,7 @@ def test_an_impossible_question_names_what_is_possible(cli: Cli):
     "words",
     [
         ("--outputs", "5", "--utility", "worst-variance"),
-        ("--outputs=-70,190", "--utility", "absolute-error", "--integer"),
+        ("--outputs=-70.5,190", "--utility", "absolute-error", "--integer"),
         ("--outputs=-70,190", "--utility", "worst-variance", "--bias", "1"),
     ],
 )

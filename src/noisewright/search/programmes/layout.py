@@ -23,8 +23,7 @@ BITS = 60
 """Certified charges are whole numbers of 2^-60."""
 _GROWTH = 1.3
 _MOST_MULTIPLE = 4
-_MOST_WHOLE = 120
-_WHOLE_IF_FULL = 60
+_MOST_WHOLE, _MOST_PAIRS, _WHOLE_IF_FULL = 120, 400, 60
 _ROUNDING = 2.0**-44
 
 
@@ -38,8 +37,7 @@ class Size:
 
 Places = tuple[Fraction, ...]
 _NARROW = Size(40, 240)
-_WIDEST = 80
-_FADED = 29
+_WIDEST, _FADED = 80, 29
 
 
 def default_size(query: Bounded, epsilon: Fraction) -> Size:
@@ -55,7 +53,8 @@ def _input_grid(query: Bounded, cells: int) -> Grid:
     A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best. Whole answers
     have a row each as long as there are few.
     """
-    if query.integer and query.width <= (_WHOLE_IF_FULL if query.sensitivity == query.width else _MOST_WHOLE):
+    most = _WHOLE_IF_FULL if query.sensitivity == query.width else min(_MOST_WHOLE, _MOST_PAIRS // query.sensitivity)
+    if query.integer and query.width <= most:
         return uniform_grid(*query.inputs, int(query.width))
     whole = (query.width / query.sensitivity).numerator
     low, high = query.covered
