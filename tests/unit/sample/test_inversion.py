@@ -32,10 +32,10 @@ TOP = 2**64 - 1
 class Rational:
     """A lopsided law of the whole numbers -3 … 4, with sevenths and elevenths that no number of bits holds."""
 
-    weights = (5, 1, 0, 17, 2, 40, 3, 9)
+    weights: tuple[int, ...] = (5, 1, 0, 17, 2, 40, 3, 9)
     first = -3
     total = sum(weights)
-    below = (0, *accumulate(weights))
+    below: tuple[int, ...] = (0, *accumulate(weights))
 
     def share(self, k: int) -> Fraction:
         """P(K <= k)."""
