@@ -13,7 +13,7 @@ from noisewright.lab.pictures import write_table
 Curves = Mapping[str, Sequence[float]]
 _INSETS = ((0.52, 0.34, 0.45, 0.27), (0.52, 0.1, 0.45, 0.27), (0.08, 0.62, 0.4, 0.25), (0.55, 0.62, 0.4, 0.25))
 """Places for the inset, of which the first free one is taken."""
-_AROUND = 0.1
+_LEFT, _BELOW, _RIGHT, _ABOVE = 0.04, 0.07, 0.02, 0.08
 _NEAR = 5
 
 
@@ -76,8 +76,6 @@ def _is_free(axis: Any, box: tuple[float, float, float, float]) -> bool:
     from matplotlib.transforms import Bbox
 
     x, y, width, height = box
-    whole = Bbox.from_extents(x - _AROUND, y - _AROUND, x + width + _AROUND, y + height + _AROUND)
-    inward = axis.transData - axis.transAxes
-    return not any(
-        line.get_path().transformed(inward).intersects_bbox(whole, filled=False) for line in axis.get_lines()
-    )
+    whole = Bbox.from_extents(x - _LEFT, y - _BELOW, x + width + _RIGHT, y + height + _ABOVE)
+    paths = (line.get_path().transformed(axis.transData - axis.transAxes) for line in axis.get_lines())
+    return not any(path.intersects_bbox(whole, filled=False) for path in paths)

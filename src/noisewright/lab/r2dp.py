@@ -172,7 +172,7 @@ def _degree_figure(out: Path, found: Reproduction, epsilons: np.ndarray) -> Floa
             noise = candidate.certified.draw(len(sequence))
             rows.append([epsilon, candidate.name, candidate.value, float(np.mean(np.abs(noise)))])
     header = ["epsilon", "noise", "expected Mallows(1)", "measured Mallows(1)"]
-    found.files.append(write_table(out / "figure-8-measured.csv", header, rows))
+    found.files.append(write_table(out / "figure-08-measured.csv", header, rows))
     return sequence
 
 
