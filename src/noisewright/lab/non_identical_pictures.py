@@ -11,7 +11,7 @@ from noisewright.drawing.style import finished, grid, save, styled
 from noisewright.lab.pictures import write_table
 
 Curves = Mapping[str, Sequence[float]]
-_INSETS = ((0.52, 0.34, 0.45, 0.27), (0.52, 0.1, 0.45, 0.27), (0.08, 0.62, 0.4, 0.25), (0.55, 0.62, 0.4, 0.25))
+_INSETS = ((0.55, 0.32, 0.42, 0.22), (0.52, 0.1, 0.45, 0.27), (0.08, 0.62, 0.4, 0.25), (0.55, 0.62, 0.4, 0.25))
 """Places for the inset, of which the first free one is taken."""
 _LEFT, _BELOW, _RIGHT, _ABOVE = 0.04, 0.07, 0.02, 0.08
 _NEAR = 5

@@ -80,7 +80,7 @@ def reproduce(out: Path, step: Advance, sizes: Sizes | None = None) -> Reproduct
     orders = np.geomspace(1.25, 20, chosen.orders)
     panels = [renyi_panel(e, orders) for e in chosen.renyi_epsilons]
     found.files += write_panels(
-        out, "figure-7", panels, "order", "Renyi divergence (nats)", title="Renyi divergence at the same pure epsilon"
+        out, "figure-7", panels, "order", "Renyi divergence (nats)", log="xy", title="Renyi divergences at one epsilon"
     )
     step("figure 8: degree sequence")
     sequence = _degree_figure(out, found, epsilons)
