@@ -156,7 +156,7 @@ def test_a_saved_mechanism_still_draws_its_noise_or_says_that_it_has_none(path: 
 
 
 WITHOUT_NOISE = {
-    *("rows", "composite", "blend", "truncated"),
+    *("rows", "composite", "blend", "truncated", "clamped"),
     *("ranged", "minkowski-exponential", "random-exponential", "permute-and-flip", "randomised-response"),
     *("metric-exponential", "metric-smalldb", "metric-mwem", "metric-choice"),
 }

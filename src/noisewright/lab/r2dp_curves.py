@@ -11,7 +11,8 @@ from noisewright.lab.sheets import Panel
 from noisewright.laws.folds import GammaFold
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.divergences import HistogramMetric, Renyi
+from noisewright.problem.divergences import HistogramMetric
+from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
@@ -106,8 +107,9 @@ def divergence_panel(metric: HistogramMetric, sensitivity: float, epsilons: np.n
         values = (tuned["Laplace"], first, second, tuned["staircase"], tuned["two-point fold"])
         for name, value in zip(curves, values, strict=True):
             curves[name].append(value)
-    order = f"order {float(metric.order):g}, " if isinstance(metric, Renyi) else ""
-    return Panel(f"{order}sensitivity {sensitivity:g}", list(epsilons), curves)
+    order = getattr(metric, "order", None)
+    name = str(metric.CARD.kind) if order is None else f"{metric.CARD.kind} of order {show(order)}"
+    return Panel(f"{name}, sensitivity {sensitivity:g}", list(epsilons), curves)
 
 
 def renyi_panel(epsilon: float, orders: np.ndarray) -> Panel:

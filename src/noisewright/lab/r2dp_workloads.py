@@ -86,8 +86,8 @@ def _compared(name: str, workload: Workload, epsilon: str) -> Iterator[Row]:
         better = usual * np.array([folds[share].cost / folds[share].laplace for share in shares])
         reach = Fraction(int(np.abs(matrix).sum(axis=0).max()))
         spent = _spent_the_papers_way(reach, privacy.epsilon)
-        errors = (total_error(questions, matrix, variances) for variances in (usual, better))
-        yield Row(name, candidate.name.removesuffix(", Laplace"), epsilon, reach, *errors, spent)
+        before, after = (total_error(questions, matrix, variances) for variances in (usual, better))
+        yield Row(name, candidate.name.removesuffix(", Laplace"), epsilon, reach, before, after, spent)
 
 
 def measured(strategy: Any) -> tuple[Floats, list[Fraction]]:

@@ -80,7 +80,7 @@ def filter_sensitivity(
     `responses[i][j]` is what an event of size 1 on input j adds to output i from its time on; `events[j]` is the
     largest event that one person can cause there, once. With power 2 and one input it is the H2 norm of the filter
     times the event. Rule: an event on input j moves the outputs by its size times the responses to it, wherever in
-    time, of l_p norm events[j] (sum over i, t of |response|^p)^(1/p); events on several inputs add up (Minkowski), so
+    time, of l_p norm `events[j]` (sum over i, t of |response|^p)^(1/p); events on several inputs add up (Minkowski), so
     those of the `inputs_per_person` inputs with the largest moves bound all. Exact where one person is in one input.
     """
     exponent = _power(power)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, isqrt
 from typing import Any
 
 from noisewright.mechanisms import clamped_errors
@@ -19,16 +20,19 @@ from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.levels import Levels, pyramid
 from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import Field, Value
+from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
-from noisewright.problem.fields import Rational, Whole, Wholes, derived, only, rational, whole, wholes
+from noisewright.problem.fields import Rational, Whole, Wholes, only, rational, whole, wholes
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Bounded
-from noisewright.problem.records import keep, record
+from noisewright.problem.records import record
 
 _MOST_LEVELS = 100_000
 _LONGEST_HEIGHT = 512
 _MOST_POINTS = 2**60
 _SHOWN = 120
+_USUAL = 6
+_LEVELS: Remembered[Levels] = Remembered()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +46,40 @@ class ClampedLaw:
     def cdf(self, index: int) -> Fraction:
         """The chance that at most lattice point `index` is released."""
         below, above = (self.mechanism.row_cdf(k, index) for k in (self.place, self.place + 1))
-        return (1 - self.share) * below + self.share * above
+        mixed: Fraction = (1 - self.share) * below + self.share * above
+        return mixed
+
+    def binned(self, count: int) -> tuple[list[float], list[float]]:
+        """Heights and edges of about `count` bins of equal width, as far from the place as outputs are usual."""
+        first, last = self.mechanism.ends
+        levels = self.mechanism.levels
+        spread = isqrt(2 * levels.squares(levels.reach) // levels.total) + 1
+        start, stop = max(first, self.place - _USUAL * spread), min(last, self.place + _USUAL * spread) + 1
+        cuts = list(range(start, stop, max(1, (stop - start) // count)))
+        step = float(self.mechanism.step)
+        masses = [float(self.cdf(b - 1) - self.cdf(a - 1)) / ((b - a) * step) for a, b in pairwise(cuts)]
+        return masses, [(cut - 0.5) * step for cut in cuts]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClampedProfile:
     """Bias and variance at answers spread over the input range, exactly; at any answer by `at`."""
 
     mechanism: Any
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Fraction, ...]:
         """Answers from the lowest to the highest; whole ones where answers are whole."""
         low, high = self.mechanism.query.inputs
         points = (low + (high - low) * Fraction(i, _SHOWN) for i in range(_SHOWN + 1))
         return tuple(sorted({self.mechanism.near(point) for point in points}))
 
-    @property
+    @cached_property
     def bias(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """None, at every answer."""
         return ((Fraction(0), Fraction(0)),) * len(self.inputs)
 
-    @property
+    @cached_property
     def error(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """The variance at each answer, twice."""
         return tuple((value, value) for value in map(self.mechanism.variance_at, self.inputs))
@@ -88,14 +104,12 @@ class Clamped(Mechanism):
     top: Whole = whole(at_least=0, at_most=_MOST_POINTS)
     period: Whole = whole(at_least=1, at_most=_MOST_POINTS)
     heights: Wholes = wholes(at_least=1, at_most=2**_LONGEST_HEIGHT - 1, least=2, most=_MOST_LEVELS, as_text=True)
-    levels: Levels = derived()
 
     def __post_init__(self) -> None:
         if any(low > high for high, low in pairwise(self.heights)) or self.heights[0] == self.heights[-1]:
             raise InvalidMechanismError("the heights of the levels must fall outward; put the largest first.")
         if self.query.integer and self.step != 1:
             raise InvalidMechanismError("whole numbers are released on the whole numbers: step 1.", step=self.step)
-        keep(self, levels=Levels(self.heights, self.top, self.period))
         if self.levels.reach > _MOST_POINTS or self.points > _MOST_POINTS:
             raise InvalidMechanismError("the lattice has more than 2^60 points; use a larger step.", step=self.step)
         first, last = self.ends
@@ -107,6 +121,14 @@ class Clamped(Mechanism):
                 " use narrower noise.",
                 outputs=self.query.outputs,
             )
+
+    @property
+    def levels(self) -> Levels:
+        """The weights of the noise above the last height; their sums are remembered."""
+        kept = _LEVELS.of(self)
+        if not kept:
+            kept["levels"] = Levels(self.heights, self.top, self.period)
+        return kept["levels"]
 
     @property
     def ends(self) -> tuple[int, int]:

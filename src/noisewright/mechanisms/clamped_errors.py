@@ -1,8 +1,9 @@
 """Worst cases over all true answers of what clamped noise costs, each between two ends that are proven.
 
-Rule: the bounds contain the answer, so clamping brings no output farther from it: what unclamped noise costs is an upper
-end. What one answer in the middle pays is a lower end. The noise stands around a lattice point at most `drift` and one
-step from the answer; for whole answers it is the answer itself, but for a chance of at most `drift` of the next one.
+Rule: the bounds contain the answer, so clamping brings no output farther from it: what unclamped noise costs is an
+upper end. What one answer in the middle pays is a lower end. The noise stands around a lattice point at most `drift`
+and one step from the answer; for whole answers it is the answer itself, but for a chance of at most `drift` of the
+next one.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def drift(mechanism: Any) -> Fraction:
     moved = []
     for end in (0, 1):
         k, share = mechanism.place(mechanism.query.inputs[end])
-        moved.append(abs(k + share - mechanism.in_steps(end)))
+        moved.append(Fraction(abs(k + share - mechanism.in_steps(end))))
     return max(moved)
 
 
@@ -48,7 +49,7 @@ def middle(mechanism: Any) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Answers between the means of two rows: how long the stretch is, and between what their variances lie, in steps."""
+    """Answers between the means of two rows: how long the stretch is, and between what their variances lie."""
 
     width: Fraction
     least: Fraction
@@ -58,10 +59,11 @@ class _Piece:
 def _pieces(mechanism: Any) -> Iterator[_Piece]:
     """The input range cut into pieces, short ones near its ends.
 
-    Rule: the variance of a row is the mean squared distance to its place less the square of mean minus place. The squares
-    of clamped noise grow with the room on each side, so between rows a and b they are at least those with the smaller
-    and at most those with the larger room; those of the last height are a parabola, largest at an end. Mean minus place
-    falls from row to row. Rounding an answer to the two rows beside it mixes their variances and adds `_mixing`.
+    Rule: the variance of a row is the mean squared distance to its place less the square of mean minus place. The
+    squares of clamped noise grow with the room on each side, so between rows a and b they are at least those with the
+    smaller and at most those with the larger room; those of the last height are a parabola, largest at an end. Mean
+    minus place falls from row to row. Rounding an answer to the two rows beside it mixes their variances and adds
+    `_mixing`.
     """
     first, last = mechanism.ends
     low = mechanism.place(mechanism.query.inputs[0])[0]

@@ -1,8 +1,8 @@
 """Symmetric weights on the whole numbers that fall in levels, with their sums in closed form.
 
-The weights are a stack of slabs: slab i holds `heights[i] - heights[i + 1]` at every j with |j| <= top + i period. Every
-sum over the weights is a sum over slabs, of which those that end before a place and those that pass it are added up
-once. So nothing here takes longer for wide levels.
+The weights are a stack of slabs: slab i holds `heights[i] - heights[i + 1]` at every j with |j| <= top + i period.
+Every sum over the weights is a sum over slabs, of which those that end before a place and those that pass it are added
+up once. So nothing here takes longer for wide levels.
 """
 
 from __future__ import annotations
@@ -54,9 +54,7 @@ class Levels:
     @cached_property
     def _pyramids(self) -> list[int]:
         """Before slab i: the sum of slab * (1^2 + … + end^2)."""
-        return list(
-            accumulate((s * pyramid(end) for s, end in zip(self.slabs, self.ends, strict=True)), initial=0)
-        )
+        return list(accumulate((s * pyramid(end) for s, end in zip(self.slabs, self.ends, strict=True)), initial=0))
 
     def height(self, j: int) -> int:
         """The whole height at j, the last one included."""

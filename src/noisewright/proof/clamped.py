@@ -1,4 +1,4 @@
-"""Clamped noise in levels: how far one person moves the place of the noise, and the largest ratio of heights within that."""
+"""Clamped noise in levels: how far one person moves its place, and the largest ratio of heights within that."""
 
 from __future__ import annotations
 

@@ -201,16 +201,15 @@ def norm_shaped_bound(mechanism: NormShaped) -> tuple[Fraction, str]:
             for row in chosen.rows
         )
         return max(sums), "pure/norm-points"
-    slopes = [
-        block.rate / min(block.steps) * widening(block.size, block.order, chosen.order) for block in mechanism.blocks
-    ]
+    order = chosen.order or 1
+    slopes = [block.rate / min(block.steps) * widening(block.size, block.order, order) for block in mechanism.blocks]
     rounded = [block for block in mechanism.blocks if not mechanism.whole(block) or set(block.steps) != {1}]
     growth = sum((block.rate * _length([1] * block.size, block.norm) for block in rounded), Fraction(0))
     radius = query.extents[0]
     if isinstance(chosen, L2Ball):
         return radius * root_above(sum((s * s for s in slopes), Fraction(0))) + growth, "pure/norm-l2-ball"
     if not isinstance(chosen, L1Ball):
-        return radius * dual_length(slopes, chosen.order) + growth, "pure/norm-lp-ball"
+        return radius * dual_length(slopes, order) + growth, "pure/norm-lp-ball"
     return radius * max(slopes) + growth, "pure/norm-l1-ball"
 
 

@@ -7,8 +7,9 @@ evenly; both comparisons draw more bits where 64 do not decide.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Hashable
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -61,8 +62,7 @@ class ClampedDrawer(Releasing):
         asked = as_numbers(answers)
         found = [self._places(asked[i : i + _CHUNK]) for i in range(0, len(asked), _CHUNK)]
         places, slack = (np.concatenate(column) for column in zip(*found or [_NONE], strict=True))
-        place = cache(self._place)
-        known = {j: place(asked[j]) for j in np.flatnonzero(np.isinf(slack)).tolist()}
+        known = self._known(asked, np.flatnonzero(np.isinf(slack)).tolist())
         stream = entropy.stream()
         released = np.empty(len(asked), dtype=np.int64 if self._mechanism.query.integer else np.float64)
         for begin in range(0, len(asked), _CHUNK):
@@ -71,10 +71,20 @@ class ClampedDrawer(Releasing):
             z = places[part] + coins.astype(np.float64) * _UNIT
             rows = np.floor(z).astype(np.int64)
             for j in np.flatnonzero(np.abs(z - np.rint(z)) <= slack[part]).tolist():
-                k, share = known.get(begin + j) or place(asked[begin + j])
+                k, share = known.get(begin + j) or self._place(asked[begin + j])
                 rows[j] = k + rounded_up(share, int(coins[j]), stream)
             released[part] = self._numbers(self._many(rows, stream))
         return released
+
+    def _known(self, answers: NDArray[Any], wanted: list[int]) -> dict[int, tuple[int, Fraction]]:
+        """The exact places of some answers; those that are alike are read once."""
+        seen: dict[Any, tuple[int, Fraction]] = {}
+        found = {}
+        for j in wanted:
+            # True is equal to 1, but no number; what cannot be compared is no number either.
+            key = (type(answers[j]), answers[j]) if isinstance(answers[j], Hashable) else j
+            found[j] = seen[key] = seen.get(key) or self._place(answers[j])
+        return found
 
     def _place(self, answer: Any) -> tuple[int, Fraction]:
         found: tuple[int, Fraction] = self._mechanism.place(self._mechanism.read(answer))
@@ -85,7 +95,7 @@ class ClampedDrawer(Releasing):
         first, last = self._mechanism.ends
         slab = self._slab(int(stream.words(1)[0]), stream)
         start = k - self._ends[slab] if slab < len(self._ends) - 1 else first - self._mechanism.levels.reach
-        return min(max(start + whole_below(self._sizes[slab], stream), first), last)
+        return int(min(max(start + whole_below(self._sizes[slab], stream), first), last))
 
     def _many(self, rows: Places, stream: WordStream) -> Places:
         """The same for many rows at once."""
@@ -98,7 +108,7 @@ class ClampedDrawer(Releasing):
         even = slabs == len(self._ends) - 1
         starts = np.where(even, first - self._mechanism.levels.reach, rows - np.array(self._ends)[slabs])
         inside = uniform_below(np.array(self._sizes, dtype=np.uint64)[slabs], stream).astype(np.int64)
-        return np.clip(starts + inside, first, last)
+        return np.asarray(np.clip(starts + inside, first, last))
 
     def _slab(self, word: int, stream: WordStream) -> int:
         """The slab of a uniform number that begins with the word: as many sums as it reaches lie before it."""
@@ -195,7 +205,12 @@ class ClampedDrawer(Releasing):
 
         ends = np.array([*map(float, levels.ends), np.inf])
         inside = shares([height - levels.heights[-1] for height in levels.heights[:-1]])
-        return ends, shares([levels.excess(e) for e in levels.ends]), shares([levels.beyond(e) for e in levels.ends]), inside
+        return (
+            ends,
+            shares([levels.excess(e) for e in levels.ends]),
+            shares([levels.beyond(e) for e in levels.ends]),
+            inside,
+        )
 
 
 def rounded_up(share: Fraction, word: int, stream: WordStream) -> int:
@@ -217,9 +232,9 @@ def _(mechanism: Clamped) -> list[str]:
     with precision():
         errors = [f"{float(upper(ball(mechanism.variance_at(x)).sqrt())):.6g} at {show(x)}" for x in shown]
     first, last = mechanism.ends
+    kind = "whole numbers" if mechanism.query.integer else f"multiples of {show(mechanism.step)}"
     return [
         f"Error: root mean square {', '.join(errors)}.",
         "Mean: exactly the true answer, for every answer in the range.",
-        f"Released values are multiples of {show(mechanism.step)} between {show(first * mechanism.step)} and"
-        f" {show(last * mechanism.step)}.",
+        f"Released values are {kind} between {show(first * mechanism.step)} and {show(last * mechanism.step)}.",
     ]

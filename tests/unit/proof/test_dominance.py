@@ -129,7 +129,7 @@ def test_both_answers_occur():
 
 def test_laplace_noise_itself_cannot_beat_laplace_noise():
     found = laplace_condition(point_fold("2/3"), "3/2")
-    assert found.epsilon == found.averaged == (1, 1)
+    assert found.epsilon == found.averaged == (Fraction(1), Fraction(1))
     assert not found.may_help
 
 

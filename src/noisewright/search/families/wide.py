@@ -1,12 +1,14 @@
-"""Clamped noise in levels for answers in bounds, tuned for a utility: near the best unbounded noise in any wide range."""
+"""Clamped noise in levels for answers in bounds: near the best noise without bounds, however wide the range."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from noisewright.mechanisms.clamped import Clamped
+from noisewright.numerics.bisection import first_true, gallop
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import SquaredError
@@ -23,6 +25,7 @@ _FLOOR = 2**40
 _ROUNDS = 60
 _SHRUNK = Fraction(1, 2**44)
 _UNIT = 2**40
+_ROOMS = 8
 
 
 def clamped_noise(query: Bounded, epsilon: Fraction, utility: Any) -> Clamped | None:
@@ -54,6 +57,32 @@ def clamped_noise(query: Bounded, epsilon: Fraction, utility: Any) -> Clamped | 
             return made
         move = Fraction(math.ceil(needed * _UNIT) + 1, _UNIT)
     return None
+
+
+def stretch(made: Clamped) -> Fraction:
+    """How much faster than the answer the place of the noise moves, at most."""
+    return largest_move(made) * made.step / made.query.reach
+
+
+def least_outputs(
+    query: Bounded, epsilon: Fraction, utility: Any, most: Fraction | None = None
+) -> tuple[Fraction, Fraction]:
+    """Output bounds about as near to the inputs as clamped noise can have for this question, alike on both sides.
+
+    With `most` they are those in which its place is stretched by no more than that.
+    Guarantees: clamped noise was made for the bounds that are returned.
+    """
+    low, high = query.inputs
+
+    def outputs(rooms: int) -> tuple[Fraction, Fraction]:
+        room = rooms * query.sensitivity if query.integer else rooms * query.sensitivity / epsilon / _ROOMS
+        return low - room, high + room
+
+    def fits(rooms: int) -> bool:
+        made = clamped_noise(replace(query, outputs=outputs(rooms)), epsilon, utility)
+        return made is not None and (most is None or stretch(made) <= most)
+
+    return outputs(first_true(fits, *gallop(fits, 0, 1)))
 
 
 def _period(move: Fraction, rate: float) -> tuple[int, float]:
