@@ -15,9 +15,11 @@ WRONG = ("fails", "erratum")
 
 
 def claims(folder: Path) -> dict[str, list[dict[str, str]]]:
-    """The claims of each paper, from the folders that `noisewright reproduce all` wrote."""
+    """The claims of each paper that has a folder, as `noisewright reproduce all` wrote it."""
     found = {}
     for name in REPRODUCTIONS:
+        if not (folder / name / "claims.csv").is_file():
+            continue
         with (folder / name / "claims.csv").open(encoding="utf-8", newline="") as file:
             found[name] = list(csv.DictReader(file))
     return found

@@ -33,7 +33,14 @@ def faults(figure: Figure) -> list[str]:
         return ["it is not made by new_figure"]
     figure.draw_without_rendering()
     panels = [axes for axes in figure.axes if axes.axison and not _is_colour_bar(axes)]
-    found = [*_sizes(figure), *_fonts(figure), *_titles(figure, panels), *_legend(figure), *_shared(panels)]
+    found = [
+        *_sizes(figure),
+        *_fonts(figure),
+        *_titles(figure, panels),
+        *_legend(figure),
+        *_shared(panels),
+        *_numbers(panels),
+    ]
     for i, axes in enumerate(panels):
         found += [f"panel {i + 1}: {fault}" for fault in (*_labels(axes), *_lines(axes), *_squeezed(axes))]
     for axes in panels:
@@ -73,14 +80,28 @@ def _titles(figure: Picture, panels: list[Axes]) -> Iterator[str]:
         yield "no title stands above the panels"
     if not above and not any(axes.get_title() for axes in panels):
         yield "it has no title"
-    shown = [axes.title for axes in panels if axes.get_title()]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in shown]
+    shown = [text for axes in panels for text in (axes.title, axes.xaxis.label, axes.yaxis.label)]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in shown if text.get_text() and text.get_visible()]
     for (one, first), (other, second) in combinations(boxes, 2):
         if _overlap(first, second):
-            yield f"the titles {one!r} and {other!r} overlap"
+            yield f"the words {one!r} and {other!r} overlap"
     for text, box in boxes:
-        if box.x0 < -_TOUCHING or box.x1 > figure.bbox.x1 + _TOUCHING:
-            yield f"the title {text!r} is cut off"
+        if min(box.x0, box.y0) < -_TOUCHING or box.x1 > figure.bbox.x1 + _TOUCHING or box.y1 > figure.bbox.y1 + 1:
+            yield f"the words {text!r} are cut off"
+
+
+def _numbers(panels: list[Axes]) -> Iterator[str]:
+    """Numbers beside the axes do not run together."""
+    shown = []
+    for axes in panels:
+        for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
+            for tick in axis.get_major_ticks():
+                text = tick.label1
+                if low <= tick.get_loc() <= high and text.get_text() and text.get_visible():
+                    shown.append((text.get_text(), text.get_window_extent()))
+    for (one, first), (other, second) in combinations(shown, 2):
+        if _overlap(first, second):
+            yield f"the numbers {one!r} and {other!r} run together"
 
 
 def _labels(axes: Axes) -> Iterator[str]:
@@ -122,11 +143,13 @@ def _lines(axes: Axes) -> Iterator[str]:
 
 
 def _squeezed(axes: Axes) -> Iterator[str]:
-    """A linear axis on which nearly everything lies at the bottom should be logarithmic."""
+    """A linear axis on which nearly everything lies at the bottom should be logarithmic; not so a density, whose area
+    is what it shows.
+    """
     values = [np.asarray(line.get_ydata(), dtype=float) for line in _named(axes).values() if isinstance(line, Line2D)]
     joined = np.concatenate(values) if values else np.array([])
     joined = joined[np.isfinite(joined)]
-    if axes.get_yscale() != "linear" or len(joined) < 3 or joined.min() <= 0:
+    if axes.get_yscale() != "linear" or _label(axes, "y") == "density" or len(joined) < 3 or joined.min() <= 0:
         return
     low, high = axes.get_ylim()
     if np.median(joined) - low < _SQUEEZED * (high - low):

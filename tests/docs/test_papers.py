@@ -8,16 +8,20 @@ import re
 import runpy
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from noisewright.lab.registry import REPRODUCTIONS
+from tests.architecture.source import PACKAGE, modules
 from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "papers.md"
 _CODE = re.compile(r"`([^`]+)`")
-_TEST = re.compile(r"tests/[\w/]+\.py(::\w+)*")
-_NAME = re.compile(r"(?:noisewright|nw)(?:\.\w+)+")
+_FILE = re.compile(r"(?<![\w/])(?:noisewright/)?[a-z_]+(?:/\w+)*\.py")
+_TEXT = re.compile(r"\"[^\"]*\"|'[^']*'")
+_DOTTED = re.compile(r"(?:noisewright|nw)(?:\.\w+)+")
+_WORD = re.compile(r"[A-Za-z_]\w{2,}")
 _WRITER = runpy.run_path(str(ROOT / "docs" / "make_papers.py"))
 
 
@@ -40,14 +44,19 @@ def _functions(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def missing_test(reference: str) -> str | None:
-    """What is wrong with a path to a test, or None."""
-    path, _, function = reference.partition("::")
-    if not (ROOT / path).is_file():
-        return f"there is no {path}"
-    if function and function not in _functions(ROOT / path):
-        return f"{path} has no {function}"
-    return None
+def missing_tests(cell: str) -> list[str]:
+    """What is wrong with the tests a cell names; `::name` alone is in the file named before it."""
+    found, path = [], None
+    codes = _CODE.findall(cell)
+    for code in codes:
+        file, *functions = code.split("::")
+        if file:
+            path = ROOT / "tests" / file.removeprefix("tests/")
+        if path is None or not path.is_file():
+            found.append(f"there is no test {code}")
+        elif functions and "::".join(functions) not in _functions(path):
+            found.append(f"{path.name} has no {'::'.join(functions)}")
+    return found if codes else ["it names no test"]
 
 
 def missing_name(dotted: str) -> str | None:
@@ -55,7 +64,7 @@ def missing_name(dotted: str) -> str | None:
     parts = ["noisewright", *dotted.split(".")[1:]]
     for cut in range(len(parts), 0, -1):
         try:
-            thing = importlib.import_module(".".join(parts[:cut]))
+            thing: Any = importlib.import_module(".".join(parts[:cut]))
         except ModuleNotFoundError:
             continue
         for part in parts[cut:]:
@@ -66,14 +75,43 @@ def missing_name(dotted: str) -> str | None:
     return f"{dotted}: no such module"
 
 
+@cache
+def _defined() -> frozenset[str]:
+    """Every name the package gives to anything: modules, classes, functions, fields, arguments, commands and texts."""
+    found = {"reproduce", "noisewright", "tests"}
+    for path in modules():
+        found |= {path.stem, path.parent.name}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                found.add(node.name)
+            elif isinstance(node, ast.arg):
+                found.add(node.arg)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 40:
+                found |= set(_WORD.findall(node.value))
+    return frozenset(found)
+
+
+def missing_names(cell: str) -> list[str]:
+    """What is wrong with the files and names of the package that a cell names."""
+    found = []
+    for code in _CODE.findall(cell):
+        dotted = _DOTTED.findall(code)
+        found += [fault for fault in map(missing_name, dotted) if fault]
+        files = [] if dotted else _FILE.findall(code)
+        found += [f"there is no {f}" for f in files if not (ROOT / f).is_file() and not any(PACKAGE.rglob(f))]
+        words = _WORD.findall(_FILE.sub("", _TEXT.sub("", code))) if not dotted else []
+        found += [f"nothing is called {word}" for word in words if word not in _defined()]
+    return found
+
+
 def faults(row: str) -> list[str]:
-    """What is wrong with a row of a table."""
-    codes = _CODE.findall(row)
-    tests = [match[0] for code in codes for match in _TEST.finditer(code)]
-    names = [match[0] for code in codes for match in _NAME.finditer(_TEST.sub("", code))]
-    found = [fault for fault in (*map(missing_test, tests), *map(missing_name, names)) if fault]
-    if not tests:
-        found.append("it names no test")
+    """What is wrong with a row of a table: item, words, where it is, the test that runs it."""
+    cells = [cell.strip() for cell in row.strip().strip("|").replace("\\|", "¦").split("|")]
+    found = [*missing_names(cells[-2]), *missing_tests(cells[-1])]
+    if not cells[-2]:
+        found.append("it does not say where it is")
     if "lab only" in row.lower():
         found.append("it is in the lab only")
     return found
@@ -84,23 +122,25 @@ def test_every_row_names_tests_and_code_that_exist():
 
 
 @pytest.mark.parametrize(
-    ("row", "fault"),
+    ("where", "test", "fault"),
     [
-        ("| Theorem 1 | `noisewright.design` | `tests/docs/test_papers.py` |", None),
-        (
-            "| Theorem 1 | `nw.PureDP` | `tests/docs/test_papers.py::test_a_wrong_row_is_noticed` |",
-            None,
-        ),
-        ("| Theorem 1 | `noisewright.design` | |", "it names no test"),
-        ("| Theorem 1 | `noisewright.devise` | `tests/docs/test_papers.py` |", "devise is not there"),
-        ("| Theorem 1 | `noisewright.lab.nothing.f` | `tests/docs/test_papers.py` |", "nothing is not there"),
-        ("| Theorem 1 | `noisewright.design` | `tests/docs/test_paper.py` |", "there is no tests/docs/test_paper.py"),
-        ("| Theorem 1 | `noisewright.design` | `tests/docs/test_papers.py::test_none` |", "has no test_none"),
-        ("| Theorem 1 | lab only | `tests/docs/test_papers.py` |", "it is in the lab only"),
+        ("`noisewright.design`", "`docs/test_papers.py`", None),
+        ("`nw.PureDP`, `PureDP(epsilon)`", "`tests/docs/test_papers.py`, `::test_a_wrong_row_is_noticed`", None),
+        ("`proof/metric.py: certify`", "`docs/test_papers.py::test_a_wrong_row_is_noticed`", None),
+        ("`noisewright.design`", "", "it names no test"),
+        ("", "`docs/test_papers.py`", "it does not say where it is"),
+        ("`noisewright.devise`", "`docs/test_papers.py`", "devise is not there"),
+        ("`noisewright.lab.nothing.f`", "`docs/test_papers.py`", "nothing is not there"),
+        ("`proof/metrical.py`", "`docs/test_papers.py`", "there is no proof/metrical.py"),
+        ("`LaplaceOfTheMoon(1)`", "`docs/test_papers.py`", "nothing is called LaplaceOfTheMoon"),
+        ("`PureDP`", "`docs/test_paper.py`", "there is no test docs/test_paper.py"),
+        ("`PureDP`", "`docs/test_papers.py::test_none`", "test_papers.py has no test_none"),
+        ("`PureDP`", "`docs/test_papers.py`, `::test_none`", "test_papers.py has no test_none"),
+        ("lab only", "`docs/test_papers.py`", "it is in the lab only"),
     ],
 )
-def test_a_wrong_row_is_noticed(row: str, fault: str | None):
-    found = faults(row)
+def test_a_wrong_row_is_noticed(where: str, test: str, fault: str | None):
+    found = faults(f"| Theorem 1 | what it says | {where} | {test} |")
     assert found == [] if fault is None else any(fault in each for each in found), found
 
 
@@ -117,6 +157,8 @@ def test_the_verdicts_of_a_run_are_written_into_the_page(tmp_path: Path):
     assert _WRITER["with_verdicts"](written, _WRITER["claims"](tmp_path)) == written
 
 
-def test_the_page_has_the_verdicts_of_every_paper():
+def test_the_page_has_verdicts_of_papers_that_exist():
     part = PAGE.read_text(encoding="utf-8").partition(_WRITER["BEGIN"])[2].partition(_WRITER["END"])[0]
-    assert all(f"| `{name}` |" in part for name in REPRODUCTIONS)
+    names = re.findall(r"^\| `([\w-]+)` \|", part, re.M)
+    assert names
+    assert set(names) <= set(REPRODUCTIONS)

@@ -86,7 +86,7 @@ def test_the_question_is_the_one_that_was_typed(
 
 def test_the_picture_shows_the_numbers_of_the_table(cli: Cli, monkeypatch: pytest.MonkeyPatch):
     drawn = []
-    monkeypatch.setattr("noisewright.search.report.plots.save", lambda figure, path: drawn.append(figure))
+    monkeypatch.setattr("noisewright.drawing.style.save", lambda figure, path: drawn.append(figure))
     assert_succeeded(cli(*SWEEP, "--epsilons", "4,1/2,1", "--plot", "sweep.png"))
     (axes,) = drawn[0].axes
     columns = zip(*(_values(epsilon, nw.SquaredError()) for epsilon in ("1/2", "1", "4")), strict=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 """Rows of a table that are shown; the file beside the page has all."""
-_TITLE = "Five papers, reproduced"
+_TITLE = "The papers, reproduced"
 
 
 def page(results: Mapping[str, Reproduction], folder: Path) -> str:

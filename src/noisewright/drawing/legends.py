@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.collections import Collection
+from matplotlib.collections import Collection as Shapes
 from matplotlib.container import Container, ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -54,7 +55,7 @@ def one_legend(figure: Figure, size: float) -> None:
             list(handles.values()),
             list(handles),
             loc="outside lower center",
-            ncols=_columns(list(handles)),
+            ncols=-(-len(handles) // legend_rows(handles)),
             fontsize=size,
             frameon=False,
         )
@@ -97,11 +98,11 @@ def _dress(artist: Any, i: int) -> None:
         artist.set_edgecolor(COLOURS[i])
         if artist.get_fill():
             artist.set_facecolor(COLOURS[i])
-    elif isinstance(artist, Collection):
+    elif isinstance(artist, Shapes):
         artist.set_color(COLOURS[i])
     elif isinstance(artist, Container):
         for part in artist.get_children():
-            if isinstance(part, Patch | Collection):
+            if isinstance(part, Patch | Shapes):
                 _dress(part, i)
             elif isinstance(part, Line2D):
                 part.set_color(COLOURS[i])
@@ -109,9 +110,8 @@ def _dress(artist: Any, i: int) -> None:
             artist.lines[0].set_marker(MARKS[i])
 
 
-def _columns(names: list[str]) -> int:
-    """As many as stand beside each other without leaving the picture."""
-    widest = max(map(len, names)) + 6
+def legend_rows(names: Collection[str]) -> int:
+    """In how many rows so many names stand below a picture without leaving it."""
+    widest = max(map(len, names), default=0) + 6
     most = max(1, min(len(names), _LETTERS_IN_A_ROW // widest))
-    rows = -(-len(names) // most)
-    return -(-len(names) // rows)
+    return -(-len(names) // most)

@@ -16,6 +16,7 @@ from cycler import cycler
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.ticker import LogFormatter, LogLocator, NullFormatter, StrMethodFormatter
 
 from noisewright.drawing.legends import COLOURS, MARKS, one_legend
 from noisewright.drawing.words import described, title_of
@@ -29,6 +30,9 @@ WIDTH = 10.0
 LEAST_HEIGHT, MOST_HEIGHT = 2.4, 16.0
 DOTS_PER_INCH = 120
 SCREEN_DOTS_PER_INCH = 100
+_LINE = 0.24
+_DECADES_IN_NUMBERS = 300.0
+"""Up to this ratio of its ends a logarithmic axis shows 0.2, 0.5, 1 instead of powers of ten."""
 
 _T = TypeVar("_T")
 _LOOK: Any = {
@@ -94,13 +98,16 @@ def new_figure(width: float, height: float) -> Picture:
     return figure
 
 
-def grid(count: int, *, most_columns: int = 4, height: float = 2.7, share: str = "all") -> tuple[Picture, list[Any]]:
+def grid(
+    count: int, *, most_columns: int = 4, height: float = 2.7, share: str = "all", legend: int = 1
+) -> tuple[Picture, list[Any]]:
     """A picture with `count` panels, row by row, and their axes; what is shared is labelled at the outer edge alone.
 
-    `share` says which panels have the same axes: "all", "rows" (x everywhere, y along a row) or "none".
+    `legend` is how many rows of names there will be below them. `share` says which panels have the same axes: "all",
+    "rows" (x everywhere, y along a row) or "none".
     """
     rows, columns = shape_of(count, most_columns)
-    figure = new_figure(WIDTH, height * rows + 0.8)
+    figure = new_figure(WIDTH, height * rows + 0.6 + _LINE * legend)
     x, y = {"all": ("all", "all"), "rows": ("all", "row"), "none": ("none", "none")}[share]
     axes = np.ravel(figure.subplots(rows, columns, squeeze=False, sharex=x, sharey=y))
     for left_over in axes[count:]:
@@ -126,11 +133,21 @@ def finished(figure: Figure) -> Figure:
     figure.suptitle(figure.get_suptitle(), fontsize=TITLE_SIZE)
     for axes in figure.axes:
         axes.title.set_fontsize(SIZE)
+        for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+            if axis.get_scale() == "log" and 0 < low < high < _DECADES_IN_NUMBERS * low and _has_powers(axis):
+                axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+                axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+                axis.set_minor_formatter(NullFormatter())
     for text in figure.findobj(Text):
         text.set_fontfamily(FONT)
         if text.get_fontsize() not in (SIZE - 1, SIZE, TITLE_SIZE):
             text.set_fontsize(SIZE - 1)
     return figure
+
+
+def _has_powers(axis: Any) -> bool:
+    """Whether the numbers beside an axis are still matplotlib's powers of ten."""
+    return isinstance(axis.get_major_formatter(), LogFormatter)
 
 
 def save(figure: Figure, path: str | Path | None) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 _MOST_NAMES = 8
-_LETTERS = 105
+_LETTERS = 112
 _MOST_LINES = 3
 
 

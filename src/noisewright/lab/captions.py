@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_NUMBERS = re.compile(r"\d+")
 _COUNTED = re.compile(r"\b(Figure|Fig\.|Table)s?\s+((?:\d+(?:\s*(?:,|and|to|–|-)\s*(?=\d))?)+)", re.IGNORECASE)
 
 CAPTIONS: dict[str, dict[int, str]] = {
@@ -72,7 +71,7 @@ def numbers_in(path: Path, kind: str) -> tuple[int, ...]:
     """The numbers of the figures ("figure") or tables ("table") that a file is about, by its name; () if of none."""
     if not path.stem.startswith(kind):
         return ()
-    return tuple(int(digits) for digits in _NUMBERS.findall(path.stem))
+    return tuple(int(word) for word in path.stem.split("-") if word.isdigit())
 
 
 def numbers_of(where: str, kind: str) -> set[int]:

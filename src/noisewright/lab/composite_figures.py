@@ -21,7 +21,6 @@ _FIGURES = {7: ("Maximum", "Variance", "Mode"), 11: ("Minimum", "Mean")}
 _FIRST = ("Laplace", "truncated Laplace", "Gaussian", "A1B1", "A2B1", "A3B1", DESIGNED)
 _SECOND = ("discrete Laplace", "A1B2", "A2B2", "A3B2", DESIGNED)
 _LARGEST_EPSILON = 3
-_TINY = 1e-9
 
 
 def shown_for(query: str) -> tuple[str, ...]:
@@ -80,6 +79,7 @@ def _boxes(
             _box(axis, [(e, found) for e, found in drawn if found is not None], float(question.answer))
             axis.set_title(wrapped(name, len(names)))
             axis.set_xlabel("epsilon")
+        row[0].set_ylim(bottom=0)
         row[0].set_ylabel(f"accuracy loss of a count of {int(question.answer):,}\n({question.column.name})")
     tables = ", ".join(question.column.name for question in questions)
     figure.suptitle(wrapped(f"Error of a count of rows over the count, by mechanism: {tables}"))
@@ -91,9 +91,11 @@ def _box(axis: object, drawn: list[tuple[Fraction, Errors]], answer: float) -> N
     from matplotlib.axes import Axes
 
     assert isinstance(axis, Axes)
-    axis.set_yscale("log")
+    # Errors of about one person and less, among them none at all, lie on a linear piece at the bottom.
+    axis.set_yscale("symlog", linthresh=10 ** math.ceil(-math.log10(max(answer, 1.0))))
     if not drawn:
+        axis.set_xticks([])
         axis.text(0.5, 0.5, "refused", ha="center", va="center", transform=axis.transAxes)
         return
-    boxes = [np.maximum(np.abs(found.values) / answer, _TINY) for _, found in drawn]
+    boxes = [np.abs(found.values) / answer for _, found in drawn]
     styled(axis.boxplot, boxes, tick_labels=[f"{float(e):g}" for e, _ in drawn], sym=".")

@@ -13,8 +13,10 @@ from noisewright.drawing.words import wrapped
 from noisewright.numerics.arrays import Floats
 
 _STRATEGIES = ("Strategy 1", "Strategy 2", "Strategy 3", "convex")
-_FACTOR = "improvement factor (times less noise)"
+_FACTOR = "times less noise"
 _QUERIES = "random queries"
+_WIDE = 5
+"""A longest factor so many times the middle one would squeeze the others on a linear axis."""
 
 
 def strategy_picture(path: Path, points: Floats, single: Floats, tables: dict[str, list[Any]]) -> Path:
@@ -37,14 +39,14 @@ def strategy_picture(path: Path, points: Floats, single: Floats, tables: dict[st
 def city_picture(path: Path, found: list[Any]) -> Path:
     """Figure 3: a map, and improvement factors on the data as they are and with close places left out."""
     figure = new_figure(WIDTH, 4.4)
-    axes = figure.subplots(1, 1 + len(found), width_ratios=[3, *(2 for _ in found)])
+    axes = figure.subplots(1, 1 + len(found))
     places = found[0][0]
     shown = axes[0].scatter(*places.points.T, s=6, c=places.elevation, cmap="viridis")
     figure.colorbar(shown, ax=axes[0], label="elevation (m)", location="bottom", aspect=40)
-    axes[0].set(title=wrapped(places.source, 2), xlabel="longitude (degrees)", ylabel="latitude (degrees)")
+    axes[0].set(title=wrapped(places.source, 3), xlabel="longitude (degrees)", ylabel="latitude (degrees)")
     for place, (variant, spread, elevation, closest) in zip(axes[1:], found, strict=True):
-        title = f"{len(variant.points)} places, closest {closest:.2g}°; elevation gains {elevation:.4g}"
-        _histogram(place, spread, wrapped(title, 4))
+        title = f"{len(variant.points)} places, closest {closest:.2g}° apart; mean elevation: {elevation:.4g} times"
+        _histogram(place, spread, wrapped(title, 3))
     _same_axes(axes[1:])
     figure.suptitle("Metric privacy on a map: noise saved in random queries against ordinary Laplace noise")
     return _saved(figure, path)
@@ -73,21 +75,33 @@ def factor_picture(path: Path, rows: list[dict[str, Any]]) -> Path:
                 factor = row["plain"] / row[name]
             if np.isfinite(factor).all():
                 spreads[name, row["T"]] = factor
-    bins = np.linspace(1, max((float(v.max()) for v in spreads.values()), default=2.0), 41)
+    bins = np.geomspace(1, max((float(v.max()) for v in spreads.values()), default=2.0), 41)
     for place, name in zip(axes, ("hard", "smooth"), strict=True):
         for row in rows:
             if (name, row["T"]) in spreads:
                 place.hist(spreads[name, row["T"]], bins=bins, histtype="step", linewidth=1.6, label=f"T = {row['T']}")
         place.set(title=f"{name} threshold", xlabel=_FACTOR, ylabel=_QUERIES)
+        _by_ratio(place)
     _same_axes(axes)
     figure.suptitle("Noise saved under Blowfish policies with a threshold, by query")
     return _saved(figure, path)
 
 
 def _histogram(axes: Any, values: Floats, title: str) -> None:
-    axes.hist(values, bins=40, color=COLOURS[0])
+    wide = float(values.max()) > _WIDE * float(np.median(values))
+    axes.hist(values, bins=np.geomspace(values.min(), values.max(), 41) if wide else 40, color=COLOURS[0])
+    if wide:
+        _by_ratio(axes)
     axes.axvline(values.mean(), color="black", linewidth=1)
     axes.set(title=f"{title}\n(line: mean {values.mean():.3g})", xlabel=_FACTOR, ylabel=_QUERIES)
+
+
+def _by_ratio(axes: Any) -> None:
+    """A logarithmic axis with plain numbers."""
+    axes.set_xscale("log")
+    axes.set_xticks([n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n < axes.get_xlim()[1] * 1.01])
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
 
 
 def _same_axes(axes: Any) -> None:

@@ -11,7 +11,9 @@ from noisewright.drawing.style import finished, grid, save, styled
 from noisewright.lab.pictures import write_table
 
 Curves = Mapping[str, Sequence[float]]
-_INSET = (0.52, 0.34, 0.45, 0.27)
+_INSETS = ((0.55, 0.32, 0.42, 0.22), (0.52, 0.1, 0.45, 0.27), (0.08, 0.62, 0.4, 0.25), (0.55, 0.62, 0.4, 0.25))
+"""Places for the inset, of which the first free one is taken."""
+_LEFT, _BELOW, _RIGHT, _ABOVE = 0.04, 0.07, 0.02, 0.08
 _NEAR = 5
 
 
@@ -57,10 +59,23 @@ def _apart(curves: Curves) -> list[Curves]:
 
 def _enlarged(axis: Any, places: Sequence[float], curves: Curves) -> None:
     """The beginning of the curves, where they cross, in the colours of the legend."""
-    inner = styled(axis.inset_axes, _INSET)
+    place = next((box for box in _INSETS if _is_free(axis, box)), None)
+    if place is None:
+        return
+    inner = styled(axis.inset_axes, place)
     near = [i for i, x in enumerate(places) if x <= _NEAR]
     for line in axis.get_lines():
         curve = curves[line.get_label()]
         look = {"color": line.get_color(), "marker": line.get_marker()}
         inner.plot([places[i] for i in near], [curve[i] for i in near], **look)
     inner.set(title=f"K up to {_NEAR}", xticks=[places[i] for i in near])
+
+
+def _is_free(axis: Any, box: tuple[float, float, float, float]) -> bool:
+    """Whether no line passes a box of the axes, its numbers and title included."""
+    from matplotlib.transforms import Bbox
+
+    x, y, width, height = box
+    whole = Bbox.from_extents(x - _LEFT, y - _BELOW, x + width + _RIGHT, y + height + _ABOVE)
+    paths = (line.get_path().transformed(axis.transData - axis.transAxes) for line in axis.get_lines())
+    return not any(path.intersects_bbox(whole, filled=False) for path in paths)

@@ -60,17 +60,29 @@ def reproduce(out: Path, step: Advance, sizes: Sizes | None = None) -> Reproduct
     step("figure 3: usefulness")
     pairs = [(d, w) for d in (0.5, 1.0) for w in (0.1, 0.4, 0.6, 0.9)]
     panels = [usefulness_panel(d, w, epsilons) for d, w in pairs]
-    found.files += write_panels(out, "figure-3", panels, "epsilon", "P(|error| <= within)")
+    found.files += write_panels(
+        out, "figure-3", panels, "epsilon", "P(|error| <= within)", log="x", title="How often errors are within a limit"
+    )
     step("figure 4: l1 and l2")
     panels = [error_panel(p, d, epsilons) for p in (1, 2) for d in (0.1, 0.5, 1.0, 1.5)]
-    found.files += write_panels(out, "figure-4", panels, "epsilon", "error", log="xy")
+    found.files += write_panels(
+        out,
+        "figure-4",
+        panels,
+        "epsilon",
+        "error",
+        log="xy",
+        title="Mean absolute (l1) and root mean squared (l2) error",
+    )
     step("figures 5 and 6: divergences")
     points = np.geomspace(0.3, 12, chosen.divergence_points)
     _divergences(out, found, motion_histogram(counts), points, chosen.sensitivities)
     step("figure 7: Renyi differential privacy")
     orders = np.geomspace(1.25, 20, chosen.orders)
     panels = [renyi_panel(e, orders) for e in chosen.renyi_epsilons]
-    found.files += write_panels(out, "figure-7", panels, "order", "Renyi divergence")
+    found.files += write_panels(
+        out, "figure-7", panels, "order", "Renyi divergence (nats)", log="xy", title="Renyi divergences at one epsilon"
+    )
     step("figure 8: degree sequence")
     sequence = _degree_figure(out, found, epsilons)
     step("figure 9: classification")
@@ -78,7 +90,9 @@ def reproduce(out: Path, step: Advance, sizes: Sizes | None = None) -> Reproduct
     step("figure 11: usefulness over the error bound")
     widths = np.round(np.linspace(0.05, 2, chosen.points), 3)
     panels = [usefulness_over_within(e, widths) for e in (0.5, 1.0, 3.0, 6.0)]
-    found.files += write_panels(out, "figure-11", panels, "within", "P(|error| <= within)")
+    found.files += write_panels(
+        out, "figure-11", panels, "within", "P(|error| <= within)", title="How often the error is within a limit"
+    )
     says = "significantly better usefulness than with Laplace and staircase noise"
     found.claims.append(_judged("Appendix E, Figure 11", says, panels, larger=True))
     step("motion sensors")
@@ -120,10 +134,26 @@ def _divergences(
 ) -> None:
     metric = KullbackLeibler(prior)
     divergences = [divergence_panel(metric, d, epsilons) for d in sensitivities]
-    found.files += write_panels(out, "figure-5", divergences, "epsilon", "mean KL divergence", log="xy")
+    found.files += write_panels(
+        out,
+        "figure-5",
+        divergences,
+        "epsilon",
+        "mean KL divergence (nats)",
+        log="xy",
+        title="Kullback-Leibler divergence between a histogram and its release",
+    )
     orders = ((Renyi(prior, order), d) for order in ("0.5", 2) for d in sensitivities[1:3] or sensitivities)
     panels = [divergence_panel(renyi, d, epsilons) for renyi, d in orders]
-    found.files += write_panels(out, "figure-6", panels, "epsilon", "mean Renyi divergence", log="xy")
+    found.files += write_panels(
+        out,
+        "figure-6",
+        panels,
+        "epsilon",
+        "mean Renyi divergence (nats)",
+        log="xy",
+        title="Renyi divergence between a histogram and its release",
+    )
     says = "a smaller divergence between histogram and release than with Laplace and staircase noise"
     found.claims.append(_judged("Section 5.2.3, Figures 5 and 6", says, [*divergences, *panels], larger=False))
 
@@ -136,7 +166,9 @@ def _degree_figure(out: Path, found: Reproduction, epsilons: np.ndarray) -> Floa
     for power in (1, 2):
         panel = error_panel(power, 1.0, epsilons / 2)
         panels.append(Panel(f"Mallows({power}), {len(sequence)} nodes", list(epsilons), panel.curves))
-    found.files += write_panels(out, "figure-8", panels, "epsilon", "Mallows distance", log="xy")
+    found.files += write_panels(
+        out, "figure-8", panels, "epsilon", "Mallows distance", log="xy", title="Degrees of a graph and their release"
+    )
     says = "a smaller Mallows distance than with Laplace and staircase noise"
     found.claims.append(_judged("Section 5.4, Figure 8", says, panels, larger=False))
     rows = []
@@ -146,7 +178,7 @@ def _degree_figure(out: Path, found: Reproduction, epsilons: np.ndarray) -> Floa
             noise = candidate.certified.draw(len(sequence))
             rows.append([epsilon, candidate.name, candidate.value, float(np.mean(np.abs(noise)))])
     header = ["epsilon", "noise", "expected Mallows(1)", "measured Mallows(1)"]
-    found.files.append(write_table(out / "figure-8-measured.csv", header, rows))
+    found.files.append(write_table(out / "figure-08-measured.csv", header, rows))
     return sequence
 
 
@@ -177,5 +209,13 @@ def _classification(out: Path, found: Reproduction, sizes: Sizes) -> Claim:
         return Claim(where, says, reason, "not reproducible")
     panels, sources, verdict, text = classify(sizes.classifier_runs, sizes.kdd_rows, sizes.classifier_epsilons)
     found.data += sources
-    found.files += write_panels(out, "figure-9", panels, "epsilon", "score", log="x")
+    found.files += write_panels(
+        out,
+        "figure-9",
+        panels,
+        "epsilon",
+        "score on the test set",
+        log="x",
+        title="Naive Bayes with each kind of noise",
+    )
     return Claim(where, says, text, verdict)

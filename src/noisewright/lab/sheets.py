@@ -6,8 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 from noisewright.lab.pictures import write_table as write_table
+
+_LETTERS_HIGH = 26
+"""What stands beside a panel of usual height in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +40,25 @@ def write_panels(
     share: str = "rows",
 ) -> list[Path]:
     """A picture of all panels and a CSV file of all their numbers, named by the figure's number in two digits."""
-    from noisewright.drawing.style import grid, save
+    from noisewright.drawing.legends import legend_rows
+    from noisewright.drawing.style import grid, save, shape_of
     from noisewright.drawing.words import wrapped
 
     stem = re.sub(r"figure-(\d)(?!\d)", r"figure-0\1", name)
-    figure, axes = grid(len(panels), share=share)
-    columns = min(4, len(panels))
+    names = {label for panel in panels for label in panel.curves}
+    figure, axes = grid(len(panels), share=share, legend=legend_rows(names))
+    columns = shape_of(len(panels), 4)[1]
     rows: list[Sequence[object]] = []
     for panel, axis in zip(panels, axes, strict=True):
         for label, values in panel.curves.items():
             axis.plot(panel.x, values, label=label)
             rows += [[panel.title, label, x, value] for x, value in zip(panel.x, values, strict=True)]
         axis.set_title(wrapped(panel.title, columns))
-        axis.set(xlabel=x_label, ylabel=y_label)
+        axis.set(xlabel=x_label, ylabel=fill(y_label, _LETTERS_HIGH))
         axis.set(xscale="log" if "x" in log else "linear", yscale="log" if "y" in log else "linear")
+        if "x" not in log:
+            # Numbers of panels that stand close beside each other would run together.
+            axis.locator_params(axis="x", nbins=4 if columns > 2 else 8)
         if share != "none":
             axis.label_outer()
     figure.suptitle(wrapped(title or f"{y_label} against {x_label}"))

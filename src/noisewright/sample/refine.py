@@ -34,7 +34,8 @@ class Inverter:
 
     def _evaluate(self, k: int, bits: int) -> tuple[int, int]:
         value = self._law.cdf(k, BALLS) if k < 0 else 1 - self._law.sf(k, BALLS)
-        return floor_scaled(value, bits), ceil_scaled(value, bits)
+        # A ball around a chance of zero reaches below it, and no chance does: a table holds no negative word.
+        return max(floor_scaled(value, bits), 0), ceil_scaled(value, bits)
 
     def draw(self, stream: WordStream, *, above: int | None = None, at_most: int | None = None) -> int:
         """One draw, between the bounds that are known; see `invert`."""

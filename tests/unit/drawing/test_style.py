@@ -84,6 +84,7 @@ SPOILED: dict[str, tuple[Callable[[Picture, list[Any]], Any], str]] = {
     "no y label": (lambda f, a: [axis.set_ylabel("") for axis in a], "y axis has no label"),
     "no title": (lambda f, a: f.suptitle(""), "no title"),
     "long titles": (lambda f, a: [axis.set_title("w" * 80) for axis in a], "overlap"),
+    "cut off": (lambda f, a: a[1].set_title("w" * 90), "are cut off"),
     "too many lines": (_too_many, "too many to tell apart"),
     "same look": (lambda f, a: a[0].get_lines()[1].set_marker(MARKS[0]), "look alike"),
     "no mark": (lambda f, a: a[0].get_lines()[1].set_marker(""), "no mark"),
@@ -95,6 +96,7 @@ SPOILED: dict[str, tuple[Callable[[Picture, list[Any]], Any], str]] = {
     "flat": (lambda f, a: f.set_size_inches(WIDTH, 2), "2.0 inches high"),
     "small print": (lambda f, a: a[0].set_title("first", fontsize=5), "has size 5.0"),
     "other font": (lambda f, a: a[0].set_title("first", fontfamily="monospace", fontsize=10), "is in ['monospace']"),
+    "crowded": (lambda f, a: a[0].set_xticks([1, 1.01], ["one", "another"]), "run together"),
     "squeezed": (lambda f, a: a[0].get_lines()[0].set_ydata([1, 1, 900]) or a[0].set_ylim(0.9, 900), "squeezes"),
 }
 

@@ -30,7 +30,13 @@ def test_the_place_of_a_claim(where: str, figures: set[int], tables: set[int]):
 
 @pytest.mark.parametrize(
     ("name", "figures"),
-    [("figure-07.png", (7,)), ("figure-07-absolute.png", (7,)), ("figure-04-and-05.csv", (4, 5)), ("errors.csv", ())],
+    [
+        ("figure-07.png", (7,)),
+        ("figure-07-absolute.png", (7,)),
+        ("figure-04-and-05.csv", (4, 5)),
+        ("figure-07-l1.png", (7,)),
+        ("errors.csv", ()),
+    ],
 )
 def test_the_name_of_a_file(name: str, figures: tuple[int, ...]):
     assert numbers_in(Path(name), "figure") == figures

@@ -125,7 +125,7 @@ def test_degrees_are_released_with_half_of_epsilon(tmp_path: Path, monkeypatch: 
     with (tmp_path / "figure-08.csv").open(encoding="utf-8", newline="") as file:
         rows = [r for r in csv.DictReader(file) if r["curve"] == "Laplace" and r["panel"].startswith("Mallows(1)")]
     assert {float(r["epsilon"]): float(r["Mallows distance"]) for r in rows} == pytest.approx({1.0: 2.0, 4.0: 0.5})
-    with (tmp_path / "figure-8-measured.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "figure-08-measured.csv").open(encoding="utf-8", newline="") as file:
         measured = {(r["epsilon"], r["noise"]): float(r["expected Mallows(1)"]) for r in csv.DictReader(file)}
     assert measured["1", "Laplace"] == pytest.approx(2.0, rel=1e-3)
     assert measured["10", "Laplace"] == pytest.approx(0.2, rel=1e-3)

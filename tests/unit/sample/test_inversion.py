@@ -32,10 +32,10 @@ TOP = 2**64 - 1
 class Rational:
     """A lopsided law of the whole numbers -3 … 4, with sevenths and elevenths that no number of bits holds."""
 
-    weights = (5, 1, 0, 17, 2, 40, 3, 9)
+    weights: tuple[int, ...] = (5, 1, 0, 17, 2, 40, 3, 9)
     first = -3
     total = sum(weights)
-    below = (0, *accumulate(weights))
+    below: tuple[int, ...] = (0, *accumulate(weights))
 
     def share(self, k: int) -> Fraction:
         """P(K <= k)."""
@@ -96,6 +96,25 @@ def test_a_table_of_any_extent_gives_the_value_that_the_words_stand_for(first: i
     for words in boundary_words():
         drawn = table.draw(1, Replay(words), offset=offset)
         assert drawn.tolist() == [expected(words) + offset]
+
+
+class FromOne(Rational):
+    """Never zero or less, in balls that cannot tell a chance of none from a tiny negative one."""
+
+    weights = (0, 0, 0, 0, 3, 4)
+
+    def sf(self, k: int, field: Field) -> object:
+        return field.real(1 - self.share(k)) * (field.real(Fraction(1, 3)) * 3)
+
+    total = sum(weights)
+    below = (0, *accumulate(weights))
+
+
+def test_a_chance_of_none_in_a_ball_that_reaches_below_it_makes_a_table():
+    table = CdfTable(FromOne(), 0, 2)
+    half = round(2**64 * Fraction(3, 7))
+    drawn = table.draw(4, Replay([5, half - 2, half + 2, TOP - 5]))
+    assert drawn.tolist() == [1, 1, 2, 2]
 
 
 def test_many_draws_through_a_table_keep_their_places():

@@ -191,7 +191,7 @@ def test_a_report_is_drawn_as_pictures_of_errors_and_rows(query: nw.Workload, tm
     report = nw.design(query, privacy=nw.ZeroConcentratedDP(1), utility=nw.SquaredError())
     figure = report.plot(tmp_path / "report.png")
     assert (tmp_path / "report.png").stat().st_size > 5000
-    titles = [axes.get_title() for axes in figure.axes]
+    titles = [" ".join(axes.get_title().split()) for axes in figure.axes]
     assert any("error of each question" in title for title in titles)
     assert "rows that are measured, over their noise" in titles
     if query.size == 6 and query == W.ranges(6):

@@ -182,7 +182,7 @@ def _workload(report: Report) -> Figure:
     errors, rows, values = figure.subplots(1, 3, gridspec_kw={"width_ratios": [3, 3, 2]})
     _errors(report, errors)
     _rows(report, rows)
-    _ranking(report, values, 3)
+    _ranking(report, values, 4)
     return figure
 
 
