@@ -57,9 +57,13 @@ def main() -> None:
         wards = nw.keys("ward", range(given.groups))
         questions = [nw.count(by=wards), nw.ask.sum("cost", bounds=(0, 10_000), step="0.01", by=wards)]
         plain = f"SELECT ward, count(*), sum(cost) FROM '{path}' GROUP BY ward"
-        print(f"plain GROUP BY group            {seconds(lambda: duckdb.execute(plain).fetchall(), given.times):8.2f} s")
+        print(
+            f"plain GROUP BY group            {seconds(lambda: duckdb.execute(plain).fetchall(), given.times):8.2f} s"
+        )
         pairs = f"SELECT count(*) FROM (SELECT id, ward, count(*), sum(cost) FROM '{path}' GROUP BY id, ward)"
-        print(f"plain GROUP BY person, group    {seconds(lambda: duckdb.execute(pairs).fetchall(), given.times):8.2f} s")
+        print(
+            f"plain GROUP BY person, group    {seconds(lambda: duckdb.execute(pairs).fetchall(), given.times):8.2f} s"
+        )
         one = nw.Dataset(path, "id", one_row_per_person=True)
         layout = layout_of(questions, one.limits)
         print(f"one row per person (declared)   {seconds(lambda: one._aggregate(layout, 1), given.times):8.2f} s")

@@ -18,11 +18,13 @@ from noisewright.problem.numbers import show
 def verify(file: SavedFile) -> None:
     """Prove again what a saved mechanism, report or plan claims; one that was edited or claims too much is refused."""
     from noisewright.accounting.saved import FORMAT as PLAN
+    from noisewright.release.plan import FORMAT as RELEASE
     from noisewright.sample.certified import read_file
     from noisewright.search.report.report import FORMAT as REPORT
 
     data = read_file(file)
-    lines = {REPORT: _verified_report, PLAN: _verified_plan}.get(str(data.get("format")), _verified_mechanism)(data)
+    known = {REPORT: _verified_report, PLAN: _verified_plan, RELEASE: _verified_release}
+    lines = known.get(str(data.get("format")), _verified_mechanism)(data)
     width = max(len(name) for name, _ in lines) + 2
     say("\n".join(f"{name + ':':<{width}}{text}" for name, text in lines))
 
@@ -72,6 +74,21 @@ def _verified_plan(data: Mapping[str, Any]) -> list[tuple[str, str]]:
             for delta, epsilon in data["claims"]
         ),
         ("Digest", data["digest"]),
+    ]
+
+
+def _verified_release(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from noisewright.release.plan import Plan
+
+    plan = Plan.from_dict(data)
+    name, limits = plan.about["name"], plan.limits
+    most = f"{limits.rows_per_group} rows in a group, {limits.groups_per_person} groups of a table"
+    return [
+        ("Proven", f"{plan.privacy}, for all answers together"),
+        ("Table", f"{name}, persons by {plan.about['unit']}"),
+        ("People", "one row each, as declared" if limits.one_row_per_person else f"at most {most}"),
+        *((f"{i}", str(question)) for i, question in enumerate(plan.questions, 1)),
+        ("Digest", str(data["digest"])),
     ]
 
 
