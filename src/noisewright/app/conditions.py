@@ -1,7 +1,8 @@
 """Conditions on a row, written as text: `age >= 18`, `ward != "C"`, `sex in ["f", "m"]`, `height is not null`.
 
 A column, a comparison and a value as TOML writes it; there is nothing else, so that every condition looks at one
-row and is defined for every value. Several conditions of a list must all hold.
+row and is defined for every value. Several conditions of a list must all hold; a row without a value, which NaN counts
+as, meets none but `is null`.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ class Condition:
 
         require_column(table, self.column)
         held = table[self.column]
-        if self.sign == "null":
-            return held.isnull()
-        if self.sign == "not null":
-            return held.notnull()
+        # NaN is a missing value like NULL; engines order it in their own ways.
+        known = held.notnull() & ~held.isnan() if held.type().is_floating() else held.notnull()
+        if self.value is None:
+            return known if self.sign == "not null" else ~known
         values = self.value if isinstance(self.value, list) else [self.value]
         if not all(_fits(held.type(), one) for one in values):
             raise InvalidTableError(
@@ -64,7 +65,7 @@ class Condition:
                 " with numbers and text with text, and say under types how the text of a CSV file is read.",
                 column=self.column,
             )
-        return _SIGNS[self.sign](held, self.value)
+        return known & _SIGNS[self.sign](held, self.value)
 
 
 def condition(text: str) -> Condition:

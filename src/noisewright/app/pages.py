@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noisewright.app.output import page
 from noisewright.app.pictures import MOST_DRAWN, known_of, svg_of

@@ -63,9 +63,11 @@ def _panel(axes: Any, question: str, columns: Columns, rows: list[int]) -> None:
     values, lows, highs = ([columns[name][i] for i in rows] for name in ("value", "low", "high"))
     below = [value - low for value, low in zip(values, lows, strict=True)]
     beyond = [high - value for value, high in zip(values, highs, strict=True)]
-    axes.errorbar(values, places, xerr=(below, beyond), fmt="o", color="#1b6ca8", ecolor="#8fb8d8", capsize=3)
+    axes.errorbar(
+        values, places, xerr=(below, beyond), fmt="o", markersize=4, color="#1b6ca8", ecolor="#8fb8d8", capsize=3
+    )
     # Names of groups are plain text, whatever signs they hold.
     axes.set_yticks(places, labels, parse_math=False)
-    axes.invert_yaxis()
+    axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlabel(shown_key(question), parse_math=False)
     axes.grid(visible=True, axis="x", alpha=0.3)

@@ -220,10 +220,8 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None) 
         ended = EndedError(REFUSED, f"the release failed. {_told(plan, before)}")
     except Exception as error:  # noqa: BLE001 -- its text might repeat a value
         by_hand = isinstance(error, RuntimeError) and "interrupted" in str(error)  # what DuckDB makes of Ctrl-C
-        code, what = (
-            (INTERRUPTED, "interrupted") if by_hand else (REFUSED, f"the engine failed: {type(error).__name__}")
-        )
-        ended = EndedError(code, f"{what}. {_told(plan, before)}")
+        what = "interrupted" if by_hand else f"the engine failed ({type(error).__name__})"
+        ended = EndedError(INTERRUPTED if by_hand else REFUSED, f"{what}. {_told(plan, before)}")
     raise ended
 
 
