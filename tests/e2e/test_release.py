@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from noisewright.app.specs import read_spec
 from noisewright.lab.data import dataset
 from noisewright.ledger.ledger import Ledger
-from tests.docs.pages import ROOT
+from tests.docs.pages import ROOT, blocks
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 from tests.e2e.spec_files import VISITS, write
 
@@ -226,6 +227,20 @@ def test_the_clinic_of_the_demonstration_is_the_same_each_time(tmp_path: Path, c
     (tmp_path / "visits.toml").write_text((ROOT / "examples" / "visits.toml").read_text(encoding="utf-8"))
     assert_succeeded(cli("release", "visits.toml", "--plot", "answers.png"))
     assert (tmp_path / "answers.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_readme_opens_with_the_spec_of_the_demonstration(tmp_path: Path):
+    (block,) = [one for one in blocks((ROOT / "README.md").read_text(encoding="utf-8")) if one.language == "toml"]
+    (tmp_path / "visits.toml").write_text(block.text, encoding="utf-8")
+    printed, shipped = read_spec(tmp_path / "visits.toml"), read_spec(ROOT / "examples" / "visits.toml")
+    assert (printed.questions, printed.plan, printed.conditions) == (
+        shipped.questions,
+        shipped.plan,
+        shipped.conditions,
+    )
+    places = ("source", "ledger")
+    for name in (set(printed.dataset) | set(shipped.dataset)) - set(places):
+        assert printed.dataset[name] == shipped.dataset[name], name
 
 
 def test_adult_by_education(tmp_path: Path, cli: Cli):
