@@ -1,78 +1,30 @@
-"""Seconds for the true numbers of a plan over a Parquet file, beside the plain aggregate in the same engine.
-
-    python benchmarks/tables.py --rows 10000000 --persons 2000000 --groups 1000
-
-Count and sum of each group: once with one row per person declared, once with every person limited to 3 rows in a
-group and 3 groups. Plain: the same GROUP BY in DuckDB, and GROUP BY person and group. Peak memory is that of this
-process after the limited run.
-"""
+"""Tables for people, in a terminal and on a page."""
 
 from __future__ import annotations
 
-import argparse
-import resource
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import duckdb
+Table = list[list[str]]
 
-import noisewright as nw
-from noisewright.release.layout import layout_of
-
-
-def seconds(work: Callable[[], Any], times: int = 3) -> float:
-    """The least of a few runs."""
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - start)
-    return min(found)
+_HERE = Path(__file__).parent
+_PAGE = _HERE.parent / "docs" / "benchmarks.md"
+_MARK = "<!-- written by benchmarks/run: everything below this line -->"
 
 
-def made(folder: Path, rows: int, persons: int, groups: int) -> Path:
-    """A table of visits."""
-    path = folder / "visits.parquet"
-    duckdb.execute(
-        f"""COPY (SELECT (hash(i) % {persons})::BIGINT AS id, (hash(i * 7 + 1) % {groups})::BIGINT AS ward,
-        (hash(i * 11 + 3) % 1000000) / 100.0::DOUBLE AS cost FROM range({rows}) r(i))
-        TO '{path}' (FORMAT parquet)"""
-    )
-    return path
+def as_markdown(rows: Table) -> str:
+    """The rows, the first of which is the head, in columns of even width."""
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    return "\n".join(lines)
 
 
-def main() -> None:
-    """Print one line for each way."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--persons", type=int, default=2_000_000)
-    parser.add_argument("--groups", type=int, default=1000)
-    parser.add_argument("--times", type=int, default=3)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        path = made(Path(folder), given.rows, given.persons, given.groups)
-        wards = nw.keys("ward", range(given.groups))
-        questions = [nw.count(by=wards), nw.ask.sum("cost", bounds=(0, 10_000), step="0.01", by=wards)]
-        plain = f"SELECT ward, count(*), sum(cost) FROM '{path}' GROUP BY ward"
-        print(
-            f"plain GROUP BY group            {seconds(lambda: duckdb.execute(plain).fetchall(), given.times):8.2f} s"
-        )
-        pairs = f"SELECT count(*) FROM (SELECT id, ward, count(*), sum(cost) FROM '{path}' GROUP BY id, ward)"
-        print(
-            f"plain GROUP BY person, group    {seconds(lambda: duckdb.execute(pairs).fetchall(), given.times):8.2f} s"
-        )
-        one = nw.Dataset(path, "id", one_row_per_person=True)
-        layout = layout_of(questions, one.limits)
-        print(f"one row per person (declared)   {seconds(lambda: one._aggregate(layout, 1), given.times):8.2f} s")
-        many = nw.Dataset(path, "id", rows_per_group=3, groups_per_person=3)
-        layout = layout_of(questions, many.limits)
-        print(f"limited to 3 rows and 3 groups  {seconds(lambda: many._aggregate(layout, 1), given.times):8.2f} s")
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(f"peak memory                     {peak:8.2f} GiB")
-
-
-if __name__ == "__main__":
-    main()
+def write(parts: list[str]) -> None:
+    """Write results.md, and the same below the mark in the page of the documentation."""
+    text = "\n\n".join(parts) + "\n"
+    (_HERE / "results.md").write_text(f"# Results of benchmarks/run\n\n{text}", encoding="utf-8")
+    head, mark, _ = _PAGE.read_text(encoding="utf-8").partition(_MARK)
+    if not mark:
+        raise SystemExit(f"{_PAGE.name} has lost the line that says where the results go: {_MARK}")
+    _PAGE.write_text(f"{head}{mark}\n\n{text}", encoding="utf-8")

@@ -17,10 +17,16 @@ from noisewright.laws.bumps import FLAT
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.linear import Block
 from noisewright.mechanisms.registry import mechanism_from_dict, renewed
-from noisewright.problem.metrics import Attributes, Scaled, Sum
+from noisewright.problem.attributes import Attributes
+from noisewright.problem.metrics import Scaled, Sum
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record
 from noisewright.problem.workload import Listed, Part, Regular
+from noisewright.release import numbers, questions
+from noisewright.release.groupings import Bins, Grouping
+from noisewright.release.keys import Keys
+from noisewright.release.layout import Limits
+from noisewright.release.ranges import Range
 
 CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"
 HALF, THIRD, TENTH = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
@@ -35,7 +41,27 @@ COMPOSITE = nw.mechanisms.Composite(BOUNDED, nw.laws.Tent(HALF), FLAT, HALF, (0,
 ROWS = nw.mechanisms.Rows(BOUNDED, uniform_grid(Fraction(0), Fraction(1), 2), (-1, 2), [[3, 1], [2, 2], [1, 3]])
 UNIVERSE = [("a", 1), ("b", 2), ("c", 1)]
 
+KEYS = Keys(["ward", "day"], [("A", date(2020, 2, 3)), ("B", date(2021, 5, 6))])
+AGES = Range((3, 120), HALF)
+VALUED = {"column": "age", "range": AGES, "by": KEYS, "name": "ages"}
+
 EXAMPLES: dict[type, dict[str, Any]] = {
+    Keys: {"columns": ["ward", "sick"], "rows": [("A", True), ("B", False)]},
+    Range: {"bounds": (3, 120), "step": HALF},
+    Bins: {"column": "age", "edges": [0, HALF, 3]},
+    Grouping: {"keys": KEYS, "bins": Bins("age", [0, 1])},
+    Limits: {"rows_per_group": 2, "groups_per_person": 3, "one_row_per_person": False},
+    numbers.Rows: {},
+    numbers.Persons: {},
+    numbers.Present: {"column": "age"},
+    numbers.Total: {"column": "age", "range": AGES, "centred": True},
+    numbers.Squares: {"column": "age", "range": AGES},
+    questions.Count: {"by": KEYS, "name": "visits"},
+    questions.PersonCount: {"by": KEYS, "name": "people"},
+    questions.Sum: {**VALUED, "centred": True},
+    questions.Mean: VALUED,
+    questions.Variance: VALUED,
+    questions.BinCount: {"bins": Bins("age", [0, HALF, 3]), "by": KEYS, "name": "ages"},
     Noise: {"law": nw.laws.Laplace(2), "sensitivity": 3},
     Pair: {"epsilon": 2, "delta": TENTH},
     nw.PureDP: {"epsilon": 2},

@@ -20,4 +20,7 @@ from noisewright.problem.errors import (
     UncertifiedError as UncertifiedError,
     UnreachableTargetError as UnreachableTargetError,
 )
-from noisewright.problem.remarks import UnevenNumbersWarning as UnevenNumbersWarning
+from noisewright.problem.remarks import (
+    UnevenNumbersWarning as UnevenNumbersWarning,
+    UnkeptBudgetWarning as UnkeptBudgetWarning,
+)

@@ -1,4 +1,6 @@
 from noisewright.numerics.distances import group_budget as group_budget
+from noisewright.problem.attributes import PerAttribute as PerAttribute, PerValue as PerValue
+from noisewright.problem.budgets import INFINITE as INFINITE
 from noisewright.problem.geometry import (
     Dates as Dates,
     Euclidean as Euclidean,
@@ -11,7 +13,5 @@ from noisewright.problem.geometry import (
 from noisewright.problem.metrics import (
     Hamming as Hamming,
     Matrix as Matrix,
-    PerAttribute as PerAttribute,
-    PerValue as PerValue,
     WithAbsent as WithAbsent,
 )

@@ -126,3 +126,8 @@ def test_budgets_of_every_kind_can_be_made(cli: Cli, tmp_path: Path, words: tupl
     assert data["budget"] == requirement
     assert data["neighbours"] == "replace"
     assert json.loads(json.dumps(data["head"]))["count"] == 1
+
+
+def test_a_terminal_of_no_width_is_no_trouble(cli: Cli, ledger: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "many")
+    assert_succeeded(cli("ledger", "show", "clinic.ledger"))

@@ -10,14 +10,16 @@ import pytest
 import noisewright as nw
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
+W = "infinite"
 QUERIES = [[0, 0, 1, 3], [12, 18, 240, 260]]
 POINTS = [[0, 0], [1, 0], [9, 8], [10, 8]]
+INFINITE: list[list[Any]] = [[0, 1, W, W], [1, 0, W, W], [W, W, 0, 3], [W, W, 3, 0]]
 DISTANCES = [[0, 1, 2, 4], [1, 0, 1, 3], [2, 1, 0, 2], [4, 3, 2, 0]]
 
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
-    for name, rows in {"q": QUERIES, "p": POINTS, "d": DISTANCES, "x": [[5, 6, 7, 80]]}.items():
+    for name, rows in {"q": QUERIES, "p": POINTS, "d": DISTANCES, "i": INFINITE, "x": [[5, 6, 7, 80]]}.items():
         text = "".join(",".join(map(str, row)) + "\n" for row in rows)
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     return tmp_path
@@ -37,8 +39,10 @@ def _designed(cli: Cli, *words: str) -> dict[str, Any]:
         (("--points", "p.csv", "--scale", "2/7"), nw.metrics.Euclidean(POINTS, "2/7")),
         (("--distances", "d.csv"), nw.metrics.Matrix(DISTANCES)),
         (("--epsilon", "2/7"), nw.metrics.Hamming(4, "2/7")),
+        (("--points", "p.csv", "--reach", "3/2", "--epsilon", "2/7"), nw.metrics.Threshold(POINTS, "3/2", "2/7")),
+        (("--distances", "i.csv"), nw.metrics.Matrix(INFINITE)),
     ],
-    ids=["points", "scale", "distances", "epsilon"],
+    ids=["points", "scale", "distances", "epsilon", "reach", "infinite"],
 )
 def test_the_budget_of_every_pair_is_what_was_typed(
     cli: Cli,
@@ -53,6 +57,33 @@ def test_the_budget_of_every_pair_is_what_was_typed(
     for candidate in data["candidates"]:
         assert candidate["certified"]["certificate"]["requirement"] == promise
     assert nw.Certified.load(tables / "kept.json").to_dict() == data["candidates"][0]["certified"]
+
+
+@pytest.mark.parametrize(
+    ("words", "utility"),
+    [
+        ((), {"kind": "squared-error"}),
+        (("--utility", "largest-error"), {"kind": "largest-error"}),
+        (("--utility", "error-quantile", "--confidence", "0.9"), {"kind": "error-quantile", "confidence": "9/10"}),
+    ],
+)
+def test_what_counts_as_good_is_what_was_typed(cli: Cli, tables: Path, words: tuple[str, ...], utility: dict[str, str]):
+    assert _designed(cli, "--epsilon", "1", *words)["utility"] == utility
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--reach", "1", "--epsilon", "1"), "--reach goes with --points and --epsilon"),
+        (("--reach", "1", "--points", "p.csv"), "--reach goes with --points and --epsilon"),
+        (("--points", "p.csv", "--reach", "1", "--epsilon", "1", "--scale", "2"), "--reach goes with"),
+        (("--epsilon", "1", "--confidence", "0.9"), "--confidence does not fit"),
+        (("--epsilon", "1", "--utility", "error-quantile"), "needs --confidence"),
+        (("--epsilon", "1", "--utility", "usefulness"), "for linear questions give one of"),
+    ],
+)
+def test_options_that_do_not_fit_together_are_refused(cli: Cli, tables: Path, words: tuple[str, ...], message: str):
+    assert_failed(cli("linear", "--queries", "q.csv", *words), 2, message)
 
 
 def test_the_number_of_people_is_part_of_the_question(cli: Cli, tables: Path):

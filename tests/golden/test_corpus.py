@@ -159,7 +159,7 @@ def test_a_saved_mechanism_still_draws_its_noise_or_says_that_it_has_none(path: 
 WITHOUT_NOISE = {
     *("rows", "composite", "blend", "truncated"),
     *("ranged", "minkowski-exponential", "random-exponential", "permute-and-flip"),
-    *("metric-exponential", "metric-smalldb", "metric-mwem"),
+    *("metric-exponential", "metric-smalldb", "metric-mwem", "metric-choice"),
 }
 """Kinds of mechanism whose law depends on the answer, so that nothing can be drawn without one."""
 

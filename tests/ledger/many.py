@@ -23,6 +23,7 @@ def forked(task: Callable[[], Any], patience: int = 250) -> tuple[int, int]:
     os.close(read)
     code = 1
     try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # not one that waits until a library returns
         signal.alarm(patience)
         with os.fdopen(write, "w") as out:
             json.dump(task(), out)

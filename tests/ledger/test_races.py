@@ -164,3 +164,42 @@ def test_without_the_lock_the_race_fails(url: str, monkeypatch: pytest.MonkeyPat
     codes = [outcome(*one)[0] for one in [forked(task) for task in tasks]]
     assert any(codes), "nobody noticed that charges are not serialised"
     assert "LedgerError" in capfd.readouterr().err
+
+
+def _mixed(url: str, seed: int, steps: int) -> Callable[[], list[Any]]:
+    """Charges to the whole and to sub-budgets, answers, raises and closings, in any order."""
+    costs = {epsilon: menu.laplace(epsilon) for epsilon in ("0.01", "0.02", "0.05")}
+
+    def task() -> list[Any]:
+        ledger, chosen, granted = nw.Ledger.open(url), random.Random(seed), []
+        accounts = [ledger, *(ledger.sub(name) for name in ("ann", "bob", "carl"))]
+        for i in range(steps):
+            account, epsilon = chosen.choice(accounts), chosen.choice(list(costs))
+            kind = chosen.choices(["charge", "raise", "close"], [20, 2, 1 if account.name == "carl" else 0])[0]
+            with suppress(nw.errors.BudgetExceeded, nw.errors.InvalidInputError, nw.errors.LedgerError):
+                if kind == "raise":
+                    account.raise_budget(nw.PureDP(account.budget.epsilon + Fraction(1, 50)), reason="more")
+                elif kind == "close":
+                    account.close_budget(reason="left")
+                else:
+                    with account.charge(costs[epsilon], reason=f"{seed}/{i}") as charge:
+                        granted.append([charge.place, account.name, epsilon])
+                        charge.answered(i)
+        return granted
+
+    return task
+
+
+def test_sub_budgets_that_are_raised_and_closed_race_under_one_total(url: str):
+    ledger = nw.Ledger.create(url, budget=nw.PureDP("0.3"))
+    for name in ("ann", "bob", "carl"):
+        ledger.sub(name, budget=nw.PureDP("0.1"))
+    found = [each for result in together([_mixed(url, seed, 15) for seed in range(3)]) for each in result]
+    assert len({place for place, _, _ in found}) == len(found)
+    spent = {name: sum((Fraction(e) for _, a, e in found if a == name), Fraction(0)) for name in ("ann", "bob", "carl")}
+    for name, amount in spent.items():
+        assert ledger.sub(name).spent == amount <= ledger.sub(name).budget.epsilon
+    assert ledger.spent == sum((Fraction(e) for _, _, e in found), Fraction(0)) <= ledger.budget.epsilon
+    closed = [row["place"] for row in ledger.rows() if row["event"] == "close"]
+    assert all(place < closed[0] for place, name, _ in found if name == "carl" and closed)
+    assert ledger.verify().charges == len(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import ibis
+import ibis.expr.operations as ops
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -136,6 +137,7 @@ TRICKS = {
     "an intersection": lambda v, b, p: v.select("u").intersect(b.select("u")),
     "SQL text": lambda v, b, p: v.sql("SELECT * FROM visits LIMIT 3"),
     "a function of one's own": lambda v, b, p: v.mutate(z=own_function(v.i)),
+    "a bare summary": lambda v, b, p: ops.Project(v.op(), {"u": v.u.op(), "z": v.i.max().op()}).to_expr(),
     "a power": lambda v, b, p: v.mutate(z=v.f**v.f),
     "a table nobody declared": lambda v, b, p: v.join(ibis.memtable({"s": ["x"]}), "s"),
     "dates compared with text": lambda v, b, p: v.filter(v.t.cast("date") == v.t.cast("date")).filter(v.d == v.ts),

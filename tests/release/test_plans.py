@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
+from noisewright.app.saved import verify
 from noisewright.problem.records import digest
-from noisewright.release.dataset import UnkeptBudgetWarning
 from noisewright.release.design import charge_of, designed
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.layout import Limits, layout_of
@@ -116,12 +117,16 @@ def test_answers_come_in_the_frame_of_the_caller(tmp_path: Path, source: Any, ki
     assert len(found) == 3 + 3 + 1 + 1
 
 
-def test_a_plan_is_saved_proven_again_and_bound_to_its_dataset(tmp_path: Path):
+def test_a_plan_is_saved_proven_again_and_bound_to_its_dataset(tmp_path: Path, capsys):
     data = dataset(tmp_path)
     plan = data.plan(*QUESTIONS, privacy=nw.PureDP(1), weights={"count": "1/2"})
     plan.save(tmp_path / "plan.json")
     found = nw.Plan.load(tmp_path / "plan.json")
     assert found.to_dict() == plan.to_dict()
+    verify(tmp_path / "plan.json")
+    printed = capsys.readouterr().out
+    assert "pure differential privacy, epsilon = 1 for all answers together" in printed
+    assert "2 rows in a group, 2 groups of a table" in printed
     with pytest.raises(nw.errors.InvalidInputError, match="released by its dataset"):
         found.release()
     assert data.load_plan(tmp_path / "plan.json").key == plan.key
@@ -152,6 +157,22 @@ def test_an_edited_plan_is_refused_even_with_a_new_seal(tmp_path: Path):
     fewer = {**content, "blocks": content["blocks"][:1]}
     with pytest.raises(nw.errors.MechanismFileError, match="do not answer each table"):
         nw.Plan.from_dict(_sealed(fewer))
+
+
+def test_a_plan_put_together_by_hand_is_not_released(tmp_path: Path):
+    data = dataset(tmp_path)
+    plan = data.plan(*QUESTIONS, privacy=nw.PureDP(1))
+    tight = dataset(tmp_path, rows_per_group=1, groups_per_person=1).plan(*QUESTIONS, privacy=nw.PureDP(1))
+    for wrong in (
+        replace(plan, blocks=tight.blocks),
+        replace(plan, privacy=nw.PureDP("1/2")),
+        replace(tight, dataset=data),
+        replace(plan, layout=tight.layout, blocks=tight.blocks),
+    ):
+        with pytest.raises((nw.errors.MechanismFileError, nw.errors.UncertifiedError)):
+            wrong.release()
+    assert data.ledger is not None
+    assert data.ledger.spent == 0
 
 
 def test_a_plan_says_what_it_will_do(tmp_path: Path):
@@ -251,14 +272,25 @@ def test_what_fails_after_the_charge_says_that_it_is_spent(tmp_path: Path, monke
 
 
 def test_a_budget_without_a_ledger_warns():
-    with pytest.warns(UnkeptBudgetWarning, match="the next process begins anew"):
+    with pytest.warns(nw.errors.UnkeptBudgetWarning, match="the next process begins anew"):
         data = nw.Dataset(frame(), "id", name="x", budget=nw.PureDP(1))
     assert data.plan(nw.count(), privacy=nw.PureDP(1)).release()["charge"].tolist() == [1]
 
 
 @pytest.mark.statistical
 def test_half_widths_cover_as_often_as_they_say():
-    """Of 3,000 releases; a false alarm is a chance of 1e-6 on each side (five standard errors)."""
+    """Of 1,000 releases; a false alarm is a chance of 1e-6 on each side (five standard errors)."""
+    check_coverage(1000)
+
+
+@pytest.mark.soak
+@pytest.mark.statistical
+def test_half_widths_cover_ten_thousand_times():
+    """The same of 10,000 releases."""
+    check_coverage(10_000)
+
+
+def check_coverage(times: int) -> None:
     questions = [nw.count(by=WARDS), nw.mean("age", bounds=(0, 120)), nw.ask.variance("age", bounds=(0, 120))]
     data = nw.Dataset(frame(2000), "id", name="x", rows_per_group=30, groups_per_person=3)
     plan = data.plan(*questions, privacy=nw.ZeroConcentratedDP(2))
@@ -266,7 +298,6 @@ def test_half_widths_cover_as_often_as_they_say():
     reaches = reaches_of(plan)
     exact = columns(plan, true, 0, reaches)
     inside = np.zeros(5)
-    times = 3000
     for _ in range(times):
         found = columns(plan, drawn(plan.blocks, plan.layout, true), 0, reaches)
         ends = zip(found["low"], exact["value"], found["high"], strict=True)

@@ -16,7 +16,7 @@ from tests.release import reference
 from tests.release.tables import KEYS, arrow, hostile
 
 BOUNDS = {"f": (0, 120), "t": (-10, 100), "w": (-5, 119), "b": (0, 1)}
-STEPS = {"f": "0.1", "t": "1/3", "w": 7, "b": 1}
+STEPS: dict[str, Any] = {"f": "0.1", "t": "1/3", "w": 7, "b": 1}
 EDGES = [Fraction(0), Fraction("0.05"), Fraction("0.15"), Fraction(100, 3), Fraction(120)]
 LISTED = nw.keys("k", KEYS[:8])
 BOTH = nw.keys({"k": ["A", "a", "ß"], "b": [True, False]})
@@ -37,7 +37,7 @@ SALT = 0x123456789ABCDEF
 def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False) -> list[int]:
     found: list[int] = []
     for table in layout.tables:
-        columns = [(n, *_kind(n)) for n in table.numbers if not isinstance(n, Rows | Persons)]
+        columns: list[Any] = [(n, *_kind(n)) for n in table.numbers if not isinstance(n, Rows | Persons)]
         listed = []
         for row in rows:
             group = _group(row, table.grouping)
@@ -120,3 +120,12 @@ def test_an_empty_table_gives_zeros():
     data = nw.Dataset(arrow([]), "id", name="x")
     layout = layout_of(QUESTIONS, data.limits)
     assert data._aggregate(layout, SALT) == [0] * layout.dimension
+
+
+def test_equal_hashes_are_ordered_by_content(monkeypatch):
+    table = hostile(600, 12, 6)
+    data = nw.Dataset(arrow(table), "id", name="x", rows_per_group=2, groups_per_person=2)
+    layout = layout_of(QUESTIONS[6:9], data.limits)
+    monkeypatch.setattr("noisewright.release.limiting.mixed", lambda salt, words: np.zeros(len(words[0]), np.uint64))
+    monkeypatch.setattr(reference, "mixed", lambda salt, words: 0)
+    assert data._aggregate(layout, SALT) == by_hand(table, layout)

@@ -7,6 +7,7 @@ on answers, and nothing that is left unused comes back. What may be chosen later
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -63,8 +64,7 @@ class Composition(Unchanging):
         object.__setattr__(self, "groups", groups)
         told = tuple(Part(thing.label, times, thing.profile().rule, name_of(thing)) for thing, times in parts)
         found = grids or tuple(chosen(self.leaves(), depth) for depth in DEPTHS)
-        named = [[part.digest, part.times] for part in told]
-        name = digest({"parts": named, "groups": groups, "neighbours": neighbours})
+        name = plan_digest([(part.digest, part.times) for part in told], groups, neighbours)
         certificate = PlanCertificate(
             MAKER, parts=told, groups=groups, neighbours=neighbours, grids=found, rule=RULE, plan=name
         )
@@ -266,6 +266,11 @@ class Composition(Unchanging):
         from noisewright.accounting.saved import load_plan
 
         return load_plan(path)
+
+
+def plan_digest(named: Sequence[tuple[str, int]], groups: int | None, neighbours: str) -> str:
+    """The digest of a plan: what is composed, by the digest of each part, how often, and for whom."""
+    return digest({"parts": [list(part) for part in named], "groups": groups, "neighbours": neighbours})
 
 
 def name_of(thing: Any) -> str:

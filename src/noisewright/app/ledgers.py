@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json as json_text
-import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -191,7 +190,7 @@ def _rich(ledger: Ledger) -> str:
         table.add_column(name, justify="right" if name in ("row", "brings") else "left", overflow="fold")
     for row in rows[-_SHOWN:]:
         table.add_row(*(Text(cell) for cell in row))
-    width = int(os.environ.get("COLUMNS", "0")) or shutil.get_terminal_size((100, 24)).columns
+    width = shutil.get_terminal_size((100, 24)).columns
     page = io.StringIO()
     console = Console(file=page, width=max(width, 60), color_system=None, markup=False, highlight=False)
     for line in summary(ledger):

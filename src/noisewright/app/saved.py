@@ -81,14 +81,20 @@ def _verified_release(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     from noisewright.release.plan import Plan
 
     plan = Plan.from_dict(data)
-    name, limits = plan.about["name"], plan.limits
-    most = f"{limits.rows_per_group} rows in a group, {limits.groups_per_person} groups of a table"
+    limits = plan.limits
+    one = "one row, declared by the owner"
     return [
-        ("Proven", f"{plan.privacy}, for all answers together"),
-        ("Table", f"{name}, persons by {plan.about['unit']}"),
-        ("People", "one row each, as declared" if limits.one_row_per_person else f"at most {most}"),
-        *((f"{i}", str(question)) for i, question in enumerate(plan.questions, 1)),
-        ("Digest", str(data["digest"])),
+        ("Proven", f"{plan.privacy} for all answers together"),
+        ("Table", f"{plan.about['name']}, all rows with one value of {plan.about['unit']} are one person"),
+        (
+            "Limits",
+            one
+            if limits.one_row_per_person
+            else f"{limits.rows_per_group} rows in a group, {limits.groups_per_person} groups of a table",
+        ),
+        *(("Answers", str(question)) for question in plan.questions),
+        *(("Noise", f"{block.name} (rule {block.certified.certificate.rule})") for block in plan.blocks),
+        ("Digest", data["digest"]),
     ]
 
 

@@ -21,7 +21,7 @@ from noisewright.app.conditions import Condition, condition
 from noisewright.app.output import read_text
 from noisewright.problem.errors import InvalidInputError, InvalidTableError, NoisewrightError
 from noisewright.problem.privacy import REQUIREMENTS
-from noisewright.problem.utilities import UTILITIES
+from noisewright.problem.utility import UTILITIES
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
 from noisewright.release.questions import QUESTIONS

@@ -9,7 +9,9 @@ import numpy as np
 
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.choice import RandomExponential
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.metric_choice import MetricChoice
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.distances import check_metric
 from noisewright.problem.errors import InvalidMechanismError, InvalidPrivacyError
@@ -32,12 +34,14 @@ def metric_private(mechanism: Any, privacy: MetricPrivacy, query: Linear | None 
 
     `mechanism` is one of noisewright's, bare or certified, for ordinary or metric privacy; `query` is
     the linear question where the mechanism does not know it (a mechanism for one number). With the
-    Hamming metric the result is the ordinary mechanism.
+    Hamming metric the result is the ordinary mechanism. A choice by scores of one's own keeps what moves them.
     """
     kind = mechanism.mechanism if isinstance(mechanism, Certified) else mechanism
     asked = query if query is not None else getattr(kind, "query", None)
     if not isinstance(privacy, MetricPrivacy):
         raise InvalidPrivacyError(f"privacy is {privacy!r}; give MetricPrivacy(metric).", privacy=privacy)
+    if isinstance(kind, RandomExponential | MetricChoice):
+        return exponential_mechanism(kind.query, privacy, moves=getattr(kind, "moves", None))
     if not isinstance(asked, Linear):
         raise InvalidMechanismError("this mechanism does not know the universe; give the linear question as `query`.")
     check(asked, privacy, SquaredError())

@@ -7,6 +7,7 @@
 - state: what the last row says: totals, budgets, what is closed
 - chain: rows, their digests, the head
 - stores, sqlite, postgres: the store interface and the two stores
+- files, forks: the head file and names of files; no fork while a file is open
 - checking: the whole chain verified
 - words, pictures: what the remainder buys, tables, the burn-down
 - marks: the points between validation and answer that a crash is tried at

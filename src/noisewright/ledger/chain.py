@@ -69,10 +69,14 @@ class Row:
         """What the row says; LedgerDamagedError unless text, digest, place and account belong together."""
         if not isinstance(self.body, str) or digest_of(self.body) != self.digest:
             raise damaged(self.place, "its content does not fit its digest")
-        data: dict[str, Any] = json.loads(self.body)
-        if data["place"] != self.place:
-            raise damaged(self.place, f"it was written as row {data['place']}")
-        if column(data["account"]) != self.account:
+        try:
+            data: dict[str, Any] = json.loads(self.body)
+            place, account = data["place"], column(data["account"])
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            raise damaged(self.place, f"it cannot be read ({type(error).__name__})") from None
+        if place != self.place:
+            raise damaged(self.place, f"it was written as row {place!r:.40}")
+        if account != self.account:
             raise damaged(self.place, "it was written for another account")
         return data
 
@@ -85,8 +89,7 @@ def column(account: str) -> str:
 def damaged(place: object, why: str) -> LedgerDamagedError:
     """The error that names a row."""
     return LedgerDamagedError(
-        f"row {place} of the ledger is damaged: {why}. Nothing was charged; restore the ledger from a copy"
-        " whose head is"
-        " known, and count what was released since as spent.",
+        f"row {place} of the ledger is damaged: {why}. Nothing was written; restore the ledger from a copy whose head"
+        " is known, and count what was released since as spent.",
         row=place,
     )

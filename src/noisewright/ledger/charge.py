@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from fractions import Fraction
@@ -11,7 +12,7 @@ from typing import Any
 from noisewright.ledger.chain import canonical, digest_of
 from noisewright.problem.errors import LedgerError
 
-Note = Callable[[int, str, Mapping[str, Any]], None]
+Note = Callable[["Charge", str, Mapping[str, Any]], None]
 _LONGEST_ANSWER = 1 << 20
 
 
@@ -19,14 +20,15 @@ class Charge:
     """What was charged: `place` is its row in the ledger, `digest` the row's digest, `label` what it was for.
 
     Guarantees: the charge was durable before this object existed; it stays if the body of a `with` raises or the
-    process ends. There are no refunds.
+    process ends. There are no refunds. One answer or failure is written beside it, whichever comes first from
+    whatever copy of it in whatever process.
     """
 
-    __slots__ = ("_note", "_noted", "digest", "label", "place", "rules")
+    __slots__ = ("_note", "_noted", "_process", "digest", "label", "place", "rules")
 
     def __init__(self, place: int, digest: str, label: str, rules: tuple[str, ...], note: Note) -> None:
         self.place, self.digest, self.label, self.rules = place, digest, label, rules
-        self._note, self._noted = note, False
+        self._note, self._noted, self._process = note, False, os.getpid()
 
     def __repr__(self) -> str:
         return f"Charge(place={self.place}, label={self.label!r}, rules={self.rules!r})"
@@ -37,7 +39,8 @@ class Charge:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None and not self._noted:
+        # How a forked child leaves the body says nothing about what its parent does there.
+        if kind is not None and not self._noted and self._process == os.getpid():
             # What the body raised is what the caller must see; only its kind is written, its words may be private.
             with suppress(LedgerError):
                 self._write("failure", {"failure": kind.__name__})
@@ -49,7 +52,7 @@ class Charge:
         self._write("answer", {"answer": plain_answer(answer)})
 
     def _write(self, event: str, content: Mapping[str, Any]) -> None:
-        self._note(self.place, event, content)
+        self._note(self, event, content)
         self._noted = True
 
 

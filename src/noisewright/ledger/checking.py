@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from noisewright.ledger.chain import NOTHING, Head, Row, damaged
-from noisewright.ledger.deciding import raised_state
+from noisewright.ledger.costed import DECLARED
+from noisewright.ledger.deciding import raised_state, require_divisible, require_raisable
 from noisewright.ledger.reading import Account
 from noisewright.ledger.rules import require_sound
 from noisewright.ledger.state import Budget, State, read
@@ -32,7 +33,7 @@ def verified(store: Store, exported: Head | None = None) -> Verified:
     were rolled back together shows only against an exported head.
     """
     store.integrity()
-    replay = _Replay(exported)
+    replay = _Replay(None if exported is None else Head.from_dict(exported.to_dict()))
     for row in every_row(store):
         replay.follow(row)
     last = replay.finished()
@@ -58,20 +59,20 @@ class _Replay:
         if row.place != place:
             raise damaged(place, "it is missing")
         data = row.read()
-        if data["previous"] != previous:
-            raise damaged(place, "it does not follow the row before it")
-        step = _STEPS.get(data["event"])
-        if step is None:
-            raise damaged(place, f"it is a {data['event']!r:.40}, which is unknown")
         try:
+            if data["previous"] != previous:
+                raise damaged(place, "it does not follow the row before it")
+            step = _STEPS.get(data["event"])
+            if step is None:
+                raise damaged(place, f"it is a {data['event']!r:.40}, which is unknown")
             step(self, place, data)
+            self._compare(place, data)
+            if data["time"] < self._time:
+                self.remarks.append(f"the clock went backwards at row {place}")
         except LedgerDamagedError:
             raise
-        except (NoisewrightError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (NoisewrightError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise damaged(place, f"it cannot be followed ({type(error).__name__})") from None
-        self._compare(place, data)
-        if data["time"] < self._time:
-            self.remarks.append(f"the clock went backwards at row {place}")
         self._time, self._last = data["time"], row.head
         if self._exported is not None and self._exported.count == row.head.count:
             self._require_exported(row.head)
@@ -115,6 +116,7 @@ class _Replay:
         if data["account"] in self._accounts:
             raise damaged(place, "the sub-budget was there already")
         budget = self._budget(place, data)
+        require_divisible(self._accounts[""], budget.requirement)
         self._accounts[data["account"]] = Account(data["account"], budget, budget.nothing_spent())
 
     def charge(self, place: int, data: Mapping[str, Any]) -> None:
@@ -127,6 +129,8 @@ class _Replay:
             holding = account.budget.holding(after.totals)
             if account.state.closed or not holding or holding != data["rules"][name]:
                 raise damaged(place, "no rule allowed it")
+            if _compared(data["certificate"]) - {after.neighbours}:
+                raise damaged(place, "its certificate is about other neighbours")
             self._accounts[name] = replace(account, state=after)
         self._open[place] = data["account"]
         self.charges += 1
@@ -140,11 +144,18 @@ class _Replay:
 
     def raised(self, place: int, data: Mapping[str, Any]) -> None:
         account, budget = self._accounts[data["account"]], self._budget(place, data)
+        require_raisable(account, budget.requirement)
         self._accounts[account.name] = replace(account, budget=budget, state=raised_state(account, budget))
 
     def close(self, place: int, data: Mapping[str, Any]) -> None:
         account = self._accounts[data["account"]]
         self._accounts[account.name] = replace(account, state=replace(account.state, closed=True))
+
+
+def _compared(certificate: Any) -> set[str]:
+    """Whom the certificates of a charge compare, where they say so."""
+    listed = certificate if isinstance(certificate, list) else [certificate]
+    return {str(one.get("neighbours", DECLARED)) for one in listed} - {DECLARED}
 
 
 _STEPS: dict[str, Callable[[_Replay, int, Mapping[str, Any]], None]] = {

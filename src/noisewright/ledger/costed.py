@@ -7,7 +7,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from noisewright.accounting.composition import Composition
+from noisewright.accounting.composition import Composition, name_of, plan_digest
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.records import digest
 from noisewright.proof.costs import NO_DELTA, Costs, Pair
@@ -103,14 +103,29 @@ def _sums(found: Sequence[Pair | None]) -> Pair | None:
 
 def accepted(given: Any) -> Any:
     """What was given, if it can be charged; a list of such things as one (`Together`)."""
-    if type(given) in _ACCEPTED:
-        return given
-    if isinstance(given, list | tuple) and given and all(type(part) in _ACCEPTED for part in given):
-        return Together(given)
+    # Looked through once, so that what is looked at is what is charged.
+    parts = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if parts and all(type(part) in _ACCEPTED for part in parts):
+        for part in parts:
+            _require_unchanged(part)
+        return given if type(given) in _ACCEPTED else Together(parts)
     raise UncertifiedError(
         f"a {type(given).__name__} cannot be charged; give a certified mechanism, such as design(...).best, a list of"
         " them, or a composed plan."
     )
+
+
+def _require_unchanged(part: Any) -> None:
+    """Refuse what is not any more what was proven: its costs would be those of something else."""
+    if isinstance(part, Certified):
+        proven, now = part.certificate.mechanism, part.mechanism.digest
+    elif isinstance(part, Composition):
+        named = [(name_of(thing), times) for thing, times in part.parts]
+        proven, now = part.certificate.plan, plan_digest(named, part.groups, part.certificate.neighbours)
+    else:
+        return
+    if proven != now:
+        raise UncertifiedError("this is not any more what was certified; certify it again. Nothing was charged.")
 
 
 def _each(costed: Any, read: Callable[[Any], Any]) -> list[Any]:

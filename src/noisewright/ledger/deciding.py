@@ -7,14 +7,21 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from noisewright.ledger.chain import damaged
+from noisewright.ledger.chain import Row, column, damaged
+from noisewright.ledger.charge import Charge
 from noisewright.ledger.costed import DECLARED, NEIGHBOURS
 from noisewright.ledger.reading import Account
 from noisewright.ledger.rules import Amounts, brings, require_sound, rules_for, shortened
 from noisewright.ledger.state import Budget, State, written
 from noisewright.ledger.stores import VERSION, Reading
 from noisewright.ledger.universes import largest_share
-from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, LedgerError, UncertifiedError
+from noisewright.problem.errors import (
+    InvalidInputError,
+    InvalidPrivacyError,
+    LedgerDamagedError,
+    LedgerError,
+    UncertifiedError,
+)
 from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy
 from noisewright.proof.costs import Costs
@@ -22,6 +29,7 @@ from noisewright.proof.costs import Costs
 _LONGEST_LABEL = 10_000
 _LONGEST_NAME = 100
 _TOTAL_BITS = 256
+_AT_A_TIME = 1000
 
 
 class Brought:
@@ -114,29 +122,39 @@ def created(budget: Any, neighbours: str | None, rules: Mapping[str, Number] | N
 
 def sub_budget(whole: Account, name: str, budget: Any, place: int, time: str) -> dict[str, Any]:
     """The row that makes a sub-budget, with the rules of the whole."""
-    if whole.state.closed:
-        raise LedgerError("the ledger is closed; no sub-budget was made.")
-    _require_alike(whole.budget.requirement, budget)
+    require_divisible(whole, budget)
     made = Budget(place, budget, rules_for(budget, _shares(whole.budget)), whole.state.neighbours)
     states = {"": whole.state, name: made.nothing_spent()}
     return event("sub", states, {"budget": made.to_dict()}, time)
 
 
+def require_divisible(whole: Account, budget: Any) -> None:
+    """Refuse a sub-budget of a closed ledger, and one of another kind."""
+    if whole.state.closed:
+        raise LedgerError("the ledger is closed; no sub-budget was made.")
+    _require_alike(whole.budget.requirement, budget)
+
+
 def raised(accounts: Sequence[Account], budget: Any, place: int, label: str, time: str) -> dict[str, Any]:
     """The row that raises the budget of the last account; its rules and the way delta is divided stay."""
     mine = accounts[-1]
-    if mine.state.closed:
-        raise LedgerError(f"{_whose(mine)} is closed; it was not raised.")
-    old = mine.budget.requirement
+    require_raisable(mine, budget)
+    made = Budget(place, budget, rules_for(budget, _shares(mine.budget)), mine.budget.neighbours)
+    states = {account.name: account.state for account in accounts}
+    states[mine.name] = raised_state(mine, made)
+    return event("raise", states, {"label": label, "budget": made.to_dict()}, time)
+
+
+def require_raisable(account: Account, budget: Any) -> None:
+    """Refuse to raise a closed account, and to anything but more of the same kind."""
+    if account.state.closed:
+        raise LedgerError(f"{_whose(account)} is closed; it was not raised.")
+    old = account.budget.requirement
     _require_alike(old, budget)
     if not _at_least(budget, old):
         raise InvalidInputError(
             f"{budget} is less than {old} somewhere; a budget can be raised or closed, not lowered."
         )
-    made = Budget(place, budget, rules_for(budget, _shares(mine.budget)), mine.budget.neighbours)
-    states = {account.name: account.state for account in accounts}
-    states[mine.name] = raised_state(mine, made)
-    return event("raise", states, {"label": label, "budget": made.to_dict()}, time)
 
 
 def raised_state(account: Account, made: Budget) -> State:
@@ -180,17 +198,49 @@ def _shares(budget: Budget) -> dict[str, Fraction] | None:
     return {rule.name: rule.limits["delta"] * (1 if rule.name == "basic" else 2) / whole for rule in budget.rules}
 
 
-def budget_at(rows: Reading, place: int) -> Budget:
+def state_in(data: Mapping[str, Any], name: str) -> State:
+    """Where an account stands after a row."""
+    try:
+        return State.from_dict(data["accounts"][name])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise damaged(data["place"], f"it does not say how the account stands ({type(error).__name__})") from None
+
+
+def budget_of(row: Row) -> Budget:
     """The budget that a row set, its limits proven again."""
-    data = rows.at(place).read()
+    place, data = row.place, row.read()
     if "budget" not in data:
         raise damaged(place, "it sets no budget")
     try:
         found = Budget.from_dict(place, data["budget"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        require_sound(found.requirement, found.rules)
+    except LedgerDamagedError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise damaged(place, f"it sets no budget that can be read ({type(error).__name__})") from None
-    require_sound(found.requirement, found.rules)
     return found
+
+
+def noted(
+    rows: Reading, accounts: Sequence[Account], charge: Charge, content: Mapping[str, Any], time: str
+) -> dict[str, Any]:
+    """The row that says what became of a charge.
+
+    Refuses a second one, and one beside what is no charge of the last account. Asked of the rows since the charge,
+    under the lock: a copy of the charge in another thread or process may have written. A ledger that was put in the
+    place of the charge's own has another row there.
+    """
+    made = rows.at(charge.place)
+    ours = made.digest == charge.digest and made.account == column(accounts[-1].name)
+    if not ours or made.read()["event"] != "charge":
+        raise LedgerError(f"row {charge.place} of this ledger is another charge; no answer was written.")
+    start, mark = charge.place + 1, f'"charge":{charge.place},'
+    while found := rows.rows(start, _AT_A_TIME):
+        if any(mark in row.body and row.read().get("charge") == charge.place for row in found):
+            raise LedgerError(f"charge {charge.place} has its answer or failure already; rows are never changed.")
+        start += len(found)
+    states = {account.name: account.state for account in accounts}
+    return event(content["event"], states, {"charge": charge.place, **content}, time)
 
 
 def checked_label(reason: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -15,19 +16,20 @@ from noisewright.ledger.checking import Verified, verified
 from noisewright.ledger.costed import accepted, certificate_of, neighbours_of, question_of, require_readable
 from noisewright.ledger.deciding import (
     Brought,
-    budget_at,
+    budget_of,
     checked_label,
     checked_name,
     closed,
     created,
     decide,
-    event,
+    noted,
     raised,
+    state_in,
     sub_budget,
 )
 from noisewright.ledger.reading import Account, exceeded
-from noisewright.ledger.state import Budget, State
-from noisewright.ledger.stores import VERSION, Reading, Store, every_row, newer, store_for
+from noisewright.ledger.state import Budget
+from noisewright.ledger.stores import NOTHING_CHANGED, VERSION, Reading, Store, every_row, newer, store_for
 from noisewright.ledger.words import html_table, in_words, table
 from noisewright.problem.errors import InvalidInputError, LedgerError
 from noisewright.problem.numbers import Number
@@ -45,7 +47,7 @@ class Ledger:
 
     def __init__(self, store: Store, account: str = "") -> None:
         self._store, self._account = store, account
-        self._budgets: dict[int, Budget] = {}
+        self._budgets: dict[str, Budget] = {}
 
     @classmethod
     def create(
@@ -129,7 +131,8 @@ class Ledger:
         facts = {"label": label, "question": question_of(given), "certificate": certificate_of(given)}
         # Proofs are done before the lock is taken; what they are asked for depends on the budget alone.
         for budget in list(self._budgets.values()) or [account.budget for account in self._all_now()]:
-            brought.to(budget)
+            with suppress(InvalidInputError):  # of a budget that may be raised by now; under the lock it is said
+                brought.to(budget)
         marks.reach("validated")
         with self._store.change() as transaction:
             marks.reach("locked")
@@ -171,7 +174,7 @@ class Ledger:
         if not there and budget is None:
             raise InvalidInputError(f"there is no sub-budget {named!r}; give budget= to make it.", name=named)
         if budget is not None:
-            with self._store.change() as transaction:
+            with self._store.change(NOTHING_CHANGED) as transaction:
                 last, whole = transaction.last(), self._accounts(transaction)[0]
                 if transaction.last_of(named) is None:
                     content = sub_budget(whole, named, budget, last.place + 1, _now())
@@ -191,7 +194,7 @@ class Ledger:
     def raise_budget(self, budget: Any, *, reason: str) -> None:
         """Allow more from now on: a chained event. What was released before is protected by the new promise only."""
         label = checked_label(reason)
-        with self._store.change() as transaction:
+        with self._store.change(NOTHING_CHANGED) as transaction:
             last, accounts = transaction.last(), self._accounts(transaction)
             content = raised(accounts, budget, last.place + 1, label, _now())
             transaction.append(Row.after(last.head, self._account, content))
@@ -199,7 +202,7 @@ class Ledger:
     def close_budget(self, *, reason: str) -> None:
         """Grant nothing any more: a chained event that is not undone."""
         label = checked_label(reason)
-        with self._store.change() as transaction:
+        with self._store.change(NOTHING_CHANGED) as transaction:
             content = closed(self._accounts(transaction), label, _now())
             transaction.append(Row.after(transaction.last().head, self._account, content))
 
@@ -269,19 +272,19 @@ class Ledger:
         return found
 
     def _account_of(self, name: str, data: Mapping[str, Any], rows: Reading) -> Account:
-        try:
-            state = State.from_dict(data["accounts"][name])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise damaged(data["place"], f"it does not say how the account stands ({type(error).__name__})") from None
-        if state.budget_at not in self._budgets:
-            self._budgets[state.budget_at] = budget_at(rows, state.budget_at)
-        return Account(name, self._budgets[state.budget_at], state)
+        state = state_in(data, name)
+        # Known by its digest: another ledger may have been put in the place of the one that was read before.
+        row = rows.at(state.budget_at)
+        if row.digest not in self._budgets:
+            self._budgets[row.digest] = budget_of(row)
+        if not state.fits(self._budgets[row.digest]):
+            raise damaged(data["place"], "its sums are not those of the budget")
+        return Account(name, self._budgets[row.digest], state)
 
-    def _note(self, place: int, kind: str, content: Mapping[str, Any]) -> None:
+    def _note(self, charge: Charge, kind: str, content: Mapping[str, Any]) -> None:
         """Append what became of a charge."""
-        with self._store.change() as transaction:
-            states = {account.name: account.state for account in self._accounts(transaction)}
-            row = event(kind, states, {"charge": place, **content}, _now())
+        with self._store.change("the charge stays spent, and nothing was written beside it") as transaction:
+            row = noted(transaction, self._accounts(transaction), charge, {"event": kind, **content}, _now())
             transaction.append(Row.after(transaction.last().head, self._account, row))
 
 

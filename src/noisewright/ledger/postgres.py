@@ -8,7 +8,6 @@ together or not at all, so that any difference between them is damage.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -17,6 +16,8 @@ from urllib.parse import parse_qsl, urlunsplit
 from noisewright.ledger import marks
 from noisewright.ledger.chain import Head, Row, column
 from noisewright.ledger.stores import (
+    NOTHING_CHANGED,
+    NOTHING_CHARGED,
     VERSION,
     Transaction,
     as_query,
@@ -68,16 +69,15 @@ class PostgresStore:
         self._address = urlunsplit(parts._replace(query=rest))
         self._secrets = passwords_in(url)
         self.shown = without_password(url)
-        self._idle: list[Any] = []
-        self._owner = os.getpid()
-        self._foreign: list[list[Any]] = []
-        self._guard = threading.Lock()
+        # By process: a forked child must neither use nor end its parent's connections, nor wait for its threads.
+        self._idle: dict[int, list[Any]] = {}
 
     def create(self, first: Row) -> None:
         """Make the tables where they are not there, and the ledger; refuses where one of this name is there."""
         with self._connected("the ledger was not made") as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
-            self._require_durable(connection)
+            connection.execute("SET LOCAL synchronous_commit = on")
+            _require_durable(connection.execute("SHOW fsync").fetchone()[0])
             self._bring_up(connection)
             known = connection.execute("SELECT 1 FROM noisewright_heads WHERE ledger = %s", (self.name,)).fetchone()
             rows = connection.execute("SELECT 1 FROM noisewright_rows WHERE ledger = %s", (self.name,)).fetchone()
@@ -89,9 +89,9 @@ class PostgresStore:
             _Rows(connection, self.name).append(first)
 
     @contextmanager
-    def change(self) -> Iterator[Transaction]:
+    def change(self, otherwise: str = NOTHING_CHARGED) -> Iterator[Transaction]:
         """Locks the head of this ledger from here to the commit."""
-        with self._connected("nothing was charged") as connection:
+        with self._connected(otherwise) as connection:
             connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
             try:
                 connection.execute(f"SET LOCAL lock_timeout = '{_WAIT}s'")
@@ -104,7 +104,7 @@ class PostgresStore:
                 with suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
                 raise
-            self._commit(connection)
+            self._commit(connection, otherwise)
             if rows.added:
                 marks.reach("committed")
                 marks.reach("settled")
@@ -135,7 +135,7 @@ class PostgresStore:
 
     def migrate(self) -> None:
         """Bring an older layout up to date, in one transaction."""
-        with self._connected("nothing was changed") as connection, connection.transaction():
+        with self._connected(NOTHING_CHANGED) as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
             self._bring_up(connection)
 
@@ -158,20 +158,19 @@ class PostgresStore:
         if found < VERSION:
             connection.execute("INSERT INTO noisewright_layout VALUES (%s)", (VERSION,))
 
-    def _require_durable(self, connection: Any) -> None:
-        if connection.execute("SHOW fsync").fetchone()[0] != "on":
-            raise LedgerError(
-                "the server runs with fsync = off, and would forget charges when the power goes; switch it on."
-            )
-
     def _head(self, connection: Any, locked: str = "") -> Head:
-        if not self._layout(connection):
+        version = self._layout(connection)
+        if version > VERSION:
+            raise newer(version)
+        if not version:
             raise self._missing()
-        question = f"SELECT count, digest FROM noisewright_heads WHERE ledger = %s {locked}"
+        question = f"SELECT count, digest, current_setting('fsync') FROM noisewright_heads WHERE ledger = %s {locked}"
         found = connection.execute(question, (self.name,)).fetchone()
         if found is None:
             raise self._missing()
-        return Head(*found)
+        if locked:
+            _require_durable(found[2])
+        return Head(*found[:2])
 
     def _missing(self) -> LedgerError:
         return LedgerError(f"there is no ledger {self.name!r} in this database; make it with Ledger.create.")
@@ -179,22 +178,23 @@ class PostgresStore:
     def _require_same(self, last: Row, head: Head) -> None:
         if last.head != head:
             raise LedgerDamagedError(
-                f"the ledger has {last.place + 1} rows, and its head knows {head.count}, which do not"
-                " belong together: rows"
-                " were taken away or changed. It is not believed.",
+                f"the ledger has {last.place + 1} rows, and its head knows {head.count}, which do not belong together:"
+                " rows were taken away or changed. It is not believed.",
                 rows=last.place + 1,
                 head=head.count,
             )
 
-    def _commit(self, connection: Any) -> None:
+    def _commit(self, connection: Any, otherwise: str) -> None:
         try:
-            connection.execute("COMMIT")
+            done = connection.execute("COMMIT").statusmessage
         except psycopg.Error as error:
             raise LedgerError(
-                f"the connection was lost while the charge was written ({self._said(error)}); whether it"
-                " was is not known."
-                " Take it for spent: if it is in the ledger it counts, and nothing was drawn."
+                f"the connection was lost while a row was written ({self._said(error)}); whether it was is not known."
+                " Take what it charges for spent: if it is in the ledger it counts."
             ) from None
+        if done != "COMMIT":
+            # So a server answers where a statement before had failed.
+            raise LedgerError(f"{self.shown}: the server answered {done} to COMMIT; {otherwise}.")
 
     @contextmanager
     def _connected(self, what: str) -> Iterator[Any]:
@@ -206,29 +206,31 @@ class PostgresStore:
             except BaseException:
                 connection.close()
                 raise
-            with self._guard:
-                self._idle.append(connection)
+            self._kept().append(connection)
         except psycopg.Error as error:
             raise LedgerError(f"{self.shown}: {self._said(error)}; {what}.") from None
 
     def _taken(self) -> Any:
-        with self._guard:
-            if self._owner != os.getpid():
-                # A forked child must neither use nor end its parent's connections.
-                self._foreign.append(self._idle)
-                self._idle, self._owner = [], os.getpid()
-            while self._idle:
-                connection = self._idle.pop()
+        with suppress(IndexError):  # none is left: taking the last of a list is one step among threads
+            while True:
+                connection = self._kept().pop()
                 if _alive(connection):
                     return connection
                 connection.close()
-        return psycopg.connect(self._address, autocommit=True, connect_timeout=10, client_encoding="utf8")
+        made = psycopg.connect(self._address, autocommit=True, connect_timeout=10, client_encoding="utf8")
+        # Whatever the server's default: what was committed before a lock was given must be seen after it.
+        made.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        return made
+
+    def _kept(self) -> list[Any]:
+        """The connections of this process that nobody uses now."""
+        return self._idle.setdefault(os.getpid(), [])
 
     def disconnect(self) -> None:
         """Close the connections that are kept for later."""
-        with self._guard:
-            while self._idle and self._owner == os.getpid():
-                self._idle.pop().close()
+        with suppress(IndexError):
+            while True:
+                self._kept().pop().close()
 
     def __del__(self) -> None:
         with suppress(Exception):
@@ -236,6 +238,13 @@ class PostgresStore:
 
     def _said(self, error: Exception) -> str:
         return hidden(" ".join(str(error).split()), self._secrets) or type(error).__name__
+
+
+def _require_durable(fsync: str) -> None:
+    if fsync != "on":
+        raise LedgerError(
+            "the server runs with fsync = off, and would forget charges when the power goes; switch it on."
+        )
 
 
 def _alive(connection: Any) -> bool:

@@ -161,7 +161,8 @@ def _approximate(name: str, share: Fraction, budget: ApproxDP) -> Rule:
 def require_sound(budget: Any, rules: tuple[Rule, ...]) -> None:
     """Prove the limits of a ledger that was read again; LedgerDamagedError if they promise more than the budget."""
     if isinstance(budget, ApproxDP):
-        sound = all(_sound(rule, budget) for rule in rules) and bool(rules)
+        # A limit below nothing would pay for more than the budget in another rule.
+        sound = all(_sound(rule, budget) and min(rule.limits.values()) >= 0 for rule in rules) and bool(rules)
         total = sum((rule.limits["delta"] * (1 if rule.name == "basic" else 2) for rule in rules), Fraction(0))
         sound = sound and total <= budget.delta and len({rule.name for rule in rules}) == len(rules)
     else:

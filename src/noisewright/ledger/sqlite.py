@@ -13,18 +13,19 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from json import loads
 from pathlib import Path
 
-from noisewright.ledger import marks
-from noisewright.ledger.chain import Head, Row, canonical, column
-from noisewright.ledger.stores import VERSION, Transaction
-from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
+from noisewright.ledger import files, marks
+from noisewright.ledger.chain import Head, Row, column
+from noisewright.ledger.forks import GATE
+from noisewright.ledger.stores import NOTHING_CHANGED, NOTHING_CHARGED, VERSION, Transaction, newer
+from noisewright.problem.errors import LedgerDamagedError, LedgerError
 
 _WAIT = 120.0
 """Seconds to wait for other writers."""
 _LOOK_EVERY = 10
 """Milliseconds after which a waiting writer looks anew."""
+_ONLY_READ = "it was only read"
 
 MIGRATIONS = (
     (
@@ -41,26 +42,22 @@ class SQLiteStore:
     """Rows in a SQLite file; one connection for each transaction, so that forks and threads share none."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.head_path = path.with_name(path.name + ".head")
-        self.shown = str(path)
+        self.path = files.found_path(path)
+        self.head_path = self.path.with_name(self.path.name + ".head")
+        self.shown = str(self.path)
 
     def create(self, first: Row) -> None:
         """Make the file; refuses where the file, or the head of one that was removed, is there."""
-        if self.head_path.exists() and not self.path.exists():
-            raise LedgerError(
-                f"{self.head_path} is the head of a ledger that is not there any more; a new file would be"
-                " a new budget."
-                " Restore the ledger, or choose another name."
-            )
+        files.require_own_name(self.path)
+        with self._reporting("the ledger was not made"):
+            files.require_no_head(self.path, self.head_path)
+            try:
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            except FileExistsError:
+                raise LedgerError(f"there is a file {self.path} already; open it, or choose another name.") from None
         try:
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except FileExistsError:
-            raise LedgerError(f"there is a file {self.path} already; open it, or choose another name.") from None
-        except OSError as error:
-            raise LedgerError(f"{self.path} cannot be made ({error.strerror or error}).") from None
-        try:
-            with self._reporting("the ledger was not made"), closing(self._connect()) as connection:
+            unmade = "the ledger was not made, or not durably"
+            with self._opened(unmade) as connection, self._reporting(unmade):
                 connection.execute("BEGIN IMMEDIATE")
                 for step in (step for steps in MIGRATIONS for step in steps):
                     connection.execute(step)
@@ -69,38 +66,32 @@ class SQLiteStore:
                 connection.execute("COMMIT")
                 self._write_head(first.head)
         except BaseException:
-            # The file is ours, and nobody could charge a ledger without a head.
-            self.path.unlink(missing_ok=True)
+            # The file is ours, and nobody could charge a ledger without a head; with one somebody may have.
+            if not self.head_path.exists():
+                self.path.unlink(missing_ok=True)
             raise
 
     @contextmanager
-    def change(self) -> Iterator[Transaction]:
+    def change(self, otherwise: str = NOTHING_CHARGED) -> Iterator[Transaction]:
         """Holds the write lock of the file from here to the commit; then the head is brought up under it again."""
-        with closing(self._open()) as connection:
-            with self._reporting("nothing was charged"):
+        with self._opened(otherwise) as connection:
+            with self._reporting(otherwise):
                 _begin(connection)
                 self._agree(connection)
-            rows = _Rows(connection)
-            try:
-                with self._reporting("nothing was charged"):
-                    yield rows
-                    if rows.added:
-                        connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+                rows = _Rows(connection)
+                yield rows
             if rows.added:
+                self._commit(connection, rows.added[-1], otherwise)
                 marks.reach("committed")
-                with self._reporting("what was charged is written and stays spent, but its head is not"):
-                    self._settle(connection, rows.added[-1].head)
+                with self._reporting("the row is written and what it charges stays spent, but its head is not"):
+                    self._settle(connection, rows.added[-1])
                 marks.reach("settled")
 
     @contextmanager
     def look(self) -> Iterator[_Rows]:
         """Rows at one moment; the head is read first, so that honest rows are never behind it."""
         head = self.head()
-        with self._reporting("it was only read"), closing(self._open(writing=False)) as connection:
+        with self._opened(_ONLY_READ, writing=False) as connection, self._reporting(_ONLY_READ):
             connection.execute("BEGIN")
             self._whole(connection)
             rows = _Rows(connection)
@@ -110,49 +101,49 @@ class SQLiteStore:
 
     def head(self) -> Head:
         """What the file beside the ledger says."""
-        if not self.path.exists():
-            raise LedgerError(f"there is no ledger {self.path}; make it with Ledger.create.")
-        try:
-            return Head.from_dict(loads(self.head_path.read_text(encoding="ascii")))
-        except FileNotFoundError:
-            raise LedgerDamagedError(
-                f"{self.path} has no head file {self.head_path}: it was removed, or making the ledger was"
-                " interrupted. It is"
-                " not believed; if nothing was ever charged, remove the file and create it again."
-            ) from None
-        except (OSError, ValueError, InvalidInputError) as error:
-            raise LedgerDamagedError(
-                f"the head file {self.head_path} cannot be read ({type(error).__name__})."
-            ) from None
+        self._require_there(_ONLY_READ)
+        return files.read_head(self.head_path, self.path)
 
     def version(self) -> int:
         """The version of the layout."""
-        with self._reporting("it was only read"), closing(self._open(writing=False)) as connection:
-            return int(connection.execute("PRAGMA user_version").fetchone()[0])
+        with self._opened(_ONLY_READ, writing=False) as connection, self._reporting(_ONLY_READ):
+            return _version(connection)
 
     def migrate(self) -> None:
         """Bring an older layout up to date, in one transaction."""
-        with self._reporting("nothing was changed"), closing(self._open()) as connection:
+        with self._opened(NOTHING_CHANGED) as connection, self._reporting(NOTHING_CHANGED):
             connection.execute("BEGIN IMMEDIATE")
-            found = int(connection.execute("PRAGMA user_version").fetchone()[0])
-            for steps in MIGRATIONS[found:]:
-                for step in steps:
-                    connection.execute(step)
+            found = _version(connection)
+            if found >= VERSION:
+                return  # somebody else did, and perhaps more
+            for step in (step for steps in MIGRATIONS[found:] for step in steps):
+                connection.execute(step)
             connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("COMMIT")
 
     def integrity(self) -> None:
         """SQLite's own check of pages, tables and indexes."""
-        with self._reporting("it was only read"), closing(self._open(writing=False)) as connection:
+        with self._opened(_ONLY_READ, writing=False) as connection, self._reporting(_ONLY_READ):
             found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if found != "ok":
             raise LedgerDamagedError(f"SQLite finds {self.path} damaged: {found}.")
 
-    def _open(self, *, writing: bool = True) -> sqlite3.Connection:
-        if not self.path.is_file():
-            raise LedgerError(f"there is no ledger {self.path}; make it with Ledger.create.")
-        with self._reporting("nothing was charged"):
-            return self._connect(writing=writing)
+    def _require_there(self, otherwise: str) -> None:
+        with self._reporting(otherwise):
+            if not self.path.is_file():
+                raise LedgerError(f"there is no ledger {self.path}; make it with Ledger.create.")
+
+    @contextmanager
+    def _opened(self, otherwise: str, *, writing: bool = True) -> Iterator[sqlite3.Connection]:
+        """A connection of its own; closing it drops what was not committed."""
+        self._require_there(otherwise)
+        with GATE.passed():
+            with self._reporting(otherwise):
+                if writing:
+                    files.require_one_name(self.path)
+                connection = self._connect(writing=writing)
+            with closing(connection):
+                yield connection
 
     def _connect(self, *, writing: bool = True) -> sqlite3.Connection:
         # A reader may have to roll back what a crash left, so it asks for no more than reading only where it must.
@@ -171,28 +162,46 @@ class SQLiteStore:
             connection.close()
             raise
 
+    def _commit(self, connection: sqlite3.Connection, row: Row, otherwise: str) -> None:
+        """Make a row durable. An error does not say that it is not there: look, and tell what is true."""
+        try:
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            connection.close()
+            raise LedgerError(f"{self.path}: {error}; {self._became_of(row, otherwise)}. {_advice(error)}") from None
+
+    def _became_of(self, row: Row, otherwise: str) -> str:
+        try:
+            with closing(self._connect(writing=False)) as connection:
+                rows = _Rows(connection).rows(row.place, 1)
+        except (sqlite3.Error, OSError):
+            return f"whether row {row.place} was written is not known: take what it charges for spent"
+        return f"row {row.place} is written all the same, and what it charges is spent" if row in rows else otherwise
+
     def _agree(self, connection: sqlite3.Connection) -> None:
         """Under the lock: the head fits the rows, or is one behind, which is mended; anything else is damage."""
         self._whole(connection)
         last, head = _Rows(connection).last(), self.head()
         if head == last.head:
             return
-        if head != Head(last.place, last.read()["previous"]):
+        if head != Head(last.place, last.read().get("previous", "")):
             raise self._behind(last.head, head)
         self._write_head(last.head)
 
-    def _settle(self, connection: sqlite3.Connection, written: Head) -> None:
-        """Bring the head up to what was written, unless the next writer did."""
-        if self.head().count >= written.count:
-            return
-        _begin(connection)
-        try:
+    def _settle(self, connection: sqlite3.Connection, written: Row) -> None:
+        """Bring the head up to what was written, unless the next writer did; the row must be there to be believed."""
+        if self.head().count < written.head.count:
+            _begin(connection)
             self._agree(connection)
-        finally:
-            connection.execute("ROLLBACK")
+        if _Rows(connection).at(written.place) != written:
+            raise LedgerDamagedError(
+                f"row {written.place} was written to {self.path} and is not there. Count it as spent."
+            )
 
     def _whole(self, connection: sqlite3.Connection) -> None:
-        """Refuse a file that is shorter than it says."""
+        """Refuse a file of a newer version, and one that is shorter than it says."""
+        if (found := _version(connection)) > VERSION:
+            raise newer(found)
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         size = connection.execute("PRAGMA page_size").fetchone()[0]
         if self.path.stat().st_size < pages * size:
@@ -200,27 +209,14 @@ class SQLiteStore:
 
     def _behind(self, rows: Head, head: Head) -> LedgerDamagedError:
         return LedgerDamagedError(
-            f"{self.path} has {rows.count} rows, and its head knows {head.count}, which do not belong"
-            " together: rows were"
-            " taken away, or one of the two files was replaced. It is not believed.",
+            f"{self.path} has {rows.count} rows, and its head knows {head.count}, which do not belong together: rows"
+            " were taken away, or one of the two files was replaced. It is not believed.",
             rows=rows.count,
             head=head.count,
         )
 
     def _write_head(self, head: Head) -> None:
-        """Replace the head file as a whole; durable when this returns."""
-        fresh = self.head_path.with_name(self.head_path.name + ".new")
-        with fresh.open("w", encoding="ascii") as file:
-            file.write(canonical(head.to_dict()) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self.head_path)
-        if os.name != "nt":
-            folder = os.open(self.head_path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        files.write_head(self.head_path, head)
 
     @contextmanager
     def _reporting(self, what: str) -> Iterator[None]:
@@ -254,7 +250,11 @@ def _begin(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA busy_timeout = {1000 * _WAIT:.0f}")
 
 
-def _advice(error: sqlite3.OperationalError) -> str:
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _advice(error: sqlite3.Error) -> str:
     if "locked" in str(error):
         return f"Others wrote for more than {_WAIT:.0f} seconds; try again."
     if "readonly" in str(error) or "unable to open" in str(error):

@@ -74,6 +74,13 @@ class State:
         totals = {name: read(sums) for name, sums in data["totals"].items()}
         return cls(data["budget_at"], totals, data["closed"], data["neighbours"])
 
+    def fits(self, budget: Budget) -> bool:
+        """Whether there is a sum for each limit of each rule of the budget, or none for a rule that is off."""
+        limits = {rule.name: set(rule.limits) for rule in budget.rules}
+        return set(self.totals) == set(limits) and all(
+            sums is None or set(sums) == limits[name] for name, sums in self.totals.items()
+        )
+
     def charged(self, brought: Totals, neighbours: str | None) -> State:
         """The state with one more charge."""
         totals = {name: added(sums, brought[name]) for name, sums in self.totals.items()}

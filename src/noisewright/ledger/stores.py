@@ -15,6 +15,10 @@ from noisewright.problem.errors import InvalidInputError, LedgerError
 VERSION = 2
 """The version of the layout that this package writes; older ones are brought up to it, newer ones are refused."""
 
+NOTHING_CHARGED = "nothing was charged"
+"""What is true of a transaction that fails, unless it is said otherwise."""
+NOTHING_CHANGED = "nothing was changed"
+
 _SECRET = ("password", "sslpassword")
 _HIDDEN = "***"
 _AT_A_TIME = 1000
@@ -57,8 +61,11 @@ class Store(Protocol):
     def create(self, first: Row) -> None:
         """Make the ledger with its first row; refuses where there is one already."""
 
-    def change(self) -> AbstractContextManager[Transaction]:
-        """A serialised transaction: durable, head included, when it has ended without an error."""
+    def change(self, otherwise: str = NOTHING_CHARGED) -> AbstractContextManager[Transaction]:
+        """A serialised transaction: durable, head included, when it has ended without an error.
+
+        `otherwise` is what errors say is true if it did not take place.
+        """
 
     def look(self) -> AbstractContextManager[Reading]:
         """A reading that neither waits for writers nor stops them."""

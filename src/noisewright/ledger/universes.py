@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.numerics.distances import lower_squared, root_below, upper_distance
+from noisewright.numerics.islands import infinitely_apart
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.metrics import Hamming, Scaled, Sum
 
@@ -16,7 +17,8 @@ def largest_share(metric: Any, budget: Any) -> Fraction | None:
     """A rational at or above the largest metric(i, j) / budget(i, j); None where nothing may be told apart.
 
     Rule: shares of the same metric are read off its form; others are compared pair by pair, the distance of the
-    release from above and that of the budget from below. Where the budget's distance is 0 the release's must be.
+    release from above and that of the budget from below. Where the budget's distance is 0 the release's must be;
+    where it is infinite nothing is spent, and where only the release's is, no share covers it.
     """
     if metric.size != budget.size:
         raise InvalidInputError(
@@ -49,6 +51,10 @@ def _pair_by_pair(metric: Any, budget: Any) -> Fraction | None:
     worst = Fraction(0)
     for i in range(metric.size):
         for j in range(i):
+            if infinitely_apart(budget, i, j):
+                continue
+            if infinitely_apart(metric, i, j):
+                return None
             spent = upper_distance(metric, i, j)
             allowed = root_below(lower_squared(budget, i, j))
             if spent and not allowed:

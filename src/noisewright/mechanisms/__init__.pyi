@@ -20,6 +20,7 @@ from noisewright.mechanisms.composite import Composite as Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential as MinkowskiExponential
 from noisewright.mechanisms.linear import LinearElliptical as LinearElliptical, LinearLaplace as LinearLaplace
 from noisewright.mechanisms.linear_gaussian import LinearGaussian as LinearGaussian
+from noisewright.mechanisms.metric_choice import MetricChoice as MetricChoice
 from noisewright.mechanisms.norm_shaped import NormBlock as NormBlock, NormShaped as NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate as PerCoordinate
 from noisewright.mechanisms.rows import Rows as Rows

@@ -17,6 +17,7 @@ from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.linear import check_columns, sums
 from noisewright.mechanisms.linear_values import LinearNoise, directions
+from noisewright.mechanisms.linear_widths import gaussian_estimate, gaussian_width
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, hull, lower, upper
 from noisewright.numerics.fields import BALLS, Field, Value
@@ -143,6 +144,22 @@ class ColumnGaussian(LinearNoise):
             return _largest_normal(np.linalg.norm(decode, axis=1))
         length = math.sqrt(2) * math.exp(math.lgamma((size + 1) / 2) - math.lgamma(size / 2))
         return float(length * np.abs(directions(size) @ decode.T).max(axis=1).mean())
+
+    def noise_width(self, confidence: Fraction) -> Ball:
+        spreads = [
+            (self.std**2 * sum((v * v for v in row), Fraction(0)), self._sway * sum(map(abs, row), Fraction(0)))
+            for row in self.decode
+        ]
+        seen = [k for row in self.decode for k, v in enumerate(row) if v]
+        start = ball(max(variance for variance, _ in spreads)).sqrt()
+        return gaussian_width(spreads, confidence, upper(start), apart=len(seen) == len(set(seen)))
+
+    def width_estimate(self, confidence: Fraction) -> float:
+        if len(self.decode) > _MOST_DIRECTIONS:
+            return super().width_estimate(confidence)
+        decode = np.array([[float(v) for v in row] for row in self.decode]) * float(self.std)
+        reaches = np.abs(directions(len(decode)) @ decode.T).max(axis=1)
+        return gaussian_estimate(reaches, len(decode), float(confidence))
 
     def biases(self) -> list[Fraction]:
         result = []

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.linear_values import LinearNoise, directions, estimate_independent, largest_independent
+from noisewright.mechanisms.linear_widths import RoundBlock, between, independent_inside, round_estimate, round_width
 from noisewright.numerics.balls import Ball, ball, hull, lower, upper
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.numerics.pairs import LARGEST_COLUMN
@@ -50,41 +52,64 @@ def sums(columns: WholeMatrix, counts: list[int]) -> list[int]:
 
 @record("linear-laplace", MECHANISMS, error=InvalidMechanismError)
 class LinearLaplace(LinearNoise):
-    """Independent noise: released is steps[k] (W_k x + discrete Laplace noise of scale scales[k] / steps[k])."""
+    """Independent noise: released is steps[k] (W_k x + discrete Laplace noise of scale scales[k] / steps[k]).
+
+    A scale of 0 is no noise: for answers that move only where nothing is promised.
+    """
 
     query: Linear = fields.only(Linear)
     columns: fields.PackedMatrix = fields.whole_matrix()
     steps: fields.Rationals = fields.rationals(above=0, like="query")
-    scales: fields.Rationals = fields.rationals(above=0, like="query")
+    scales: fields.Rationals = fields.rationals(at_least=0, like="query")
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.query.dimension, self.query.size)
 
     @property
     def rates(self) -> tuple[Fraction, ...]:
-        """What one integer step of each row costs: the decay of its noise."""
-        return tuple(h / c for h, c in zip(self.steps, self.scales, strict=True))
+        """What one integer step of each row costs: the decay of its noise; 0 stands for a row without noise."""
+        return tuple(h / c if c else Fraction(0) for h, c in zip(self.steps, self.scales, strict=True))
 
     def sums(self, histogram: Iterable[Number]) -> list[int]:
         """The exact integer sums to which noise is added; they are private."""
         return sums(self.columns, checked_histogram(histogram, self.query.size))
 
     def variances(self, field: Field) -> list[Value]:
-        return [step**2 * 2 * fade / gone**2 for step, fade, gone in self._fades(field)]
+        return self._noisy(lambda step, fade, gone: step**2 * 2 * fade / gone**2, field)
 
     def absolute(self, field: Field) -> list[Value]:
-        return [step * 2 * fade / ((1 + fade) * gone) for step, fade, gone in self._fades(field)]
+        return self._noisy(lambda step, fade, gone: step * 2 * fade / ((1 + fade) * gone), field)
 
-    def _fades(self, field: Field) -> list[tuple[Value, Value, Value]]:
-        """Of each query the step, e^-rate and 1 - e^-rate."""
-        rates = [-field.real(rate) for rate in self.rates]
-        return [(field.real(h), field.exp(r), -field.expm1(r)) for h, r in zip(self.steps, rates, strict=True)]
+    def _noisy(self, one: Callable[[Value, Value, Value], Value], field: Field) -> list[Value]:
+        """`one` of the step, e^-rate and 1 - e^-rate of each query; 0 where there is no noise."""
+        found = []
+        for step, rate in zip(self.steps, self.rates, strict=True):
+            fall = -field.real(rate)
+            found.append(one(field.real(step), field.exp(fall), -field.expm1(fall)) if rate else field.real(0))
+        return found
+
+    @property
+    def _drawn(self) -> tuple[list[Fraction], list[Fraction]]:
+        """Scales and steps of the queries that have noise."""
+        pairs = [(c, h) for c, h in zip(self.scales, self.steps, strict=True) if c]
+        return [c for c, _ in pairs], [h for _, h in pairs]
 
     def largest_noise(self) -> Ball:
-        return largest_independent(self.scales, self.steps)
+        scales, steps = self._drawn
+        return largest_independent(scales, steps) if scales else ball(0)
 
     def largest_estimate(self) -> float:
-        return estimate_independent(np.array([float(c) for c in self.scales]))
+        scales, _ = self._drawn
+        return estimate_independent(np.array([float(c) for c in scales])) if scales else 0.0
+
+    def noise_width(self, confidence: Fraction) -> Ball:
+        scales, steps = self._drawn
+        fades = [ball(-h / c).exp() for c, h in zip(scales, steps, strict=True)]
+        inside = partial(independent_inside, steps, fades)
+        return between(inside, inside, confidence, max(scales)) if scales else ball(0)
+
+    def width_estimate(self, confidence: Fraction) -> float:
+        return float(self.noise_width(confidence).mid())
 
     def biases(self) -> list[Fraction]:
         rows = zip(self.columns, self.steps, self.query.numerators, self.query.denominators, strict=True)
@@ -101,14 +126,15 @@ class Block(Record):
     """Some of the queries answered together: integer columns, round noise of mass e^(-rate |w|), and the way back.
 
     `decode` maps the noisy integers to the answers of the queries `rows`; `share` is the part of
-    every budget that this block may use.
+    every budget that this block may use. A block with no share has no noise: for answers that move only where nothing
+    is promised.
     """
 
     rows: fields.Wholes = fields.wholes(at_least=0)
     columns: fields.PackedMatrix = fields.whole_matrix()
     rate: fields.Rational = fields.rational(above=0)
     decode: fields.Matrix = fields.tuple_of(fields.rationals())
-    share: fields.Rational = fields.rational(above=0)
+    share: fields.Rational = fields.rational(at_least=0)
 
 
 @record("linear-elliptical", MECHANISMS, error=InvalidMechanismError)
@@ -147,7 +173,7 @@ class LinearElliptical(LinearNoise):
         """For each query `one(rate, size)` of its block times `length` of the squares of its row of the way back."""
         found = {}
         for block in self.blocks:
-            unit = one(block.rate, len(block.rows))
+            unit = one(block.rate, len(block.rows)) if block.share else 0
             for k, row in zip(block.rows, block.decode, strict=True):
                 found[k] = unit * length(sum((v * v for v in row), Fraction(0)))
         return [found[k] for k in range(self.query.dimension)]
@@ -158,14 +184,34 @@ class LinearElliptical(LinearNoise):
         return hull(ball(max(lower(v) for v in each)), ball(top))
 
     def largest_estimate(self) -> float:
-        if len(self.blocks) == 1:
-            block = self.blocks[0]
+        noisy = [block for block in self.blocks if block.share]
+        if len(noisy) == 1:
+            block = noisy[0]
             decode = np.array([[float(v) for v in row] for row in block.decode]) / float(block.rate)
             size = len(block.rows)
             return float(size * np.abs(directions(size) @ decode.T).max(axis=1).mean())
         # Several blocks: the bound by independent noise of the same spread.
         roots = self._by_block(lambda rate, size: (size + 1) ** 0.5 / float(rate), lambda square: float(square) ** 0.5)
         return estimate_independent(np.array(roots))
+
+    def noise_width(self, confidence: Fraction) -> Ball:
+        noisy = [block for block in self.blocks if block.share]
+        if not noisy:
+            return ball(0)
+        lengths = [[ball(sum((v * v for v in row), Fraction(0))).sqrt() for row in b.decode] for b in noisy]
+        parts = [RoundBlock(b.rate, tuple(lines)) for b, lines in zip(noisy, lengths, strict=True)]
+        longest = max(
+            float(line.mid()) / float(b.rate) for b, lines in zip(noisy, lengths, strict=True) for line in lines
+        )
+        return round_width(parts, confidence, longest)
+
+    def width_estimate(self, confidence: Fraction) -> float:
+        noisy = [block for block in self.blocks if block.share]
+        if len(noisy) != 1:
+            return super().width_estimate(confidence)
+        decode = np.array([[float(v) for v in row] for row in noisy[0].decode]) / float(noisy[0].rate)
+        reaches = np.abs(directions(len(decode)) @ decode.T).max(axis=1)
+        return round_estimate(reaches, len(decode), float(confidence))
 
     def biases(self) -> list[Fraction]:
         result = [Fraction(0)] * self.query.dimension

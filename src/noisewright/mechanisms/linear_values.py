@@ -6,15 +6,15 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.base import Mechanism
+from noisewright.mechanisms.linear_widths import independent_inside
 from noisewright.numerics.balls import Ball, ball, hull, lower, upper
-from noisewright.numerics.fields import Field, Value
+from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.numbers import show
 from noisewright.problem.utility import Utility
 
@@ -47,6 +47,14 @@ class LinearNoise(Mechanism):
         """The mean of the largest noise, in floats."""
 
     @abstractmethod
+    def noise_width(self, confidence: Fraction) -> Ball:
+        """A ball around the smallest half-width that all noise stays within, with the confidence."""
+
+    def width_estimate(self, confidence: Fraction) -> float:
+        """The same in floats; the upper end of the ball unless more is known."""
+        return float(upper(self.noise_width(confidence)))
+
+    @abstractmethod
     def biases(self) -> list[Fraction]:
         """The most that one person's contribution to each answer is off."""
 
@@ -65,10 +73,18 @@ class LinearNoise(Mechanism):
         noise = self.largest_noise()
         return hull(noise, noise + ball(max(self._biases())))
 
+    def half_width(self, confidence: Fraction, field: Field) -> Value:
+        if field is not BALLS:
+            return self.width_estimate(confidence)
+        noise = self.noise_width(confidence)
+        return hull(noise, noise + ball(max(self._biases())))
+
     def shown(self, utility: Utility, value: Ball) -> float:
         if not utility.joint:
             return float(value.mid())
-        return float(min(max(Fraction(self.largest_estimate()), lower(value)), upper(value)))
+        confidence = utility.confidence
+        found = self.largest_estimate() if confidence is None else self.width_estimate(confidence)
+        return float(min(max(Fraction(found), lower(value)), upper(value)))
 
     def _biases(self) -> list[Fraction]:
         people = self.query.people or USUAL_PEOPLE
@@ -95,8 +111,7 @@ def largest_independent(scales: Sequence[Fraction], steps: Sequence[Fraction]) -
 
 def _some_beyond(steps: Sequence[Fraction], fades: list[Ball], t: Fraction) -> Ball:
     """P(some |noise_k| > t); a discrete Laplace number exceeds m in size with probability 2 b^(m+1) / (1 + b)."""
-    noises = zip(steps, fades, strict=True)
-    return 1 - prod((1 - 2 * fade ** (int(t / step) + 1) / (1 + fade) for step, fade in noises), start=ball(1))
+    return 1 - independent_inside(steps, fades, t)
 
 
 def directions(size: int) -> NDArray[np.float64]:

@@ -3,7 +3,8 @@
 - fields, balls, arrays: the two systems behind one face; the only door to python-flint; arrays of floats
 - series, special: sums, special functions, powers
 - bisection: where a property turns, by ends that were checked
-- distances, pairs: metrics and every pair of a universe, floats first, exact where they do not decide
+- distances, islands, pairs: metrics, where they are infinite, and every pair of a universe, floats first, exact where
+  they do not decide
 - whole_matrices, workloads: exact products of whole numbers; what a workload does to arrays, axis by axis
 - mirrored, runs: filters along a line with mirror images at its ends, never built; sums over all pairs of its cells
 - lp: linear programmes; multiplicative weights

@@ -157,3 +157,16 @@ def angle(sine: Ball, cosine: Ball) -> Ball:
 def polynomial_product(left: Sequence[int], right: Sequence[int]) -> list[int]:
     """The coefficients of the product of two polynomials in whole numbers, exactly; the last are left out where 0."""
     return [int(c) for c in (fmpz_poly(list(left)) * fmpz_poly(list(right))).coeffs()]
+
+
+def positive(matrix: Sequence[Sequence[Ball]]) -> bool:
+    """Whether a symmetric matrix was proven to be positive definite: all pivots of its elimination are."""
+    rows = [list(row) for row in matrix]
+    for k, head in enumerate(rows):
+        if not bool(head[k] > 0):
+            return False
+        for row in rows[k + 1 :]:
+            factor = row[k] / head[k]
+            for c in range(k, len(row)):
+                row[c] = row[c] - factor * head[c]
+    return True

@@ -2,24 +2,28 @@
 
 `lower_squared` never exceeds the true squared distance (and equals it wherever it is rational).
 `float_view` gives rows of floats whose relative error is at most its `margin`.
+Which distances are infinite, where nothing is promised, `islands` knows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce, singledispatch
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import angle, ball, lower, pi, precision, upper
+from noisewright.numerics.islands import infinitely_apart, islands
+from noisewright.problem.attributes import Attributes
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.geometry import EARTH_RADIUS_KM, Euclidean, GreatCircle, SmoothThreshold, TimeSeries
-from noisewright.problem.metrics import Attributes, Hamming, Matrix, Scaled, Sum, WithAbsent, triangle_error
+from noisewright.problem.metrics import Hamming, Matrix, Scaled, Sum, WithAbsent, triangle_error
 
 Rows = Callable[[int, int], Floats]
 
@@ -37,65 +41,86 @@ _CIRCLE_BITS = 256
 class FloatView:
     """Rows [start, stop) of the distance matrix, columns from `start` on.
 
-    Each is within a relative `margin` and an absolute `slack` of the distance.
+    Each is within a relative `margin` and an absolute `slack` of the distance; those that `apart` marks are infinite.
     """
 
     size: int
     margin: float
     rows: Rows
     slack: float = 0.0
+    islands: NDArray[np.intp] | None = None
+
+    def apart(self, start: int, stop: int) -> NDArray[np.bool_] | None:
+        """Which of these distances are infinite; None if no distance is."""
+        if self.islands is None:
+            return None
+        return np.asarray(self.islands[start:stop, None] != self.islands[None, start:])
+
+
+def lower_squared(metric: Any, i: int, j: int) -> Fraction:
+    """An exact rational at or below the squared distance.
+
+    Valid for: pairs at a finite distance; raises InvalidPrivacyError for others.
+    """
+    if infinitely_apart(metric, i, j):
+        raise InvalidPrivacyError(
+            f"elements {i} and {j} are infinitely far apart: they may be told apart freely, and no budget covers that.",
+            pair=(i, j),
+        )
+    return _lower_squared(metric, i, j)
 
 
 @singledispatch
-def lower_squared(metric: Any, i: int, j: int) -> Fraction:
-    """An exact rational at or below the squared distance."""
+def _lower_squared(metric: Any, i: int, j: int) -> Fraction:
     raise InvalidPrivacyError(f"there are no distances for metrics of type {type(metric).__name__}.")
 
 
-@lower_squared.register(Euclidean)
-@lower_squared.register(TimeSeries)
-@lower_squared.register(SmoothThreshold)
+@_lower_squared.register(Euclidean)
+@_lower_squared.register(TimeSeries)
+@_lower_squared.register(SmoothThreshold)
 def _(metric: Any, i: int, j: int) -> Fraction:
     return Fraction(metric.squared(i, j))
 
 
-@lower_squared.register
+@_lower_squared.register
 def _(metric: Matrix, i: int, j: int) -> Fraction:
     return (metric.unit * metric.entries[i][j]) ** 2
 
 
-@lower_squared.register
+@_lower_squared.register
 def _(metric: Hamming, i: int, j: int) -> Fraction:
     return metric.epsilon**2 if i != j else Fraction(0)
 
 
-@lower_squared.register
+@_lower_squared.register
 def _(metric: Attributes, i: int, j: int) -> Fraction:
     codes = zip(metric.tables, metric.codes[i], metric.codes[j], strict=True)
-    return sum((table[a][b] for table, a, b in codes), Fraction(0)) ** 2
+    return sum((Fraction(table[a][b]) for table, a, b in codes), Fraction(0)) ** 2
 
 
-@lower_squared.register
+@_lower_squared.register
 def _(metric: Scaled, i: int, j: int) -> Fraction:
     return metric.factor**2 * lower_squared(metric.metric, i, j)
 
 
-@lower_squared.register
+@_lower_squared.register
 def _(metric: WithAbsent, i: int, j: int) -> Fraction:
     last = metric.size - 1
     if i == j:
         return Fraction(0)
     if last in (i, j):
         return metric.budget**2
+    if infinitely_apart(metric.metric, i, j):
+        return (2 * metric.budget) ** 2
     return min(lower_squared(metric.metric, i, j), (2 * metric.budget) ** 2)
 
 
-@lower_squared.register
+@_lower_squared.register
 def _(metric: Sum, i: int, j: int) -> Fraction:
     return sum((root_below(lower_squared(part, i, j)) for part in metric.parts), Fraction(0)) ** 2
 
 
-@lower_squared.register
+@_lower_squared.register
 def _(metric: GreatCircle, i: int, j: int) -> Fraction:
     if metric.points[i] == metric.points[j]:
         return Fraction(0)
@@ -123,8 +148,20 @@ def upper_distance(metric: Any, i: int, j: int) -> Fraction:
     if isinstance(metric, GreatCircle):
         with precision(_CIRCLE_BITS):
             return upper(_circle(metric, i, j))
+    if isinstance(metric, WithAbsent) and metric.size - 1 not in (i, j):
+        # The inner distance may be known from below only, whose root is exact all the same.
+        return min(upper_distance(metric.metric, i, j), 2 * metric.budget)
     below = root_below(lower_squared(metric, i, j))
     return below if below**2 == lower_squared(metric, i, j) else below * (1 + Fraction(1, 2**150))
+
+
+def upper_squared(metric: Any, i: int, j: int) -> Fraction:
+    """An exact rational at or above the squared distance: the square itself wherever `lower_squared` has it."""
+    if isinstance(metric, Scaled):
+        return metric.factor**2 * upper_squared(metric.metric, i, j)
+    if isinstance(metric, WithAbsent | Sum | GreatCircle):
+        return upper_distance(metric, i, j) ** 2
+    return lower_squared(metric, i, j)
 
 
 def group_budget(metric: Any, changes: Iterable[tuple[int, int]]) -> Fraction:
@@ -141,13 +178,26 @@ def root_below(square: Fraction) -> Fraction:
     return Fraction(math.isqrt((square.numerator << 2 * shift) // square.denominator), 1 << shift)
 
 
-@singledispatch
 def float_view(metric: Any) -> FloatView:
-    """The metric as rows of floats."""
+    """The metric as rows of floats; infinite exactly where the distance is."""
+    view, known = _finite_view(metric), islands(metric)
+    if known is None:
+        return view
+    marks = np.array(known, dtype=np.intp)
+
+    def rows(start: int, stop: int) -> Floats:
+        return np.where(marks[start:stop, None] != marks[None, start:], np.inf, view.rows(start, stop))
+
+    return replace(view, rows=rows, islands=marks)
+
+
+@singledispatch
+def _finite_view(metric: Any) -> FloatView:
+    """Rows of floats, of any value where a distance is infinite."""
     raise InvalidPrivacyError(f"there are no distances for metrics of type {type(metric).__name__}.")
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: Euclidean) -> FloatView:
     axes, unit = [_differences(axis) for axis in zip(*metric.points, strict=True)], float(metric.unit)
 
@@ -161,7 +211,7 @@ def _(metric: Euclidean) -> FloatView:
     return FloatView(metric.size, MARGIN + len(axes) * _ROUNDING, rows)
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: TimeSeries) -> FloatView:
     axes, unit = [_differences(axis) for axis in zip(*metric.points, strict=True)], float(metric.unit)
     return FloatView(
@@ -171,7 +221,7 @@ def _(metric: TimeSeries) -> FloatView:
     )
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: SmoothThreshold) -> FloatView:
     flat = float_view(Euclidean(metric.rationals()))
     factor, floor = float(metric.epsilon / metric.within), float(metric.epsilon)
@@ -180,7 +230,7 @@ def _(metric: SmoothThreshold) -> FloatView:
     )
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: GreatCircle) -> FloatView:
     across, along = (_differences(axis) for axis in zip(*metric.points, strict=True))
     half = float(metric.unit) * math.pi / 360
@@ -196,22 +246,24 @@ def _(metric: GreatCircle) -> FloatView:
     return FloatView(metric.size, CIRCLE_MARGIN, rows, slack=radius * 2.0**-40)
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: Matrix) -> FloatView:
     table = np.array([[float(v) for v in row] for row in metric.entries]) * float(metric.unit)
     return FloatView(metric.size, MARGIN, lambda start, stop: table[start:stop, start:])
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: Hamming) -> FloatView:
     value = float(metric.epsilon)
     return FloatView(metric.size, MARGIN, lambda start, stop: np.full((stop - start, metric.size - start), value))
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: Attributes) -> FloatView:
     codes = np.array(metric.codes, dtype=np.intp).T
-    tables = [np.array([[float(v) for v in row] for row in table]) for table in metric.tables]
+    tables = [
+        np.array([[0.0 if isinstance(v, str) else float(v) for v in row] for row in table]) for table in metric.tables
+    ]
 
     def rows(start: int, stop: int) -> Floats:
         attributes = zip(codes, tables, strict=True)
@@ -220,7 +272,7 @@ def _(metric: Attributes) -> FloatView:
     return FloatView(metric.size, MARGIN + len(tables) * _ROUNDING, rows)
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: Scaled) -> FloatView:
     inner, factor = float_view(metric.metric), float(metric.factor)
 
@@ -233,7 +285,7 @@ def _(metric: Scaled) -> FloatView:
     return FloatView(metric.size, 2 * inner.margin, rows, slack=2 * inner.slack * factor)
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: Sum) -> FloatView:
     parts = [float_view(part) for part in metric.parts]
     margin = 2 * max(p.margin for p in parts) + len(parts) * _ROUNDING
@@ -245,7 +297,7 @@ def _(metric: Sum) -> FloatView:
     )
 
 
-@float_view.register
+@_finite_view.register
 def _(metric: WithAbsent) -> FloatView:
     inner, away = float_view(metric.metric), float(metric.budget)
     last = metric.size - 1

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.numerics.arrays import Floats
-from noisewright.numerics.distances import FloatView, float_view, lower_squared, root_below
+from noisewright.numerics.distances import FloatView, float_view, lower_squared, root_below, upper_squared
+from noisewright.numerics.islands import infinitely_apart
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metrics import Hamming
 
@@ -86,15 +87,72 @@ def blocks(view: FloatView, cost: Cost) -> Iterator[tuple[int, Floats, Floats]]:
 
 
 def violation(metric: Any, cost: Cost) -> tuple[int, int] | None:
-    """A pair whose exact cost exceeds its distance, or None if every pair was cleared or checked."""
+    """A pair whose exact cost exceeds its distance, or None if every pair was cleared or checked.
+
+    Pairs at an infinite distance, which is known exactly, may cost whatever they cost.
+    """
     view, cost, kept, tolerance = _compared(metric, cost)
     for start, costs, distances in blocks(view, cost):
         cleared = np.isfinite(distances) & (costs <= distances * (1 - tolerance) - 2 * view.slack)
+        if (apart := view.apart(start, start + len(costs))) is not None:
+            cleared |= apart
         for row, column in np.argwhere(np.triu(~cleared, 1)):
             i, j = start + int(row), start + int(column)
             if cost.squared(i, j) > lower_squared(metric, kept[i], kept[j]):
                 return kept[i], kept[j]
     return None
+
+
+def longer(first: Any, second: Any, factor: Fraction) -> tuple[int, int] | None:
+    """A pair for which factor times the first distance exceeds the second; None if there is surely none.
+
+    Where the second is infinite it never does; where only the first is, it always does.
+    """
+    ours, theirs = float_view(first), float_view(second)
+    tolerance = _COST_MARGIN + 2 * (ours.margin + theirs.margin)
+    for start, costs, distances in _both(ours, theirs):
+        with np.errstate(over="ignore", invalid="ignore"):
+            limits = float(factor) * (costs + 2 * ours.slack)
+            cleared = np.isfinite(limits) & np.isfinite(distances)
+            cleared &= limits <= distances * (1 - tolerance) - 2 * theirs.slack
+        if (apart := theirs.apart(start, start + len(costs))) is not None:
+            cleared |= apart
+        for row, column in np.argwhere(np.triu(~cleared, 1)):
+            i, j = start + int(row), start + int(column)
+            if infinitely_apart(first, i, j):
+                return i, j
+            if factor**2 * upper_squared(first, i, j) > lower_squared(second, i, j):
+                return i, j
+    return None
+
+
+def _both(ours: FloatView, theirs: FloatView) -> Iterator[tuple[int, Floats, Floats]]:
+    start = 0
+    while start < ours.size:
+        stop = min(ours.size, start + max(1, _BLOCK_ENTRIES // (ours.size - start)))
+        yield start, ours.rows(start, stop), theirs.rows(start, stop)
+        start = stop
+
+
+def ratio_above(first: Any, second: Any) -> Fraction:
+    """A rational at or a little above the largest first / second distance, found in floats: `longer` is what proves it.
+
+    Raises ZeroDivisionError with a pair that only the first tells apart.
+    """
+    best, pair = 0.0, (0, 0)
+    for start, costs, distances in _both(float_view(first), float_view(second)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.triu(np.where(np.isposinf(distances) | (costs == 0), 0.0, costs / distances), 1)
+        place = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+        if ratios[place] > best:
+            best, pair = float(ratios[place]), (start + int(place[0]), start + int(place[1]))
+    if not np.isfinite(best):
+        raise ZeroDivisionError(pair)
+    if not best:
+        return Fraction(0)
+    square = upper_squared(first, *pair) / lower_squared(second, *pair)
+    root = root_below(square)
+    return root if root**2 == square else root * (1 + Fraction(1, 2**100))
 
 
 def largest_ratio(metric: Any, cost: Cost) -> tuple[Fraction, tuple[int, int]]:
@@ -116,6 +174,8 @@ def largest_ratio(metric: Any, cost: Cost) -> tuple[Fraction, tuple[int, int]]:
         if not np.isfinite(top):
             row, column = (int(v) for v in np.argwhere(~np.isfinite(ratios))[0])
             raise ZeroDivisionError((kept[start + row], kept[start + column]))
+        if not top:
+            continue
         best = max(best, top)
         places = np.argwhere(ratios >= best * (1 - tolerance))
         if len(places) > _MOST_TIES:

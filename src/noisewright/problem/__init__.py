@@ -5,7 +5,7 @@
 - question_names: what the questions of a workload are called
 - sensitivity: every difference that one person can make, as a set
 - privacy, neighbours: requirements, and between which datasets they hold
-- metrics, geometry: budgets for pairs of elements
+- metrics, attributes, geometry, budgets: budgets for pairs of elements, finite or not
 - utility, utilities, divergences: what a utility is, and all of them
 - errors, remarks: the tree of errors, and warnings
 - records, fields, numbers, matrices: how data are declared, read, checked and saved

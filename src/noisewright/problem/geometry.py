@@ -9,9 +9,10 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, cast
 
+from noisewright.problem.budgets import INFINITE, budget, budget_field, is_infinite
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.fields import PackedMatrix, Rational, is_list, items, rational, whole_matrix
-from noisewright.problem.metrics import LARGEST_MATRIX, METRICS, Matrix, budget, budget_field, common_unit, require_size
+from noisewright.problem.metrics import LARGEST_MATRIX, METRICS, Matrix, common_unit, islands_of, require_size
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import Record, record
 
@@ -144,8 +145,7 @@ class Threshold(Matrix):
 
     A policy that stops protecting at a distance is no metric: what is protected step by step is
     protected over the whole way. The closure counts the steps of the shortest way; points that no
-    way joins get 100 epsilon or the largest number of steps, which promises next to nothing. `note`
-    says how many pairs changed.
+    way joins are infinitely far apart. `note` says how many pairs changed.
     """
 
     def __init__(self, points: Iterable[Iterable[Number]], within: Number, epsilon: Number) -> None:
@@ -156,15 +156,15 @@ class Threshold(Matrix):
         reach = limit**2
         near = [[j for j in range(grid.size) if j != i and grid.squared(i, j) <= reach] for i in range(grid.size)]
         steps = [_steps(near, i) for i in range(grid.size)]
-        apart = max(100, max(s or 0 for row in steps for s in row))
-        entries = tuple(tuple(apart if s is None else s for s in row) for row in steps)
+        entries = tuple(tuple(s or 0 for s in row) for row in steps)
         joined = sum(s is not None and s > 1 for row in steps for s in row) // 2
         parted = sum(s is None for row in steps for s in row) // 2
         note = (
             f"closed to shortest paths: {joined} pairs beyond the threshold get a finite budget through points between"
-            f" them, {parted} unjoined pairs get {apart} times epsilon"
+            f" them, {parted} unjoined pairs may be told apart freely"
         )
-        self.born(unit=unit, entries=entries, note=note)
+        islands = islands_of([[s is None for s in row] for row in steps])
+        self.born(unit=unit, entries=entries, note=note, islands=islands)
 
 
 def _steps(near: list[list[int]], start: int) -> list[int | None]:
@@ -206,10 +206,18 @@ def _scaled(rows: list[list[Fraction]], scale: Number | Iterable[Number]) -> lis
 
 @record(None, METRICS, error=InvalidPrivacyError)
 class Graph(Matrix):
-    """Shortest paths along weighted edges (first, second, budget); a tree is a graph with one path for each pair."""
+    """Shortest paths along weighted edges (first, second, budget); a tree is a graph with one path for each pair.
+
+    Nodes that no path joins are refused, unless `unjoined="infinite"` says that they may be told apart freely: then
+    edges are the secrets of a policy (Blowfish), and `note` says how many pairs are unjoined.
+    """
 
     def __init__(
-        self, edges: Iterable[tuple[Hashable, Hashable, Number]], nodes: Sequence[Hashable] | None = None
+        self,
+        edges: Iterable[tuple[Hashable, Hashable, Number]],
+        nodes: Sequence[Hashable] | None = None,
+        *,
+        unjoined: str | None = None,
     ) -> None:
         given = [tuple(edge) for edge in edges]
         if wrong := [edge for edge in given if len(edge) != 3]:
@@ -226,13 +234,20 @@ class Graph(Matrix):
             near[place[first]].append((place[second], amount))
             near[place[second]].append((place[first], amount))
         reached = [_shortest(near, i) for i in range(len(order))]
-        if apart := [node for node, i in place.items() if i not in reached[0]]:
+        if unjoined is not None and not is_infinite(unjoined, "unjoined"):
+            raise InvalidPrivacyError(f'unjoined is {unjoined!r}; give "{INFINITE}", or leave it out.', given=unjoined)
+        if unjoined is None and (apart := [node for node, i in place.items() if i not in reached[0]]):
             raise InvalidPrivacyError(
-                f"no path joins {order[0]!r} and {apart[0]!r}; add an edge with a budget for the pair.",
+                f"no path joins {order[0]!r} and {apart[0]!r}; add an edge with a budget for the pair, or say"
+                f' unjoined="{INFINITE}" if such pairs may be told apart freely.',
                 pair=(order[0], apart[0]),
             )
-        unit, entries = common_unit([[row[j] for j in range(len(order))] for row in reached])
-        self.born(unit=unit, entries=entries, note="")
+        size = range(len(order))
+        unit, entries = common_unit([[row.get(j, Fraction(0)) for j in size] for row in reached])
+        islands = islands_of([[j not in row for j in size] for row in reached])
+        parted = sum(j not in row for row in reached for j in size) // 2
+        note = f"{parted} unjoined pairs may be told apart freely" if parted else ""
+        self.born(unit=unit, entries=entries, note=note, islands=islands)
 
 
 def _shortest(near: list[list[tuple[int, Fraction]]], start: int) -> dict[int, Fraction]:

@@ -3,22 +3,26 @@
 The distance d(i, j) is the budget for telling i from j: if one person's element changes from i to
 j, no outcome becomes more than e^d(i, j) times likelier. Entries are exact: whole numbers times one
 rational unit, or the square root of such a number.
+
+Where d(i, j) is infinite nothing is promised. By the triangle inequality being at a finite distance is an equivalence:
+such a universe falls into *islands*, and an infinite distance is one between two islands.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from noisewright.problem import fields
+from noisewright.problem.budgets import any_distance, budget_field
 from noisewright.problem.errors import InvalidPrivacyError
-from noisewright.problem.numbers import Number, parameter, show
-from noisewright.problem.records import Family, Record, keep, record
+from noisewright.problem.numbers import Number, show
+from noisewright.problem.records import Family, Record, record
 
-Codes: TypeAlias = fields.Spec[Iterable[Iterable[int]], tuple[tuple[int, ...], ...]]
-Tables: TypeAlias = fields.Spec[Iterable[Iterable[Iterable[Number]]], tuple[tuple[tuple[Fraction, ...], ...], ...]]
+Islands: TypeAlias = tuple[int, ...]
+MaybeIslands: TypeAlias = fields.Spec[Iterable[int] | None, Islands | None]
 
 LARGEST_MATRIX = 2_000
 _CHECKED_AT_BIRTH = 128
@@ -33,20 +37,12 @@ METRICS: Family[Any] = Family(
 """Every metric by the name it has in files."""
 
 
-def budget(value: Number, name: str) -> Fraction:
-    """A positive budget."""
-    return budget_field().read(value, name, InvalidPrivacyError)  # type: ignore[no-any-return]  # a rational
-
-
-def budget_field() -> fields.Rational:
-    """A positive budget."""
-    return fields.rational(at_least=Fraction(1, 10**30), at_most=10**30, hint=": a budget is positive")
-
-
 @record("matrix", METRICS, error=InvalidPrivacyError)
 class Matrix(Record):
-    """Any distances, as a square of numbers; distance(i, j) is `unit * entries[i][j]`.
+    """Any distances, as a square of numbers; distance(i, j) is `unit * entries[i][j]`, or "infinite".
 
+    `islands` numbers the island of each element in order of appearance, or is None where all distances are finite;
+    between islands entries are 0, so that whoever overlooked them would protect too much.
     Valid for: up to 2,000 elements. Refuses what is no metric and names the points at fault; a
     triangle may be off by the rounding of floats (2^-40 of its long side), since proofs use the
     entries as they are. Above 128 elements triangles are checked when a design starts.
@@ -55,24 +51,28 @@ class Matrix(Record):
     unit: fields.Rational = fields.rational(above=0)
     entries: fields.PackedMatrix = fields.whole_matrix()
     note: fields.Text = fields.text()
+    islands: MaybeIslands = fields.optional(fields.wholes(at_least=0), absent=None)
 
     def __init__(self, distances: Iterable[Iterable[Number]], *, note: str = "") -> None:
         rows = [
-            [_distance(v, i, j) for j, v in enumerate(row)]
+            [any_distance(v, f"the distance from {i} to {j}") for j, v in enumerate(row)]
             for i, row in enumerate(fields.items(distances, "distances", InvalidPrivacyError))
         ]
         if any(len(row) != len(rows) for row in rows):
             raise InvalidPrivacyError(f"distances has {len(rows)} rows, not all of that length; give a square matrix.")
-        unit, entries = common_unit(rows)
-        self.born(unit=unit, entries=entries, note=note)
+        unit, entries = common_unit([[Fraction(0) if isinstance(v, str) else v for v in row] for row in rows])
+        self.born(
+            unit=unit, entries=entries, note=note, islands=islands_of([[isinstance(v, str) for v in r] for r in rows])
+        )
 
     def __post_init__(self) -> None:
         require_size(len(self.entries), LARGEST_MATRIX)
         if self.entries.columns != len(self.entries):
             raise InvalidPrivacyError("distances are a square matrix.")
         check_entries(self.entries)
+        check_islands(self.islands, self.entries)
         if len(self.entries) <= _CHECKED_AT_BIRTH:
-            check_triangles(self.entries, self.unit)
+            check_triangles(self.entries, self.unit, self.islands)
 
     @classmethod
     def from_function(cls, universe: Sequence[Any], distance: Callable[[Any, Any], Number]) -> Matrix:
@@ -80,7 +80,8 @@ class Matrix(Record):
         return cls([[distance(u, v) for v in universe] for u in universe])
 
     def __str__(self) -> str:
-        return f"distances of {self.size} elements{f' ({self.note})' if self.note else ''}"
+        apart = f", infinite between {max(self.islands) + 1} islands" if self.islands else ""
+        return f"distances of {self.size} elements{apart}{f' ({self.note})' if self.note else ''}"
 
     @property
     def size(self) -> int:
@@ -97,78 +98,6 @@ class Hamming(Record):
 
     def __str__(self) -> str:
         return f"the same budget {show(self.epsilon)} for every pair of {self.size} elements"
-
-
-@record("attributes", METRICS, error=InvalidPrivacyError)
-class Attributes(Record):
-    """A sum over attributes of a small table: distance(u, v) = sum of tables[k][u_k][v_k]."""
-
-    codes: Codes = fields.tuple_of(fields.wholes())
-    tables: Tables = fields.tuple_of(fields.tuple_of(fields.tuple_of(fields.rational())))
-    note: str = fields.derived()
-
-    def __post_init__(self) -> None:
-        tables = [Matrix(t) for t in self.tables]
-        require_size(len(self.codes))
-        for row in self.codes:
-            if len(row) != len(tables) or any(not 0 <= c < t.size for c, t in zip(row, tables, strict=True)):
-                raise InvalidPrivacyError("every element needs one known value for each attribute.", element=row)
-        if not hasattr(self, "note"):
-            keep(self, note="")
-
-    def __str__(self) -> str:
-        return f"budgets for {len(self.tables)} attributes of {self.size} elements"
-
-    @property
-    def size(self) -> int:
-        """How many elements the universe has."""
-        return len(self.codes)
-
-
-@record(None, METRICS, error=InvalidPrivacyError)
-class PerAttribute(Attributes):
-    """A budget for each attribute: the sum of budgets[k] over the attributes in which two elements differ."""
-
-    def __init__(self, universe: Iterable[Sequence[Hashable]], budgets: Iterable[Number]) -> None:
-        amounts = [
-            budget(b, f"budget {k}") for k, b in enumerate(fields.items(budgets, "budgets", InvalidPrivacyError))
-        ]
-        codes, values = encode(universe, len(amounts))
-        pairs = zip(amounts, values, strict=True)
-        self.born(codes=codes, tables=[[[0 if a == b else amount for b in v] for a in v] for amount, v in pairs])
-
-
-@record(None, METRICS, error=InvalidPrivacyError)
-class PerValue(Attributes):
-    """A budget for each value: the smaller one of two differing values, summed over attributes.
-
-    With three or more values that is no metric (a detour through the most protected value is
-    shorter); the detour is then what counts, and `note` says so. `both=True` adds the two budgets
-    instead, which is always a metric.
-    """
-
-    def __init__(
-        self,
-        universe: Iterable[Sequence[Hashable]],
-        budgets: Sequence[Mapping[Any, Number]],
-        *,
-        both: bool = False,
-    ) -> None:
-        codes, values = encode(universe, len(budgets))
-        tables, changed = [], 0
-        for k, (known, given) in enumerate(zip(values, budgets, strict=True)):
-            if missing := [v for v in known if v not in given]:
-                raise InvalidPrivacyError(
-                    f"attribute {k} has no budget for the value {missing[0]!r}.", value=missing[0]
-                )
-            amounts = [budget(given[v], f"budget of {v!r}") for v in known]
-            detour = 2 * min(amounts)
-            changed += sum(not both and min(a, b) > detour for i, a in enumerate(amounts) for b in amounts[:i])
-            apart = [[a + b if both else min(a, b, detour) for b in amounts] for a in amounts]
-            tables.append([[0 if i == j else d for j, d in enumerate(row)] for i, row in enumerate(apart)])
-        note = f"{changed} pairs of values were brought closer by a detour through a more protected value"
-        self.born(codes=codes, tables=tables)
-        keep(self, note=note if changed else "")
 
 
 @record("sum", METRICS, error=InvalidPrivacyError)
@@ -235,21 +164,6 @@ def require_size(size: int, largest: int = 10**6) -> None:
         )
 
 
-def encode(universe: Iterable[Sequence[Hashable]], attributes: int) -> tuple[list[tuple[int, ...]], list[list[Any]]]:
-    """Values of each attribute as numbers, in order of appearance."""
-    rows = [tuple(row) for row in fields.items(universe, "universe", InvalidPrivacyError)]
-    require_size(len(rows))
-    for row in rows:
-        if len(row) != attributes:
-            raise InvalidPrivacyError(
-                f"the element {row!r} has {len(row)} values for {attributes} budgets; give one for each attribute.",
-                element=row,
-            )
-    values = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    places = [{v: c for c, v in enumerate(known)} for known in values]
-    return [tuple(p[v] for p, v in zip(places, row, strict=True)) for row in rows], values
-
-
 def common_unit(rows: list[list[Fraction]]) -> tuple[Fraction, tuple[tuple[int, ...], ...]]:
     """Rationals as whole numbers times one unit."""
     denominator = math.lcm(*{v.denominator for row in rows for v in row})
@@ -272,19 +186,81 @@ def check_entries(entries: Iterable[tuple[int, ...]]) -> None:
                 )
 
 
-def check_triangles(entries: Iterable[tuple[int, ...]], unit: Fraction) -> None:
-    """The triangle inequality for every three points, or an error that names them."""
-    entries = tuple(entries)
-    size = len(entries)
+def islands_of(infinite: Sequence[Sequence[bool]]) -> Islands | None:
+    """The island of each element from which distances are infinite; None if none is.
+
+    Raises InvalidPrivacyError, with the points, where a finite way joins two elements that are said to be infinitely
+    far apart, or where only one direction is.
+    """
+    if not any(map(any, infinite)):
+        return None
+    found: dict[int, int] = {}
+    for i, row in enumerate(infinite):
+        first = next((j for j in range(i + 1) if not row[j]), i)
+        found[i] = found[first] if first < i else len(set(found.values()))
+    for i, row in enumerate(infinite):
+        for j, apart in enumerate(row):
+            if apart != (found[i] != found[j]) or apart != infinite[j][i]:
+                raise _no_island(infinite, i, j)
+    return tuple(found.values())
+
+
+def _no_island(infinite: Sequence[Sequence[bool]], i: int, j: int) -> InvalidPrivacyError:
+    size = range(len(infinite))
+    if infinite[i][i] or infinite[j][j]:
+        return InvalidPrivacyError(f"the distance of element {i if infinite[i][i] else j} to itself is not 0.")
+    for a, b in ((a, b) for a in size for b in size):
+        if infinite[a][b] != infinite[b][a]:
+            return InvalidPrivacyError(
+                f"the distance from {a} to {b} differs from the one back; a metric is symmetric.", pair=(a, b)
+            )
+    for a, b in ((a, b) for a in size for b in size if infinite[a][b]):
+        for k in size:
+            if not infinite[a][k] and not infinite[k][b]:
+                return InvalidPrivacyError(
+                    f"the triangle inequality fails for the points {a}, {k}, {b}: d({a},{b}) is infinite, but the way"
+                    f" through {k} is not. Lower d({a},{b}), or use shortest paths (Graph).",
+                    points=(a, k, b),
+                )
+    return InvalidPrivacyError(f"elements {i} and {j} are on no islands.", pair=(i, j))
+
+
+def members(islands: Islands | None, size: int) -> list[list[int]]:
+    """The elements of each island."""
+    found: dict[int, list[int]] = {}
+    for i, island in enumerate(islands or (0,) * size):
+        found.setdefault(island, []).append(i)
+    return list(found.values())
+
+
+def check_islands(islands: Islands | None, entries: Iterable[tuple[int, ...]]) -> None:
+    """One island for each element, at least two of them, numbered as they appear, with zeros between them."""
+    if islands is None:
+        return
+    rows = tuple(entries)
+    order = list(dict.fromkeys(islands))
+    if len(islands) != len(rows) or order != list(range(len(order))) or len(order) < 2:
+        raise InvalidPrivacyError("islands number the island of each element, from 0 in order of appearance.")
+    for i, row in enumerate(rows):
+        if any(v and islands[i] != islands[j] for j, v in enumerate(row)):
+            raise InvalidPrivacyError("elements of different islands have no finite distance.", element=i)
+
+
+def check_triangles(entries: Iterable[tuple[int, ...]], unit: Fraction, islands: Islands | None = None) -> None:
+    """The triangle inequality for every three points of an island, or an error that names them."""
+    whole = tuple(entries)
     slack = 1 + _ROUNDING
-    for j in range(size):
-        through = entries[j]
-        for i in range(size):
-            if i != j:
-                start, row = through[i], entries[i]
-                longest = max(range(size), key=lambda k: row[k] - through[k])
-                if row[longest] > (start + through[longest]) * slack:
-                    raise triangle_error(i, j, longest, *(unit * v for v in (row[longest], start, through[longest])))
+    for places in members(islands, len(whole)):
+        size, part = len(places), [[whole[i][k] for k in places] for i in places]
+        for j in range(size):
+            through = part[j]
+            for i in range(size):
+                if i != j:
+                    start, row = through[i], part[i]
+                    longest = max(range(size), key=lambda k: row[k] - through[k])
+                    if row[longest] > (start + through[longest]) * slack:
+                        points = (places[i], places[j], places[longest])
+                        raise triangle_error(*points, *(unit * v for v in (row[longest], start, through[longest])))
 
 
 def triangle_error(i: int, j: int, k: int, long: Fraction, first: Fraction, second: Fraction) -> InvalidPrivacyError:
@@ -294,12 +270,3 @@ def triangle_error(i: int, j: int, k: int, long: Fraction, first: Fraction, seco
         f" d({j},{k}) = {show(first + second)}. Lower d({i},{k}), or use shortest paths (Graph).",
         points=(i, j, k),
     )
-
-
-def _distance(value: Number, i: int, j: int) -> Fraction:
-    exact = parameter(value, f"the distance from {i} to {j}")
-    if exact < 0:
-        raise InvalidPrivacyError(f"the distance from {i} to {j} is {show(exact)}; it cannot be negative.", pair=(i, j))
-    if exact:
-        budget(exact, f"the distance from {i} to {j}")
-    return exact

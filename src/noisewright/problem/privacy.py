@@ -32,11 +32,6 @@ class Notion(Record):
         """The concentration of Gaussian noise that meets it; None where it is about no divergences."""
         return None
 
-    @property
-    def order_two(self) -> Fraction | None:
-        """What it lets the Renyi divergence of order 2 be at most; None where it is not about that."""
-        return None
-
     def share(self, part: Number) -> Self:
         """The requirement with everything that adds up multiplied by `part`."""
         given = {name: getattr(self, name) for name in self.CARD.given}
@@ -186,11 +181,6 @@ class RenyiDP(Notion):
     def gaussian_rho(self) -> Fraction:
         return self.epsilon / self.alpha
 
-    @property
-    def order_two(self) -> Fraction | None:
-        # Divergences grow with their order.
-        return self.epsilon if self.alpha >= 2 else None
-
     def __str__(self) -> str:
         return f"Renyi differential privacy, order {show(self.alpha)}, epsilon = {show(self.epsilon)}"
 
@@ -214,10 +204,6 @@ class ZeroConcentratedDP(Notion):
     @property
     def gaussian_rho(self) -> Fraction:
         return self.rho
-
-    @property
-    def order_two(self) -> Fraction:
-        return 2 * self.rho
 
     def __str__(self) -> str:
         return f"zero-concentrated differential privacy, rho = {show(self.rho)}"

@@ -59,10 +59,14 @@ class Family(Generic[Thing]):
         return self.kinds[data["kind"]].from_dict(data)
 
 
-def load_room(name: str) -> None:
-    """Import every module of a room: loading them is what registers the kinds and samplers that they hold."""
+def load_room(name: str, *, later: tuple[str, ...] = ()) -> None:
+    """Import every module of a room: loading them is what registers the kinds and samplers that they hold.
+
+    Modules whose names begin with one of `later` register nothing, and wait until somebody needs them.
+    """
     for module in iter_modules(import_module(name).__path__):
-        import_module(f"{name}.{module.name}")
+        if not module.name.startswith(later):
+            import_module(f"{name}.{module.name}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

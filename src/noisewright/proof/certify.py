@@ -16,7 +16,7 @@ from noisewright.problem.privacy import MetricPrivacy, PureDP, Requirement
 from noisewright.problem.records import load_room
 from noisewright.proof.provers import PROVERS
 
-load_room("noisewright.proof")
+load_room("noisewright.proof", later=("profiles", "costs"))
 
 _MAKER = object()
 

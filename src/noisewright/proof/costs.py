@@ -6,6 +6,7 @@ one order. `MechanismCosts` says what a mechanism with a certificate brings to e
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import singledispatch
 from statistics import NormalDist
@@ -42,6 +43,7 @@ NO_DELTA = Fraction(0)
 _BITS = 192
 _GRID = 1 << 80
 _WORTH_A_DELTA = Fraction(9, 10)
+_SMALL, _LARGE = Fraction(1, 1 << 20), 600
 
 
 class Costs(Protocol):
@@ -188,13 +190,22 @@ def squared_of_pure(epsilon: Fraction) -> Fraction:
     """
     if not epsilon:
         return Fraction(0)
-    start = Fraction(-2 * NormalDist().inv_cdf(1 / (1 + float(ball_exp(epsilon)))))
+    start = _about(epsilon)
     slack = Fraction(1, 1 << 40)
     while True:
         root = Fraction(-(-start * (1 + slack) * _GRID // 1), _GRID)
         if _beyond(root, epsilon):
             return root**2
         slack *= 2
+
+
+def _about(epsilon: Fraction) -> Fraction:
+    """About mu, in floats, or by its limits where floats are too coarse: sqrt(pi / 2) epsilon, sqrt(8 epsilon)."""
+    if epsilon < _SMALL:
+        return epsilon * Fraction(math.sqrt(math.pi / 2))
+    if epsilon > _LARGE:
+        return Fraction(math.isqrt(math.ceil(8 * epsilon)))
+    return Fraction(-2 * NormalDist().inv_cdf(1 / (1 + ball_exp(epsilon))))
 
 
 def ball_exp(epsilon: Fraction) -> float:

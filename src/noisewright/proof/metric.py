@@ -8,9 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.metric_choice import MetricChoice
 from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.distances import float_view
-from noisewright.numerics.pairs import Cost, violation
+from noisewright.numerics.islands import islands
+from noisewright.numerics.pairs import Cost, longer, violation
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metrics import Hamming, Scaled
 from noisewright.problem.privacy import MetricPrivacy
@@ -25,9 +27,13 @@ def metric_laplace(mechanism: LinearLaplace, requirement: MetricPrivacy) -> Prov
     """Sum over k of |W_ki - W_kj| step_k / scale_k <= d(i, j) for every pair.
 
     Rule: if one person's element changes from i to j, the integer sums move by the difference of two
-    columns; the mass of discrete Laplace noise falls by at most e^(rate |shift|), and masses multiply.
+    columns; the mass of discrete Laplace noise falls by at most e^(rate |shift|), and masses multiply. An answer
+    without noise must not move at all. Between elements at an infinite distance nothing is promised.
     """
-    _check(mechanism, requirement.metric, [Cost.l1(mechanism.columns, mechanism.rates)])
+    noisy = [k for k, scale in enumerate(mechanism.scales) if scale]
+    costs = [Cost.l1([mechanism.columns[k] for k in noisy], tuple(mechanism.rates[k] for k in noisy))] if noisy else []
+    _check(mechanism, requirement.metric, costs)
+    _check_still(requirement.metric, [row for k, row in enumerate(mechanism.columns) if k not in noisy])
     return Fraction(1), "metric/laplace-every-pair"
 
 
@@ -36,9 +42,14 @@ def metric_elliptical(mechanism: LinearElliptical, requirement: MetricPrivacy) -
     """rate |W_i - W_j| <= share d(i, j) for every block and pair, the shares adding up to at most one.
 
     Rule: |w + s| <= |w| + |s| in Euclidean length, so the mass e^(-rate |w|) falls by at most
-    e^(rate |s|); the way back to answers is post-processing and blocks compose.
+    e^(rate |s|); the way back to answers is post-processing and blocks compose. A block without a share of the budget
+    has no noise: its columns must not differ within a finite distance.
     """
+    _check(mechanism, requirement.metric, [])
     for block in mechanism.blocks:
+        if not block.share:
+            _check_still(requirement.metric, block.columns)
+            continue
         metric = requirement.metric if block.share == 1 else Scaled(requirement.metric, block.share)
         _check(mechanism, metric, [Cost.l2(block.columns, block.rate)])
     return Fraction(1), "metric/elliptical-every-pair"
@@ -52,6 +63,29 @@ def metric_exponential(mechanism: MetricExponential, requirement: MetricPrivacy)
     """
     _check(mechanism, requirement.metric, Cost.largest(mechanism.columns, mechanism.rate))
     return Fraction(1), "metric/exponential-every-pair"
+
+
+@proves(MetricPrivacy, MetricChoice)
+def metric_choice(mechanism: MetricChoice, requirement: MetricPrivacy) -> Proven:
+    """sensitivity moves(i, j) <= scale d(i, j) for every pair.
+
+    Rule: if one person changes from i to j every score moves by at most sensitivity moves(i, j), as was declared, so
+    each weight e^(score / (2 scale)) and the sum of all weights change by at most e^(d/2) (Theorem 3 of the d_X paper).
+    """
+    moves, metric = mechanism.moves, requirement.metric
+    if moves.size != metric.size:
+        raise UncertifiedError(
+            f"refused: the metric has {metric.size} elements, the declared moves {moves.size}.",
+            metric=metric.size,
+            moves=moves.size,
+        )
+    if (pair := longer(moves, metric, mechanism.query.sensitivity / mechanism.scale)) is not None:
+        raise UncertifiedError(
+            f"refused: telling elements {pair[0]} and {pair[1]} apart costs more than their distance. Use a larger"
+            " scale or a larger budget for this pair.",
+            pair=pair,
+        )
+    return Fraction(1), "metric/choice-every-pair"
 
 
 @proves(MetricPrivacy, MetricSmallDB)
@@ -88,6 +122,10 @@ def farthest(metric: Any) -> Fraction:
     """
     if isinstance(metric, Hamming):
         return metric.epsilon
+    if islands(metric) is not None:
+        raise UncertifiedError(
+            "refused: some elements are infinitely far apart, and replacing one by the other has no finite epsilon."
+        )
     view, largest, start = float_view(metric), 0.0, 0
     while start < view.size:
         stop = min(view.size, start + max(1, _BLOCK_ENTRIES // (view.size - start)))
@@ -95,6 +133,21 @@ def farthest(metric: Any) -> Fraction:
     if not math.isfinite(largest):
         raise UncertifiedError("refused: some distances of the metric are larger than floats can hold.")
     return (Fraction(largest) + Fraction(view.slack)) * (1 + 2 * Fraction(view.margin))
+
+
+def _check_still(metric: Any, rows: Iterable[Iterable[int]]) -> None:
+    """Refuse a row without noise that differs between two elements at a finite distance, in whole numbers."""
+    known = islands(metric) or (0,) * metric.size
+    for row in rows:
+        first: dict[int, tuple[int, int]] = {}
+        for i, (island, value) in enumerate(zip(known, row, strict=True)):
+            j, expected = first.setdefault(island, (i, value))
+            if value != expected:
+                raise UncertifiedError(
+                    f"refused: elements {j} and {i} are at a finite distance, and an answer without noise tells them"
+                    " apart.",
+                    elements=(j, i),
+                )
 
 
 def _check(mechanism: Any, metric: Any, costs: Iterable[Cost]) -> None:

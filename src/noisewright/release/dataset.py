@@ -14,6 +14,7 @@ from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import InvalidInputError, InvalidTableError, LedgerDamagedError, LedgerError
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import digest
+from noisewright.problem.remarks import UnkeptBudgetWarning
 from noisewright.problem.utilities import SquaredError
 from noisewright.release.layout import Layout, Limits
 from noisewright.sample.uniform import SystemEntropy
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from noisewright.release.sources import Source
 
 _NEEDS = "tables need Ibis and DuckDB, which are not installed: pip install 'noisewright[tables]'. Nothing was spent."
-
-
-class UnkeptBudgetWarning(UserWarning):
-    """A budget without a ledger file ends with the process, so that the next one begins anew."""
 
 
 class Dataset:
@@ -64,9 +61,7 @@ class Dataset:
 
     def _begin(self, source: Source, unit: str, limits: Limits, name: str, version: str | None) -> None:
         from noisewright.release.local import checked
-        from noisewright.release.sources import require_column
 
-        require_column(source.table, unit)
         table, standing = checked(source.table, source.bases, source.engine)
         if unit not in standing.units:
             raise InvalidTableError(
@@ -116,6 +111,8 @@ class Dataset:
         other = open_source(table, "", beside=self._source.engine, public=True)
         if other.engine.connection is not self._source.engine.connection:
             other = other.beside(self._source.engine)
+        if set(other.bases) & {table for table, base in self._source.bases.items() if base.private}:
+            raise InvalidInputError("this is the private table itself; join_public takes tables that anybody may see.")
         bases = {**self._source.bases, **dict.fromkeys(other.bases, Base(None))}
         joined = self._source.table.join(other.table, on, how=_how(how))
         return self._derived(joined, replace(self._source, bases=bases))
@@ -239,10 +236,12 @@ def _opened(source: Any, unit: Any, local_views: tuple[str, ...]) -> Source:
     if not isinstance(unit, str) or not unit:
         raise InvalidTableError(f"unit is {unit!r}; give the name of the column that says whose row it is.")
     try:
-        from noisewright.release.sources import open_source
+        from noisewright.release.sources import open_source, require_column
     except ImportError:
         raise InvalidInputError(_NEEDS) from None
-    return open_source(source, unit, local_views)
+    opened = open_source(source, unit, local_views)
+    require_column(opened.table, unit)
+    return opened
 
 
 def _name(given: str | None, found: str | None) -> str:

@@ -125,9 +125,9 @@ class Plan(Unchanging):
             privacy = REQUIREMENTS.from_dict(data["privacy"])
             utility = UTILITIES.from_dict(data["utility"])
             weights = tuple((str(name), parameter(weight, "weight")) for name, weight in data["weights"])
-            _require_whole(blocks, layout)
-            design.require_within(design.charge_of(blocks, layout), privacy)
-        return cls(questions, privacy, utility, weights, limits, layout, blocks, dict(data["dataset"]))
+            found = cls(questions, privacy, utility, weights, limits, layout, blocks, dict(data["dataset"]))
+            require_sound(found)
+        return found
 
     def save(self, path: str | Path) -> None:
         """Write the plan to a JSON file, which `load` proves again."""
@@ -166,6 +166,20 @@ def bound(plan: Plan, dataset: Dataset) -> Plan:
     dataset.require_answerable(plan.layout)
     fields = (plan.questions, plan.privacy, plan.utility, plan.weights, plan.limits, plan.layout, plan.blocks)
     return Plan(*fields, plan.about, dataset)
+
+
+def require_sound(plan: Plan) -> None:
+    """Refuse a plan whose parts do not belong together, wherever it comes from; asked before anything is charged.
+
+    Guarantees: the mechanisms answer the very set of differences that the questions and limits imply, the limits are
+    those of the dataset, and what is charged keeps the requirement.
+    """
+    if plan.layout != layout_of(plan.questions, plan.limits):
+        raise MechanismFileError("the numbers of the plan are not those of its questions; plan again.")
+    if plan.dataset is not None and plan.limits != plan.dataset.limits:
+        raise MechanismFileError("the limits of the plan are not those of its dataset; plan again.")
+    _require_whole(plan.blocks, plan.layout)
+    design.require_within(plan.charge, plan.privacy)
 
 
 def _require_whole(blocks: Sequence[Block], layout: Layout) -> None:

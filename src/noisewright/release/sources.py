@@ -7,7 +7,7 @@ types of frames, Parquet files and tables are those of their schema.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -138,7 +138,7 @@ def _header(paths: list[str]) -> tuple[list[str], str]:
         raise InvalidTableError("the files of this glob have different header lines; give files of one kind.")
     separator = max(_SEPARATORS, key=lines[0].count)
     names = next(csv.reader([lines[0]], delimiter=separator), [])
-    if not names or any(not name for name in names) or len(set(names)) < len(names):
+    if not names or not all(names) or len({name.casefold() for name in names}) < len(names):
         raise InvalidTableError(f"the header of {paths[0]} must name every column once; it is {lines[0][:200]!r}.")
     return names, separator
 
@@ -188,8 +188,7 @@ def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool)
     from noisewright.release.engines.duckdb import DuckDB
 
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
-    if len(set(data.column_names)) < len(data.column_names):
-        raise InvalidTableError("two columns have the same name; rename one.")
+    _require_distinct(data.column_names)
     columns = [[name, str(held)] for name, held in zip(data.schema.names, data.schema.types, strict=True)]
     # The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
     content = {"columns": columns, **({"content": _content(data)} if public else {})}
@@ -218,18 +217,27 @@ def _public_ibis(table: Any) -> Source:
     return Source(DuckDB(backend), table, dict.fromkeys(table.op().find(ops.PhysicalTable), Base(None)), None, "pandas")
 
 
+def _require_distinct(names: Sequence[str]) -> None:
+    """Refuse names that an engine takes for one: DuckDB does not tell upper from lower case in names."""
+    folded = [name.casefold() for name in names]
+    if len(set(folded)) < len(folded):
+        twice = next(name for name in names if folded.count(name.casefold()) > 1)
+        raise InvalidTableError(
+            f"two columns have the same name up to upper and lower case ({twice!r}); rename one.", column=twice
+        )
+
+
 def _pandas(frame: Any) -> Any:
     import pyarrow as pa
 
     if not all(isinstance(name, str) for name in frame.columns):
         raise InvalidTableError("the columns of a frame must be named by texts; rename them.")
-    if not frame.columns.is_unique:
-        raise InvalidTableError("two columns have the same name; rename one.")
+    _require_distinct(list(frame.columns))
     columns = {}
     for name in frame.columns:
         try:
             columns[name] = pa.array(frame[name], from_pandas=_missing(frame[name]))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        except pa.ArrowException:
             # Of mixed types: every value as its text, which is then read by our own grammar.
             columns[name] = pa.array([None if _is_missing(value) else str(value) for value in frame[name]], pa.string())
     return _plain_columns(pa.table(columns))

@@ -24,6 +24,8 @@ CONFIDENCE = Fraction(19, 20)
 
 def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) -> Any:
     """The answers of a plan as a frame; the stored ones if there are any and nothing fresh is asked for."""
+    from noisewright.release.plan import require_sound  # which imports this module when it releases
+
     dataset = plan.dataset
     ledger = None if dataset is None else dataset.ledger
     if dataset is None or ledger is None:
@@ -35,6 +37,7 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) 
     if not fresh and (kept := stored(ledger, plan.key, plan.layout.dimension)) is not None:
         place, numbers = kept
         return frame_of(columns(plan, numbers, place), kind)
+    require_sound(plan)
     dataset.rehearse(plan.layout)
     with ledger.charge(plan.charge, reason=label) as charge:
         try:

@@ -10,6 +10,7 @@ from typing import Any
 
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.metric_choice import MetricChoice
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision, upper
 from noisewright.problem.numbers import above, show
 from noisewright.problem.utilities import ErrorQuantile
@@ -49,6 +50,7 @@ def _scaled_sums(log_weights: Sequence[Fraction], bits: int) -> tuple[list[int],
 
 @drawer_for.register(RandomExponential)
 @drawer_for.register(PermuteAndFlip)
+@drawer_for.register(MetricChoice)
 class ChoiceDrawer(Releasing):
     """Chooses a candidate from the scores of all."""
 
@@ -85,6 +87,19 @@ def _(mechanism: RandomExponential | PermuteAndFlip) -> list[str]:
     return [
         f"Chooses one of {len(mechanism.query.candidates)} candidates, higher scores more often, by"
         f" {'permute-and-flip' if flips else 'the exponential mechanism'} (epsilon {', '.join(map(show, epsilons))}).",
+        f"Error: whatever the scores are, the chosen one is with 95 % confidence at most {above(far)} below the best.",
+    ]
+
+
+@describe_error.register
+def _(mechanism: MetricChoice) -> list[str]:
+    with precision():
+        far = upper(mechanism.expected(ErrorQuantile("0.95")))
+    return [
+        f"Chooses one of {len(mechanism.query.candidates)} candidates, higher scores more often, by the exponential"
+        f" mechanism with scale {show(mechanism.scale)}.",
+        f"Declared: a person who changes element moves every score by at most {show(mechanism.query.sensitivity)} times"
+        f" the {mechanism.moves}.",
         f"Error: whatever the scores are, the chosen one is with 95 % confidence at most {above(far)} below the best.",
     ]
 

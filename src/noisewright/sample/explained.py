@@ -11,6 +11,8 @@ from html import escape
 from typing import Any
 
 from noisewright.mechanisms.answers import LARGEST_FLOAT
+from noisewright.mechanisms.linear import LinearLaplace
+from noisewright.mechanisms.metric_choice import MetricChoice
 from noisewright.numerics.balls import Ball, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidUtilityError
@@ -87,7 +89,7 @@ def sections_of(mechanism: Any, certificate: Certificate) -> list[Section]:
     return [
         Section(
             "What was asked",
-            [f"{asked(mechanism.query)} What is released is not the true answer: it is blurred on purpose."],
+            [f"{asked(mechanism if isinstance(mechanism, MetricChoice) else mechanism.query)} {_blurred(mechanism)}"],
         ),
         Section("What an attacker could learn", [" ".join([attacker, *learnt(requirement, bound)])]),
         Section("How far off the answer is", *errors_of(mechanism)),
@@ -112,6 +114,12 @@ def sections_of(mechanism: Any, certificate: Certificate) -> list[Section]:
             ],
         ),
     ]
+
+
+def _blurred(mechanism: Any) -> str:
+    if isinstance(mechanism, LinearLaplace) and not any(mechanism.scales):
+        return "What is released is the true answer: it differs only where nothing is promised."
+    return "What is released is not the true answer: it is blurred on purpose."
 
 
 @singledispatch
@@ -140,6 +148,15 @@ def _(query: Choice) -> str:
     return (
         f"Which of {len(query.candidates)} candidates has the best score; a single person can change each score by at"
         f" most {show(query.sensitivity)}."
+    )
+
+
+@asked.register
+def _(query: MetricChoice) -> str:
+    """A choice that knows more than its question: what moves scores how far."""
+    return (
+        f"Which of {len(query.query.candidates)} candidates has the best score; a single person who changes can change"
+        f" each score by at most {show(query.query.sensitivity)} times the {query.moves}."
     )
 
 

@@ -21,6 +21,7 @@ from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.linear_values import USUAL_PEOPLE
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.mechanisms.selection import MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy, Strategy
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, precision, upper
 from noisewright.numerics.bisection import first_true, gallop
@@ -35,6 +36,7 @@ from noisewright.sample.tails import (
     GeometricTail,
     LaplaceSumTail,
     NormalTail,
+    NoTail,
     PartTail,
     RoundedSumTail,
     RoundTail,
@@ -106,6 +108,9 @@ def half_width(mechanism: Any, confidence: Number, *, joint: bool) -> Any:
     """
     wanted, together = ErrorQuantile(confidence), flag().read(joint, "joint", InvalidUtilityError)
     with precision():
+        if isinstance(mechanism, MetricSmallDB | MetricMWEM):
+            far = rounded_up(upper(mechanism.expected(wanted)))
+            return far if together else (far,) * mechanism.query.dimension
         if isinstance(mechanism, Additive | Conditional):
             slip = _slip(mechanism) if isinstance(mechanism, Additive) else Fraction(0)
             return _shown(upper(mechanism.expected(wanted)) + slip, mechanism.query.integer)
@@ -251,7 +256,8 @@ def _(mechanism: LinearGaussian) -> dict[tuple[int, ...], Group]:
 @groups_of.register
 def _(mechanism: LinearLaplace) -> dict[tuple[int, ...], Group]:
     rows = zip(mechanism.rates, mechanism.steps, _biases(mechanism), strict=True)
-    return {(k,): Group((Spread(GeometricTail(rate), step, bias),)) for k, (rate, step, bias) in enumerate(rows)}
+    tails = ((GeometricTail(rate) if rate else NoTail(), step, bias) for rate, step, bias in rows)
+    return {(k,): Group((Spread(tail, step, bias),)) for k, (tail, step, bias) in enumerate(tails)}
 
 
 @groups_of.register
@@ -261,7 +267,8 @@ def _(mechanism: LinearElliptical) -> dict[tuple[int, ...], Group]:
     for block in mechanism.blocks:
         size = len(block.rows)
         lengths = [_length(row) for row in block.decode]
-        half_diagonal, tail = _length((HALF,) * size), RoundTail(size, block.rate)
+        half_diagonal = _length((HALF,) * size) if block.share else Fraction(0)
+        tail = RoundTail(size, block.rate) if block.share else NoTail()
         found[tuple(block.rows)] = Group(
             tuple(Spread(tail, f, f * half_diagonal + biases[k]) for k, f in zip(block.rows, lengths, strict=True))
         )

@@ -31,6 +31,8 @@ class LaplaceDrawer(OneByOne):
         self._mechanism = mechanism
         self._places: dict[Fraction, list[int]] = {}
         for k, rate in enumerate(mechanism.rates):
+            if not rate:
+                continue
             self._places.setdefault(rate, []).append(k)
         self._noise = {rate: TwoSided(lambda rate=rate: ball(rate)) for rate in self._places}  # type: ignore[misc]
 
@@ -58,7 +60,7 @@ class EllipticalDrawer(OneByOne):
 
     def __init__(self, mechanism: LinearElliptical) -> None:
         self._mechanism = mechanism
-        self._noise = [RoundNoise(block) for block in mechanism.blocks]
+        self._noise = [RoundNoise(block) if block.share else None for block in mechanism.blocks]
         self._decode = [[over_one(row) for row in block.decode] for block in mechanism.blocks]
 
     def release(self, answer: Any, entropy: Entropy) -> NDArray[np.float64]:
@@ -67,7 +69,8 @@ class EllipticalDrawer(OneByOne):
         result = np.zeros(self._mechanism.query.dimension)
         blocks = zip(self._mechanism.blocks, totals, self._noise, self._decode, strict=True)
         for block, sums, noise, decode in blocks:
-            noisy = [s + int(w) for s, w in zip(sums, noise.draw(1, stream)[0], strict=True)]
+            drawn = noise.draw(1, stream)[0] if noise else [0] * len(sums)
+            noisy = [s + int(w) for s, w in zip(sums, drawn, strict=True)]
             for k, (row, denominator) in zip(block.rows, decode, strict=True):
                 # The quotient of two Python integers is the float nearest to it.
                 result[k] = sum(a * b for a, b in zip(row, noisy, strict=True)) / denominator
@@ -77,6 +80,8 @@ class EllipticalDrawer(OneByOne):
         stream = entropy.stream()
         result = np.zeros((count, self._mechanism.query.dimension))
         for block, noise in zip(self._mechanism.blocks, self._noise, strict=True):
+            if noise is None:
+                continue
             decode = np.array([[float(v) for v in row] for row in block.decode])
             result[:, list(block.rows)] = noise.draw(count, stream).astype(np.float64) @ decode.T
         return result

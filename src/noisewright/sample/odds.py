@@ -10,6 +10,7 @@ from typing import Any
 
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.bisection import first_true, gallop
+from noisewright.numerics.islands import islands
 from noisewright.problem.metrics import Hamming
 from noisewright.problem.numbers import above, show
 from noisewright.problem.privacy import (
@@ -147,7 +148,8 @@ def _(requirement: MetricPrivacy, bound: Fraction) -> list[str]:
         f" {guesses(bound)}. Between two at distance 3, a guess that was 50:50 can become"
         f" {odds(_EVEN, 3 * bound)}. At distance d the odds grow at most e^d-fold"
         f"{'' if bound == 1 else f' (proven: e^({show(bound)} d))'}: what is near is hard to tell apart, what is far"
-        " is told."
+        " is told.",
+        *(["Possibilities that are infinitely far apart may be told apart for sure."] if islands(metric) else []),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, Metr
 from noisewright.numerics.balls import ball
 from noisewright.numerics.lp import reweighed
 from noisewright.problem.linear import checked_histogram
+from noisewright.problem.numbers import above
 from noisewright.sample.choice import choose
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.two_sided import TwoSided
 from noisewright.sample.uniform import Entropy
+
+_CONFIDENCE = Fraction(95, 100)
 
 
 @drawer_for.register(MetricExponential)
@@ -83,12 +87,25 @@ def _(mechanism: MetricExponential) -> list[str]:
 
 @describe_error.register
 def _(mechanism: MetricSmallDB) -> list[str]:
-    return [f"Chooses one of {mechanism.candidates} databases of {mechanism.rows} rows, scaled to everybody."]
+    return [
+        f"Chooses one of {mechanism.candidates} databases of {mechanism.rows} rows, scaled to everybody.",
+        *_how_far(mechanism),
+    ]
 
 
 @describe_error.register
 def _(mechanism: MetricMWEM) -> list[str]:
     return [
         f"Synthetic histogram after {mechanism.rounds} rounds; each measurement has noise of scale"
-        f" {float(2 * mechanism.rounds * mechanism.scale):.4g}."
+        f" {float(2 * mechanism.rounds * mechanism.scale):.4g}.",
+        *_how_far(mechanism),
+    ]
+
+
+def _how_far(mechanism: MetricSmallDB | MetricMWEM) -> list[str]:
+    if mechanism.known_people is None:
+        return ["How far off its answers are depends on how many people there are, which the question does not say."]
+    far = above(mechanism.within(_CONFIDENCE, mechanism.known_people))
+    return [
+        f"Error: with 95 % confidence every answer is within {far} of the truth, for {mechanism.known_people} people."
     ]

@@ -39,6 +39,17 @@ class Tail(ABC):
 
 
 @dataclass(frozen=True, slots=True)
+class NoTail(Tail):
+    """No noise at all."""
+
+    def beyond(self, t: Fraction) -> Ball:
+        return ball(0)
+
+    def within(self, rest: Fraction) -> Fraction:
+        return Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
 class PartTail(Tail):
     """The error of one number with noise of its own, as its density says."""
 

@@ -18,9 +18,10 @@ from noisewright.numerics.distances import (
     root_below,
     upper_distance,
 )
+from noisewright.problem.attributes import Attributes
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.geometry import Euclidean, GreatCircle, SmoothThreshold, TimeSeries
-from noisewright.problem.metrics import Attributes, Hamming, Matrix, Scaled, Sum, WithAbsent
+from noisewright.problem.metrics import Hamming, Matrix, Scaled, Sum, WithAbsent
 
 F = Fraction
 FAR = 2**70

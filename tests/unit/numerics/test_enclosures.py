@@ -23,6 +23,7 @@ from noisewright.numerics.balls import (
     integral,
     lower,
     mass_product,
+    positive,
     precision,
     upper,
     upper_gamma_share,
@@ -183,3 +184,19 @@ def test_weights_move_towards_a_measurement_by_half_its_distance_for_each_person
     assert reweighed(weights, row * 1000, 9000.0, 8.0) == pytest.approx(moved, rel=1e-12)
     assert reweighed(weights, row * 0, 9.0, 8.0) is weights
     assert reweighed(weights, row, 9.0, 0.0) is weights
+
+
+@pytest.mark.parametrize(
+    ("rows", "proven"),
+    [
+        ([[2, 1], [1, 2]], True),
+        ([[2, 2], [2, 2]], False),
+        ([[1, 2], [2, 1]], False),
+        ([[0, 0], [0, 1]], False),
+        ([[4, 1, 0], [1, 3, 1], [0, 1, 2]], True),
+        ([[4, 1, 0], [1, 3, 5], [0, 5, 2]], False),
+    ],
+)
+def test_a_matrix_is_positive_only_where_that_is_proven(rows, proven):
+    with precision():
+        assert positive([[ball(v) for v in row] for row in rows]) is proven

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -9,11 +10,14 @@ from typing import Any
 import pytest
 
 from noisewright.numerics.distances import check_metric, float_view, group_budget, lower_squared, upper_distance
+from noisewright.numerics.islands import infinitely_apart
+from noisewright.problem.attributes import PerAttribute, PerValue
 from noisewright.problem.errors import InvalidInputError, InvalidNumberError, InvalidPrivacyError
 from noisewright.problem.geometry import Dates, Euclidean, Graph, GreatCircle, SmoothThreshold, Threshold, TimeSeries
-from noisewright.problem.metrics import Hamming, Matrix, PerAttribute, PerValue, Scaled, Sum, WithAbsent
+from noisewright.problem.metrics import Hamming, Matrix, Scaled, Sum, WithAbsent
 from noisewright.problem.privacy import REQUIREMENTS, MetricPrivacy
 
+W = "infinite"
 ROWS = [("a", 1), ("b", 1), ("b", 2), ("c", 3)]
 POINTS: list[tuple[Any, Any]] = [(0, 0), ("0.1", "0.2"), (3, 4), (-50.25, 1e-7)]
 EVERY: dict[str, Any] = {
@@ -29,6 +33,10 @@ EVERY: dict[str, Any] = {
     "globe": GreatCircle([(40.7, -74), (34.05, -118.25), (-40.7, 106), (40.7001, -74)], "0.01"),
     "smooth": SmoothThreshold(POINTS, within=1, epsilon="0.5"),
     "hard": Threshold([(0, 0), (1, 0), (2, 0), (9, 9)], within=1, epsilon="0.5"),
+    "infinite": Matrix([[0, 1, W], [1, 0, W], [W, W, 0]]),
+    "infinite values": PerValue(ROWS, [{"a": 1, "b": W, "c": W}, W]),
+    "infinite sum": Sum([Hamming(3, 1), Scaled(Matrix([[0, W, 2], [W, 0, W], [2, W, 0]]), 3)]),
+    "absent joins": WithAbsent(Matrix([[0, 1, W], [1, 0, W], [W, W, 0]]), 5),
     "graph": Graph([("a", "b", 1), ("b", "c", "0.5"), ("a", "c", 4)]),
     "sum": Sum([Hamming(4, 1), Euclidean(POINTS)]),
     "scaled": Scaled(Euclidean(POINTS), "0.25"),
@@ -36,10 +44,15 @@ EVERY: dict[str, Any] = {
 }
 
 
+def far(metric, i: int, j: int) -> float:
+    """The distance as a float, infinite where it is."""
+    return math.inf if infinitely_apart(metric, i, j) else float(lower_squared(metric, i, j)) ** 0.5
+
+
 @pytest.mark.parametrize("metric", EVERY.values(), ids=EVERY)
 def test_every_metric_is_one_and_survives_a_file(metric):
     size = metric.size
-    table = [[float(lower_squared(metric, i, j)) ** 0.5 for j in range(size)] for i in range(size)]
+    table = [[far(metric, i, j) for j in range(size)] for i in range(size)]
     for i in range(size):
         assert table[i][i] == 0
         for j in range(size):
@@ -49,7 +62,7 @@ def test_every_metric_is_one_and_survives_a_file(metric):
     requirement = MetricPrivacy(metric)
     again: Any = REQUIREMENTS.from_dict(requirement.to_dict())
     assert again.to_dict() == requirement.to_dict()
-    assert all(lower_squared(again.metric, i, j) == lower_squared(metric, i, j) for i in range(size) for j in range(i))
+    assert all(far(again.metric, i, j) == far(metric, i, j) for i in range(size) for j in range(i))
 
 
 @pytest.mark.parametrize("metric", EVERY.values(), ids=EVERY)
@@ -60,6 +73,9 @@ def test_float_rows_stay_within_their_margin_and_exact_bounds_enclose(metric):
         assert rows.shape == (metric.size - start, metric.size - start)
         for i in range(start, metric.size):
             for j in range(i + 1, metric.size):
+                if infinitely_apart(metric, i, j):
+                    assert rows[i - start, j - start] == math.inf
+                    continue
                 low, high = lower_squared(metric, i, j), upper_distance(metric, i, j)
                 assert 0 < low <= high**2
                 assert low >= high**2 * (1 - Fraction(1, 2**100))
@@ -75,7 +91,7 @@ def test_known_distances():
     assert lower_squared(EVERY["dates"], 0, 1) == 1
     assert lower_squared(EVERY["graph"], 0, 2) == Fraction(9, 4)
     assert lower_squared(EVERY["hard"], 0, 2) == 1
-    assert lower_squared(EVERY["hard"], 0, 3) == 50**2
+    assert infinitely_apart(EVERY["hard"], 0, 3)
     assert "1 pairs beyond" in EVERY["hard"].note
     assert float(upper_distance(EVERY["globe"], 0, 1)) == pytest.approx(39.45, rel=0.01)  # 0.01 for each of 3,945 km
     assert lower_squared(EVERY["absent"], 0, 4) == 4

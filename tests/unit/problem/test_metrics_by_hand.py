@@ -10,17 +10,15 @@ from typing import Any
 import pytest
 
 from noisewright.numerics.distances import lower_squared
+from noisewright.problem.attributes import PerAttribute, PerValue, encode
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.geometry import Dates, Euclidean, Graph, SmoothThreshold, Threshold, TimeSeries
 from noisewright.problem.metrics import (
     Hamming,
     Matrix,
-    PerAttribute,
-    PerValue,
     check_entries,
     check_triangles,
     common_unit,
-    encode,
 )
 from noisewright.problem.privacy import MetricPrivacy
 
@@ -80,15 +78,16 @@ def test_a_threshold_counts_the_steps_of_the_shortest_way():
     metric = Threshold(points, within=1, epsilon="1/2")
     assert metric.unit == Fraction(1, 2)
     assert metric.entries == (
-        (0, 1, 2, 2, 3, 100),
-        (1, 0, 1, 1, 2, 100),
-        (2, 1, 0, 2, 1, 100),
-        (2, 1, 2, 0, 3, 100),
-        (3, 2, 1, 3, 0, 100),
-        (100, 100, 100, 100, 100, 0),
+        (0, 1, 2, 2, 3, 0),
+        (1, 0, 1, 1, 2, 0),
+        (2, 1, 0, 2, 1, 0),
+        (2, 1, 2, 0, 3, 0),
+        (3, 2, 1, 3, 0, 0),
+        (0, 0, 0, 0, 0, 0),
     )
+    assert metric.islands == (0, 0, 0, 0, 0, 1)
     assert "6 pairs beyond" in metric.note
-    assert "5 unjoined pairs get 100 times" in metric.note
+    assert "5 unjoined pairs may be told apart freely" in metric.note
 
 
 def test_steps_are_counted_by_the_shortest_of_several_ways():
@@ -99,11 +98,11 @@ def test_steps_are_counted_by_the_shortest_of_several_ways():
         assert [metric.entries[i][(i + k) % 7] for k in range(7)] == [0, 1, 2, 3, 3, 2, 1]
 
 
-def test_a_way_longer_than_a_hundred_steps_parts_nobody_less():
+def test_a_way_of_many_steps_is_finite_and_no_way_is_not():
     points = [(i, 0) for i in range(120)] + [(1000, 0)]
     metric = Threshold(points, within=1, epsilon=1)
     assert metric.entries[0][119] == 119
-    assert metric.entries[0][120] == metric.entries[120][50] == 119
+    assert metric.islands == (0,) * 120 + (1,)
 
 
 def test_edges_of_a_graph_are_gone_both_ways_and_the_shortest_path_counts():

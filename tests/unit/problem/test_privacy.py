@@ -108,5 +108,3 @@ def test_requirements_say_what_they_are_about():
         (False, False, False),
     ]
     assert [p.gaussian_rho for p in kinds] == [None, None, None, Fraction(2, 3), 1]
-    assert [p.order_two for p in kinds] == [None, None, None, None, 2]
-    assert RenyiDP(2, 1).order_two == 1

@@ -18,8 +18,8 @@ from noisewright.problem.errors import (
     InvalidQueryError,
     InvalidUtilityError,
 )
-from noisewright.search.families.linear import best_single, laplace_mechanism
-from noisewright.search.programmes.pairs import PairTable
+from noisewright.search.families.linear import laplace_mechanism
+from noisewright.search.programmes.pairs import PairTable, best_single
 
 TOTAL = nw.SquaredError()
 

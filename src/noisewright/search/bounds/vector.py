@@ -1,6 +1,6 @@
-"""What no additive noise for several numbers can beat, proven in balls.
+"""What no additive noise for several numbers can beat, and what no mechanism can for linear questions, proven in balls.
 
-Two bounds, the larger one counts. *Number by number*: each number by itself must be private against its own
+For several numbers two bounds, the larger one counts. *Number by number*: each one must be private against its own
 changes, so its error is at least the optimum for one number. *By volume*: let V(t) be the volume where the density
 is at least t. Privacy puts {density >= t} + set inside {density >= t e^-epsilon}, so by Brunn and Minkowski
 V(t e^-epsilon)^(1/K) >= V(t)^(1/K) + |set|^(1/K). The loss is least if every such region is a sublevel set of the
@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from noisewright.laws.shells import shifted_sum
-from noisewright.numerics.balls import Ball, ball, lower, pi, precision, upper
+from noisewright.mechanisms.linear import MOST_TOGETHER
+from noisewright.numerics.arrays import Floats
+from noisewright.numerics.balls import Ball, ball, lower, pi, positive, precision, upper
+from noisewright.numerics.bisection import first_true
 from noisewright.numerics.distances import upper_distance
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import SolverError
@@ -28,9 +31,12 @@ from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible, power_bound, quantile_optimum, usefulness_optimum
 from noisewright.search.bounds.unbiased import least_unbiased
 from noisewright.search.families.vector_parts import active, scalars
+from noisewright.search.programmes.linear import best_ellipse
 from noisewright.search.programmes.pairs import PairTable
 
 _INTERVALS = 32
+_PAIRS_TRIED = 24
+_MOST_PEOPLE = 10**12
 _MOST_KINDS = 200
 _LARGEST_VOLUME_DIMENSION = 20_000
 _SMALLEST_EPSILON = Fraction(1, 1000)
@@ -181,6 +187,138 @@ def least_radius_moment(count: int, epsilon: Fraction, power: int) -> Ball:
 LARGEST_UNIVERSE = 2_000
 _BEST_EXPONENT = {1: 1.2785, 2: 2.2177}
 """Where u^p / (1 + e^u) is largest: about how much budget the changes together should use."""
+_ROOM = 1 - 2.0**-30
+_TIGHT = 1e-5
+
+
+def metric_bound(query: Linear, metric: Any, utility: Utility, table: PairTable) -> Fraction | None:
+    """A proven lower bound of the worst-case value of every mechanism; None where none is known.
+
+    For one query over a very large universe none is sought: its pairs are looked at only to prove the privacy.
+    """
+    if not table.moving:
+        return Fraction(0)
+    if query.size > LARGEST_UNIVERSE and len(table.moving) == 1:
+        return None
+    if utility.confidence is not None:
+        return _quantile_bound(query, metric, utility.confidence, table)
+    two = two_point_bound(query, metric, utility, table)
+    if query.people is not None:
+        return two
+    more: list[Fraction | None] = [_by_query(query, metric, utility, table)]
+    if utility.power == 2 and 1 < len(table.moving) <= MOST_TOGETHER:
+        more.append(_by_moments(query, metric, utility, table))
+    return max(v for v in (two, *more, Fraction(0)) if v is not None)
+
+
+def _by_query(query: Linear, metric: Any, utility: Utility, table: PairTable) -> Fraction:
+    """Each query by itself, at the pair of elements that is hardest for it, added up; of the largest error the worst.
+
+    Rule: let people change from i to j, any number of them. Errors averaged over ever longer stretches of such
+    histograms have, in the limit, a law f with f(A) <= e^d f(A - v) and back, v the difference of the columns, and a
+    mean loss of at most the worst case: with any number of people every mechanism is as good as some additive noise. On
+    each class of numbers v apart such a law is a mixture of chains of intervals (docs/theory.md), and for squared and
+    absolute errors the chain around a single 0 is the best: v^2 / (2 sinh(d/2)^2) and |v| / sinh(d).
+    """
+    weights, (rows, pairs) = utility.shares(query.dimension), table.opening()
+    found = []
+    for k, row in zip(table.moving, rows.T, strict=True):
+        best = Fraction(0)
+        for p in np.argsort(-np.abs(row))[:_PAIRS_TRIED]:
+            i, j = pairs[int(p)]
+            apart = abs(_difference(query, k, i, j))
+            with precision():
+                d = ball(upper_distance(metric, i, j))
+                least = 1 / (2 * (d / 2).sinh() ** 2) if utility.power == 2 else 1 / d.sinh()
+                best = max(best, apart ** (2 if utility.power == 2 else 1) * max(Fraction(0), lower(least)))
+        found.append(best if utility.joint else weights[k] * best)
+    return max(found) if utility.joint else sum(found, Fraction(0))
+
+
+def _difference(query: Linear, k: int, i: int, j: int) -> Fraction:
+    return Fraction(query.numerators[k][i] - query.numerators[k][j], query.denominators[k])
+
+
+def _by_moments(query: Linear, metric: Any, utility: Utility, table: PairTable) -> Fraction | None:
+    """What the squared errors of all queries add up to at least, all directions together.
+
+    Rule: as for a single query, there is additive noise as good as the mechanism; let S be the mean of z z'. In every
+    direction a the number a.z is such noise for the differences a.v, so a'Sa >= t (a.v)^2 with t = 1 / (2 sinh(d/2)^2)
+    for each pair: v'S^-1 v <= 1 / t. Now (S - B) S^-1 (S - B) >= 0 for every symmetric B, so with weights C
+    tr(C S) >= 2 tr(C B) - tr(B C B S^-1). If the sum of m v v' over pairs is at least B C B, the last trace is at most
+    the sum of m / t. Multiples of B and m are free, which makes the bound tr(C B)^2 / sum of m / t.
+    """
+    weights = [utility.shares(query.dimension)[k] for k in table.moving]
+    chosen = _multipliers(table, np.array([float(w) for w in weights]))
+    if chosen is None:
+        return None
+    shape, multipliers = [[Fraction(float(v)) for v in row] for row in chosen[0]], chosen[1]
+    size, total = range(len(weights)), Fraction(0)
+    rest = [[-sum((shape[a][c] * weights[c] * shape[c][b] for c in size), Fraction(0)) for b in size] for a in size]
+    with precision():
+        for (i, j), share in multipliers.items():
+            v = [_difference(query, k, i, j) for k in table.moving]
+            rest = [[rest[a][b] + share * v[a] * v[b] for b in size] for a in size]
+            total += share * upper(2 * (ball(upper_distance(metric, i, j)) / 2).sinh() ** 2)
+        if not positive([[ball(v) for v in row] for row in rest]):
+            return None
+    traced = sum((w * shape[a][a] for a, w in enumerate(weights)), Fraction(0))
+    return traced**2 / total
+
+
+def _multipliers(table: PairTable, weights: Floats) -> tuple[Floats, dict[tuple[int, int], Fraction]] | None:
+    """A matrix B and multipliers of pairs that nearly attain the bound, in floats; None where pairs span too little."""
+    from scipy.optimize import nnls
+
+    rows, pairs = table.opening()
+    distances = np.array([float(table.view.rows(i, i + 1)[0, j - i]) for i, j in pairs])
+    with np.errstate(over="ignore"):
+        lengths = np.sqrt(2) * np.sinh(distances / 2)
+    rows = rows * (distances / lengths)[:, None]
+    found = best_ellipse(rows[np.abs(rows).max(axis=1) > 0], weights)
+    if found is None:
+        return None
+    tight = np.flatnonzero(np.einsum("pi,ij,pj->p", rows, found.point, rows) > 1 - _TIGHT)
+    inverse = np.linalg.inv(found.point)
+    aim = inverse @ np.diag(weights) @ inverse
+    half = np.triu_indices(len(weights))
+    shares, _ = nnls(np.array([np.outer(r, r)[half] for r in rows[tight]]).T / aim.max(), aim[half] / aim.max())
+    kept = [(pairs[p], s, rows[p], lengths[p]) for p, s in zip(tight, shares, strict=True) if s > 0]
+    if not kept:
+        return None
+    total = sum(s * np.outer(r, r) for _, s, r, _ in kept)
+    root = np.sqrt(weights)
+    values, vectors = np.linalg.eigh(root[:, None] * total * root)
+    middle = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    shape = _ROOM * middle / (root[:, None] * root)
+    return (shape + shape.T) / 2, {pair: Fraction(float(s / length**2)) for pair, s, _, length in kept}
+
+
+def _quantile_bound(query: Linear, metric: Any, confidence: Fraction, table: PairTable) -> Fraction:
+    """What the half-width around all answers, with a confidence, is at least.
+
+    Rule: histograms along which m people at a time change from i to j have answers m |v| apart. Around each of them
+    the answer stays within a width w with the confidence c, and where 2 w < m |v| these sets do not meet: by privacy
+    the histogram in the middle reaches the set t steps away with at least c e^(-t m d), and all of these add up to at
+    most one. Where they would add up to more, w is at least m |v| / 2.
+    """
+    best, (rows, pairs) = Fraction(0), table.opening()
+    for p in np.argsort(-np.abs(rows).max(axis=1))[:_PAIRS_TRIED]:
+        i, j = pairs[int(p)]
+        apart = max(abs(_difference(query, k, i, j)) for k in table.moving)
+        with precision():
+            crowded = partial(_crowded, ball(confidence), ball(upper_distance(metric, i, j)), query.people)
+            most = query.people or _MOST_PEOPLE
+            count = first_true(crowded, most + 1, 1) if crowded(1) else 0
+        best = max(best, count * apart / 2)
+    return best
+
+
+def _crowded(confidence: Ball, distance: Ball, people: int | None, step: int) -> bool:
+    """Whether the chances of all histograms `step` changes apart surely add up to more than one."""
+    fade, ends = (-distance * step).exp(), None if people is None else (people // step // 2, -(-(people // step) // 2))
+    shares = 2 if ends is None else sum((1 - fade**end for end in ends), ball(0))
+    return bool(confidence * (1 + shares * fade / (1 - fade)) > 1)
 
 
 def two_point_bound(query: Linear, metric: Any, utility: Utility, table: PairTable) -> Fraction | None:
@@ -196,12 +334,12 @@ def two_point_bound(query: Linear, metric: Any, utility: Utility, table: PairTab
         return None
     power = int(utility.power or 1)
     weights = utility.shares(query.dimension)
-    sizes = _sizes(table, [float(w) for w in weights], utility)
+    sizes = _sizes(table, [float(weights[k]) for k in table.moving], utility)
     distances = np.zeros_like(sizes)
     for i in range(query.size):
         distances[i, i:] = table.view.rows(i, i + 1)[0]
     most = float(query.people or 10**9)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         changes = np.clip(np.round(_BEST_EXPONENT[power] / distances), 1, most)
         scores = np.where(distances > 0, (changes * sizes / 2) ** power / (1 + np.exp(changes * distances)), 0.0)
     i, j = (int(v) for v in np.unravel_index(int(np.argmax(scores)), scores.shape))

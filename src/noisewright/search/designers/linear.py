@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -17,27 +18,33 @@ from noisewright.numerics.distances import check_metric
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metrics import Hamming
+from noisewright.problem.metrics import Hamming, Matrix
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP
-from noisewright.problem.utilities import AbsoluteError, LargestError, SquaredError
+from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
-from noisewright.search.bounds.vector import two_point_bound
+from noisewright.search.bounds.vector import metric_bound
 from noisewright.search.families.linear import (
-    best_single,
     correlated_gaussian,
     elliptical_mechanism,
     independent_gaussian,
     laplace_mechanism,
 )
-from noisewright.search.programmes.linear import LARGEST_UNIVERSE, best_ellipse, best_rates, block_descent
-from noisewright.search.programmes.pairs import PairTable
+from noisewright.search.programmes.linear import LARGEST_UNIVERSE, Solved, best_ellipse, best_rates, block_descent
+from noisewright.search.programmes.pairs import PairTable, best_single
 from noisewright.search.report.designer import Designer, Proposal
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
 
 _TABLES: Remembered[PairTable] = Remembered()
 _CORRELATED = "correlated Gaussian"
+_JOINT = (2, 4, 8)
+_MOST_READ = 2_000_000
+_PROVEN = "The best possible value is proven for every mechanism that serves any number of people."
+_CRUDE = (
+    "The best possible value is proven for every mechanism, but crude where the number of people is given: it looks at"
+    " two histograms only."
+)
 REPLACED = (
     "Neighbours differ in one person, who is replaced: the number of people stays. Linear.with_absent asks the same"
     " of people who come and go."
@@ -49,15 +56,21 @@ def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advan
     step("checking the metric")
     check_metric(privacy.metric)
     table = _table(query, privacy)
-    weights = np.array([float(w) for w in utility.shares(query.dimension)])
+    weights = np.array([float(w) for w in utility.shares(query.dimension)])[table.moving]
     step("solving the convex programmes")
+    if not table.moving:
+        yield Proposal("no noise", laplace_mechanism(query, privacy, table.spread([])).mechanism)
+        return
     found, gap = best_laplace(query, privacy, table, weights, utility)
     yield _solved("metric Laplace", found, 0, gap)
-    if query.dimension == 1:
+    if apart := by_attribute(query, privacy, utility):
+        yield Proposal("by attribute", apart.mechanism, 1, given=apart)
+    if len(table.moving) == 1:
         return
     if round_noise := best_elliptical(query, privacy, table, weights):
         yield _solved("elliptical", round_noise[0], 1, round_noise[1])
-    if table.complete and query.people is not None and query.size <= LARGEST_UNIVERSE and utility.power == 2:
+    few = query.people is not None and query.size <= LARGEST_UNIVERSE and table.view.islands is None
+    if few and utility.power == 2:
         made = descended(query, privacy, table, weights)
         yield Proposal("block descent", made.mechanism, 2, given=made)
 
@@ -102,8 +115,8 @@ def _table(query: Linear, privacy: MetricPrivacy) -> PairTable:
 
 
 def bound(query: Linear, privacy: MetricPrivacy, utility: Utility) -> Fraction | None:
-    """What two histograms that are hard to tell apart rule out."""
-    return two_point_bound(query, privacy.metric, utility, _table(query, privacy))
+    """What histograms that are hard to tell apart rule out."""
+    return metric_bound(query, privacy.metric, utility, _table(query, privacy))
 
 
 def notes(report: Report) -> Iterator[str]:
@@ -116,10 +129,10 @@ def notes(report: Report) -> Iterator[str]:
         yield REPLACED
     elif note := getattr(metric, "note", ""):
         yield note
-    if report.query.dimension > 1 and all(c.name != "elliptical" for c in report.candidates):
+    if report.query.dimension > 1 and all(c.name not in ("elliptical", "no noise") for c in report.candidates):
         yield "Elliptical noise is not offered: the differences between elements do not span all queries."
     if report.bound is not None:
-        yield "The best possible value is proven for every mechanism, but crude: it looks at two histograms only."
+        yield _PROVEN if report.query.people is None or report.utility.confidence is not None else _CRUDE
 
 
 def check(query: Linear, privacy: MetricPrivacy, utility: Utility) -> None:
@@ -137,25 +150,34 @@ def best_laplace(
     query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats, utility: Utility
 ) -> tuple[Certified, float]:
     """Independent noise by the exact convex programme, with its duality gap."""
-    if query.dimension == 1:
-        if query.people is not None and utility.power == 2:
-            traded = best_single(table, query.people, query.rationals()[0])
-            return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
-        return laplace_mechanism(query, privacy, [1.0]), 0.0
-    power = int(utility.power or 2)
-    found = table.solve(lambda rows: best_rates(np.abs(rows), weights, power), euclidean=False)
-    return laplace_mechanism(query, privacy, list(found.point)), found.gap
+    if query.dimension == 1 and query.people is not None and utility.power in (1, 2):
+        traded = best_single(table, query.people, query.rationals()[0], int(utility.power))
+        return laplace_mechanism(query, privacy, [1 / traded.scale], [traded.columns]), traded.gap
+    if len(table.moving) == 1:
+        return laplace_mechanism(query, privacy, table.spread([1.0])), 0.0
+    # What concerns the worst of all answers is sought among sums of high powers.
+    powers = _JOINT if utility.joint else (int(utility.power or 2),)
+    made = []
+    for power in powers:
+        found = table.solve(partial(_rates, weights=weights, power=power), euclidean=False)
+        made.append((laplace_mechanism(query, privacy, table.spread(list(found.point))), found.gap))
+    return min(made, key=lambda pair: float(pair[0].mechanism.expected(utility).mid()))
+
+
+def _rates(rows: Floats, *, weights: Floats, power: int) -> Solved:
+    return best_rates(np.abs(rows), weights, power)
 
 
 def best_elliptical(
     query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats
 ) -> tuple[Certified, float] | None:
     """Elliptical noise by the semidefinite programme (in blocks beyond 20 queries), with its duality gap."""
-    blocks = [list(range(k, min(k + MOST_TOGETHER, query.dimension))) for k in range(0, query.dimension, MOST_TOGETHER)]
+    starts = range(0, len(table.moving), MOST_TOGETHER)
+    blocks = [table.moving[k : k + MOST_TOGETHER] for k in starts]
     solved, rows = [], query.rationals()
-    for block in blocks:
+    for start, block in zip(starts, blocks, strict=True):
         part = table if len(blocks) == 1 else PairTable(Linear([rows[k] for k in block]), privacy.metric)
-        found = part.solve(partial(best_ellipse, weights=weights[block]), euclidean=True)
+        found = part.solve(partial(best_ellipse, weights=weights[start : start + len(block)]), euclidean=True)
         if found is None:
             return None
         solved.append(found)
@@ -164,6 +186,61 @@ def best_elliptical(
     parts = [Fraction(int(v * 2**20), 2**20) for v in costs / costs.sum()] if len(blocks) > 1 else [Fraction(1)]
     ellipses = [(b, s.point * float(p) ** 2, p) for b, s, p in zip(blocks, solved, parts, strict=True)]
     return elliptical_mechanism(query, privacy, ellipses), max(s.gap for s in solved)
+
+
+def by_attribute(query: Linear, privacy: MetricPrivacy, utility: Utility) -> Certified | None:
+    """Budgets of attributes spent by the queries that read them, attribute by attribute; None where that is not so.
+
+    Rule: the second route of the d_X paper's Appendix C, on the universe instead of the queries. Where distances are
+    sums over attributes and every query reads one attribute, costs that fit each attribute's own distances fit their
+    sum. On a universe of all combinations of values the converse holds, too, so nothing is lost, and a programme over
+    the pairs of elements falls apart into programmes over the pairs of values. A query that has an attribute to itself
+    may trade a bias for noise there (Eq. 14).
+    """
+    codes: Any = getattr(privacy.metric, "codes", ())
+    readers = _readers(query, codes) if codes and query.dimension * query.size <= _MOST_READ else None
+    if readers is None:
+        return None
+    rates, wanted = [math.inf] * query.dimension, list(query.rationals())
+    shares = utility.shares(query.dimension)
+    for attribute, reading in readers.items():
+        known = sorted({code[attribute] for code in codes})
+        table = privacy.metric.tables[attribute]
+        values = [[wanted[k][_first(codes, attribute, v)] for v in known] for k in reading]
+        part = PairTable(Linear(values), Matrix([[table[a][b] for b in known] for a in known]))
+        if not part.moving:
+            continue
+        alone, power = len(reading) == 1, int(utility.power or 2)
+        if alone and query.people is not None and utility.power in (1, 2):
+            traded = best_single(part, query.people, values[0], power)
+            place = dict(zip(known, traded.columns, strict=True))
+            wanted[reading[0]], rates[reading[0]] = [place[code[attribute]] for code in codes], 1 / traded.scale
+            continue
+        weights = np.array([float(shares[reading[k]]) for k in part.moving])
+        found = best_rates(np.abs(part.opening()[0]), weights, power)
+        for k, rate in zip(part.moving, found.point, strict=True):
+            rates[reading[k]] = float(rate)
+    return laplace_mechanism(query, privacy, rates, wanted)
+
+
+def _first(codes: Sequence[Sequence[int]], attribute: int, value: int) -> int:
+    return next(i for i, code in enumerate(codes) if code[attribute] == value)
+
+
+def _readers(query: Linear, codes: Sequence[Sequence[int]]) -> dict[int, list[int]] | None:
+    """The queries that read each attribute; None if some query reads several or if all read the same one."""
+    found: dict[int, list[int]] = {}
+    for k, row in enumerate(query.numerators):
+        fits = (
+            a
+            for a in range(len(codes[0]))
+            if len({(code[a], v) for code, v in zip(codes, row, strict=True)}) == len({code[a] for code in codes})
+        )
+        attribute = next(fits, None)
+        if attribute is None:
+            return None
+        found.setdefault(attribute, []).append(k)
+    return found
 
 
 def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: Floats) -> Certified:
@@ -175,7 +252,7 @@ def descended(query: Linear, privacy: MetricPrivacy, table: PairTable, weights: 
     return laplace_mechanism(query, privacy, [1 / float(c) for c in scales], wanted)
 
 
-_UTILITIES = (SquaredError, AbsoluteError, LargestError)
+_UTILITIES = (SquaredError, AbsoluteError, LargestError, ErrorQuantile)
 LINEAR_METRIC = Designer(_UTILITIES, propose, bound, check, notes=notes)
 LINEAR_PURE = Designer(_UTILITIES, propose_pure, bound_pure, notes=notes)
 LINEAR_APPROXIMATE = Designer(_UTILITIES, propose_approximate, notes=notes)

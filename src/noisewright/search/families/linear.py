@@ -1,13 +1,13 @@
 """From scales, ellipses and frames in floats to mechanisms on integers, scaled so that every pair fits exactly.
 
-For a single query also how much bias is worth how much noise; with a delta the smallest certified Gaussian noise.
+With a delta the smallest certified Gaussian noise; choices, and synthetic histograms.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -16,15 +16,18 @@ import numpy as np
 
 from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.linear import MOST_TOGETHER, Block, LinearElliptical, LinearLaplace
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.metric_choice import MetricChoice
+from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision, upper
-from noisewright.numerics.distances import FloatView
-from noisewright.numerics.pairs import Cost, largest_ratio
-from noisewright.problem.errors import UncertifiedError
+from noisewright.numerics.pairs import Cost, largest_ratio, ratio_above
+from noisewright.problem.errors import InvalidQueryError, UncertifiedError
 from noisewright.problem.linear import Linear
-from noisewright.problem.metrics import Hamming, Scaled
+from noisewright.problem.metrics import METRICS, Hamming, Scaled
+from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy
+from noisewright.problem.queries import Choice
+from noisewright.problem.utilities import ErrorQuantile
 from noisewright.problem.utility import Utility
 from noisewright.proof.linear import squared_reach
 from noisewright.sample.certified import Certified, make_certified
@@ -38,8 +41,9 @@ _COLUMN_BITS = 50
 _EXACT_BITS = 45
 _SHORT_BITS = 400
 _REPAIRS = 8
-_ENTRIES = 1 << 20
-_ROUNDS = 60
+_MOST_ROWS = 64
+_ROUNDS_GROWTH = 1.25
+_MOST_GROWN = 40
 _CELLS_FINE = 12
 """A cell is about 2^-12 of the noise."""
 _FRAME_BITS = 48
@@ -53,24 +57,30 @@ def laplace_mechanism(
 ) -> Certified:
     """Independent noise in the proportions of `rates`, as little of it as every pair allows, certified.
 
-    `wanted` replaces the columns of the query where a little bias is traded for less noise.
+    An infinite rate is no noise. `wanted` replaces the columns of the query where a little bias is traded for less
+    noise.
     """
     scales = [Fraction(1 / r) for r in rates]
     rows = query.rationals() if wanted is None else wanted
-    columns, steps = zip(*(integer_row(row, scale) for row, scale in zip(rows, scales, strict=True)), strict=True)
+    fine = (scale or max(map(abs, row)) for row, scale in zip(rows, scales, strict=True))
+    columns, steps = zip(*(integer_row(row, scale) for row, scale in zip(rows, fine, strict=True)), strict=True)
 
     def build(factor: Fraction) -> LinearLaplace:
         return LinearLaplace(query, tuple(columns), tuple(steps), tuple(factor * s for s in scales))
 
-    cost = Cost.l1(columns, tuple(h / s for h, s in zip(steps, scales, strict=True)))
-    return _repaired(build, privacy, _factor(privacy.metric, [cost]))
+    noisy = [k for k, scale in enumerate(scales) if scale]
+    costs = [Cost.l1([columns[k] for k in noisy], tuple(steps[k] / scales[k] for k in noisy))] if noisy else []
+    return _repaired(build, privacy, _factor(privacy.metric, costs))
 
 
 def elliptical_mechanism(
     query: Linear, privacy: MetricPrivacy, ellipses: list[tuple[list[int], Floats, Fraction]]
 ) -> Certified:
-    """Round noise in the coordinates of each ellipse (queries, M, share of the budget), certified."""
-    blocks: list[Block] = []
+    """Round noise in the coordinates of each ellipse (queries, M, share of the budget), certified.
+
+    Queries in no ellipse get no noise.
+    """
+    blocks = _still_blocks(query, [k for k in range(query.dimension) if all(k not in rows for rows, _, _ in ellipses)])
     for rows, ellipse, share in ellipses:
         shape = np.linalg.cholesky(ellipse).T
         matrix = np.array([[v / query.denominators[k] for v in query.numerators[k]] for k in rows])
@@ -84,24 +94,88 @@ def elliptical_mechanism(
         blocks.append(Block(tuple(rows), columns, rate, back, share))
 
     def build(factor: Fraction) -> LinearElliptical:
-        return LinearElliptical(query, tuple(replace(b, rate=b.rate / factor) for b in blocks))
+        return LinearElliptical(query, tuple(replace(b, rate=b.rate / factor) if b.share else b for b in blocks))
 
     return _repaired(build, privacy, Fraction(1))
 
 
-def exponential_mechanism(scores: Linear, privacy: MetricPrivacy) -> Certified:
-    """Choose a row of linear scores: the sharpest weights that every pair allows, certified."""
-    return _selected(MetricExponential, scores, privacy)
+def _still_blocks(query: Linear, still: Sequence[int]) -> list[Block]:
+    """Blocks without noise, each query on the steps that it has itself."""
+    rows, blocks = query.rationals(), []
+    for start in range(0, len(still), MOST_TOGETHER):
+        part = still[start : start + MOST_TOGETHER]
+        columns, steps = zip(*(integer_row(rows[k], max(map(abs, rows[k]))) for k in part), strict=True)
+        back = [[step if i == k else Fraction(0) for i in range(len(part))] for k, step in enumerate(steps)]
+        blocks.append(Block(part, columns, 1, back, 0))
+    return blocks
 
 
-def smalldb_mechanism(query: Linear, privacy: MetricPrivacy, rows: int) -> Certified:
-    """A database of `rows` people with nearly the same answers, certified (refused if not enumerable)."""
-    return _selected(MetricSmallDB, query, privacy, rows)
+def exponential_mechanism(scores: Linear | Choice, privacy: MetricPrivacy, *, moves: Any = None) -> Certified:
+    """Choose a row of linear scores: the sharpest weights that every pair allows, certified.
+
+    For scores of your own give a `Choice` with exact scores, and as `moves` a metric: a person who changes from element
+    i to element j moves every score by at most sensitivity times moves(i, j); without it, by the sensitivity at most,
+    whatever the change.
+    """
+    if not isinstance(scores, Choice):
+        if moves is not None:
+            raise InvalidQueryError("moves are declared for scores of your own; those of a linear question are known.")
+        return _selected(MetricExponential, scores, privacy)
+    declared = Hamming(privacy.metric.size, 1) if moves is None else METRICS.read(moves, "moves")
+    first = MetricChoice(scores, declared, 1)
+    try:
+        ratio = ratio_above(declared, privacy.metric) if declared.size == privacy.metric.size else Fraction(1)
+    except ZeroDivisionError as error:
+        raise at_distance_zero(*error.args[0]) from None
+    scale = (_short(ratio) or Fraction(1, 2**60)) * first.query.sensitivity
+    return _repaired(lambda factor: replace(first, scale=factor), privacy, scale)
 
 
-def mwem_mechanism(query: Linear, privacy: MetricPrivacy, rounds: int) -> Certified:
-    """A synthetic histogram by multiplicative weights, certified."""
-    return _selected(MetricMWEM, query, privacy, rounds)
+def smalldb_mechanism(
+    query: Linear, privacy: MetricPrivacy, rows: int | None = None, *, confidence: Number = "0.95"
+) -> Certified:
+    """A database of `rows` people with nearly the same answers, certified (refused if not enumerable).
+
+    Without `rows`, the number of them for which the largest error is proven to be the smallest, with the confidence,
+    for the question's people.
+    """
+    first = _selected(MetricSmallDB, query, privacy, 1 if rows is None else rows)
+    if rows is not None:
+        return first
+    offered = []
+    for count in range(1, _MOST_ROWS + 1):
+        made = replace(first.mechanism, rows=count)
+        if made.candidates > MOST_CANDIDATES:
+            break
+        offered.append(made)
+    return make_certified(_nearest(offered, confidence), privacy)
+
+
+def mwem_mechanism(
+    query: Linear, privacy: MetricPrivacy, rounds: int | None = None, *, confidence: Number = "0.95"
+) -> Certified:
+    """A synthetic histogram by multiplicative weights, certified.
+
+    Without `rounds`, the number of them for which the largest error is proven to be the smallest, with the confidence,
+    for the question's people.
+    """
+    first = _selected(MetricMWEM, query, privacy, 1 if rounds is None else rounds)
+    if rounds is not None:
+        return first
+    counts = sorted({round(_ROUNDS_GROWTH**i) for i in range(_MOST_GROWN)})
+    coarse = _nearest([replace(first.mechanism, rounds=count) for count in counts], confidence).rounds
+    around = range(max(1, int(coarse / _ROUNDS_GROWTH)), int(coarse * _ROUNDS_GROWTH) + 2)
+    return make_certified(_nearest([replace(first.mechanism, rounds=count) for count in around], confidence), privacy)
+
+
+def _nearest(offered: Sequence[Any], confidence: Number) -> Any:
+    """The mechanism whose answers are proven to be the nearest; the first among equals."""
+    utility, people = ErrorQuantile(confidence), offered[0].query.people
+    if people is None:
+        raise InvalidQueryError(
+            "the best number depends on how many people there are; give Linear(..., people=n), or the number itself."
+        )
+    return min(offered, key=lambda made: made.within(utility.confidence, people))
 
 
 def _selected(make: Callable[..., Any], query: Linear, privacy: MetricPrivacy, *more: int) -> Certified:
@@ -159,80 +233,6 @@ def _repaired(build: Callable[[Fraction], Any], privacy: MetricPrivacy, factor: 
                 raise
             factor = _short(factor * (1 + Fraction(4**attempt, 2**42)))
     return make_certified(build(factor), privacy)
-
-
-@dataclass(frozen=True, slots=True)
-class Traded:
-    """Columns A within `bias` of the query, their noise scale, the value n^2 bias^2 + 2 scale^2 and its gap."""
-
-    columns: list[Fraction]
-    bias: float
-    scale: float
-    value: float
-    gap: float
-
-
-def best_single(table: PairTable, people: int, row: Sequence[Fraction]) -> Traded:
-    """Minimise n^2 max (A_i - q_i)^2 + 2 c^2 subject to |A_i - A_j| <= c d(i, j), jointly in A and c.
-
-    Rule: columns within t of the query and c-Lipschitz exist exactly if |q_i - q_j| <= 2 t + c d(i, j)
-    for every pair (take A_i = max over j of q_j - t - c d(i, j)). So the programme has two unknowns,
-    c(t) = max over pairs of (|q_i - q_j| - 2 t) / d(i, j), and is convex in t.
-    """
-    q, view = table.matrix[0], table.view
-    n2 = float(people) ** 2
-
-    def value(t: float) -> tuple[float, float, float]:
-        c, slope = _scale(q, view, t)
-        return n2 * t * t + 2 * c * c, 2 * n2 * t + 4 * c * slope, c
-
-    low, high, bound = 0.0, float(np.ptp(q)) / 2, 0.0
-    at_low, at_high = value(low), value(high)
-    best = (at_low[0], 0.0, at_low[2])
-    if at_low[1] >= 0:
-        return Traded(list(row), 0.0, best[2], best[0], 0.0)
-    for _ in range(_ROUNDS):
-        # Tangents at the two ends bound a convex function from below where they meet.
-        meet = (at_high[0] - at_low[0] + at_low[1] * low - at_high[1] * high) / (at_low[1] - at_high[1])
-        bound = at_low[0] + at_low[1] * (meet - low)
-        middle = min(max(meet, low + 1e-3 * (high - low)), high - 1e-3 * (high - low))
-        here = value(middle)
-        if here[0] < best[0]:
-            best = (here[0], middle, here[2])
-        if best[0] - bound <= 1e-9 * best[0]:
-            break
-        if here[1] < 0:
-            low, at_low = middle, here
-        else:
-            high, at_high = middle, here
-    _, t, c = best
-    columns = [Fraction(float(v)) for v in _lipschitz(q, view, t, c)]
-    return Traded(columns, t, c, best[0], max(0.0, (best[0] - bound) / best[0]))
-
-
-def _scale(q: Floats, view: FloatView, t: float) -> tuple[float, float]:
-    """max over pairs of (|q_i - q_j| - 2 t) / d(i, j), streamed in blocks, and its slope in t."""
-    best, slope, start = 0.0, 0.0, 0
-    while start < view.size:
-        stop = min(view.size, start + max(1, _ENTRIES // (view.size - start)))
-        apart = np.triu(np.abs(q[start:stop, None] - q[None, start:]) - 2 * t, 1)
-        distances = view.rows(start, stop)
-        ratios = np.divide(apart, distances, out=np.zeros_like(apart), where=(distances > 0) & (apart > 0))
-        place = int(np.argmax(ratios))
-        if (top := float(ratios.flat[place])) > best:
-            best, slope = top, -2.0 / float(distances.flat[place])
-        start = stop
-    return best, slope
-
-
-def _lipschitz(q: Floats, view: FloatView, t: float, c: float) -> Floats:
-    """The columns of the rule."""
-    result = np.full(view.size, -np.inf)
-    for i in range(view.size):
-        distances = view.rows(i, i + 1)[0]
-        result[i] = max(result[i], q[i] - t, float((q[i:] - t - c * distances).max()))
-        result[i:] = np.maximum(result[i:], q[i] - t - c * distances)
-    return result
 
 
 def independent_gaussian(

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from noisewright.accounting.compose import compose
-from noisewright.accounting.composition import Composition
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, UncertifiedError
@@ -21,6 +19,9 @@ from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.report.report import Candidate, Report
 from noisewright.search.report.shown import Advance
+
+if TYPE_CHECKING:
+    from noisewright.accounting.composition import Composition
 
 _LARGEST_SCALE = 150.0
 _MOST_PARTS = 1 << 16
@@ -91,6 +92,8 @@ def designed(designer: Designer, query: Any, privacy: Any, utility: Any, step: A
 @lru_cache(maxsize=64)
 def planned(certified: Certified, count: int) -> Composition:
     """So many equal releases together."""
+    from noisewright.accounting.compose import compose  # a single release does not wait for the accountant
+
     return compose([(certified, count)])
 
 

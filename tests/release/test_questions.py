@@ -1,0 +1,120 @@
+"""Questions are exact at birth, say what one person changes, and turn noisy numbers into honest intervals."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noisewright as nw
+from noisewright.release import estimates
+from noisewright.release.layout import Limits, layout_of
+from noisewright.release.numbers import Persons, Present, Rows, Squares, Total
+from noisewright.release.ranges import Range
+
+AGES = Range((0, 120), 1)
+
+
+def test_extents_are_those_of_the_table_in_the_docstring():
+    assert [n.extent(3) for n in (Rows(), Persons(), Present("x"))] == [3, 1, 3]
+    assert Total("x", AGES, True).extent(3) == 180
+    assert Total("x", AGES, False).extent(3) == 360
+    assert Total("x", Range((-200, 10), 1), False).extent(1) == 200
+    assert Squares("x", AGES).extent(1) == 1800
+    assert Squares("x", Range((0, 5), 1)).extent(2) == 10, "of 0..9 less 4: from -4 to 5"
+
+
+def test_a_range_is_exact_and_its_step_fine():
+    span = Range((0, 0.3))
+    assert (span.step, span.first, span.last) == (Fraction(1, 10**7), 0, 3_000_000)
+    assert Range((-1, 1), 1).reach == 1
+    assert nw.ask.variance("x", bounds=(0, 120)).range.step == Fraction(1, 100)
+
+
+def test_one_person_changes_every_table_at_once():
+    wards = nw.keys("ward", ["A", "B", "C"])
+    layout = layout_of(
+        [nw.count(by=wards), nw.ask.persons(), nw.mean("age", bounds=(0, 120), step=1)], Limits(2, 2, False)
+    )
+    assert str(layout.sensitivity).startswith("at most 2 of 2 groups change")
+    assert layout.sensitivity.extents == (2, 2, 2, 1, 2, 120)
+    assert layout.holds([2, 0, -2, 1, 2, -120])
+    assert not layout.holds([1, 1, 1, 0, 0, 0]), "three groups at once"
+    assert not layout.holds([0, 0, 0, 2, 0, 0]), "one person is one person"
+    assert not layout.holds([0, 0, 0, 0, 0, 121])
+    assert not layout.holds([0, 0, 0])
+
+
+def test_keys_are_listed_once_and_of_one_kind():
+    keys = nw.keys("ward", np.array(["A", "B", "A"]))
+    assert keys.rows == (("A",), ("B",))
+    assert nw.keys({"a": [1, 2], "b": [True, False]}).rows == ((1, True), (1, False), (2, True), (2, False))
+    assert nw.keys("day", [date(2020, 1, 2)]).kinds == ("date",)
+    assert nw.keys(["a", "b"], [("x", 1)]).kinds == ("text", "integer")
+    again = type(keys).from_dict(nw.keys("day", [date(2020, 1, 2)]).to_dict())
+    assert again.rows == ((date(2020, 1, 2),),)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: nw.keys("ward"), "taken from the data"),
+        (lambda: nw.keys("ward", []), "has 0 items"),
+        (lambda: nw.keys("ward", "AB"), "give a list of values"),
+        (lambda: nw.keys("ward", ["A", 1]), "integer and text; give values of one kind"),
+        (lambda: nw.keys("ward", [0.5]), "a float is no key"),
+        (lambda: nw.keys("ward", [None]), "of type NoneType"),
+        (lambda: nw.keys("ward", [2**63]), "at most 64 bits"),
+        (lambda: nw.keys("ward", ["\ud800"]), "UTF-8 cannot write"),
+        (lambda: nw.keys(["a", "a"], [(1, 2)]), "twice"),
+        (lambda: nw.keys(["a", "b"], [(1,)]), "each row of keys has 2 values"),
+        (lambda: nw.keys({"a": range(2000), "b": range(2000)}), "4000000 groups"),
+        (lambda: nw.mean("age", bounds=(120, 0)), r"give \(lowest, highest\)"),
+        (lambda: nw.mean("age", bounds=(0, float("nan"))), "finite"),
+        (lambda: nw.mean("age", bounds=(0, 1), step=3), "wider than the bounds"),
+        (lambda: nw.mean("age", bounds=(0, 1), step="1e-30"), r"beyond 2\^40"),
+        (lambda: nw.mean("age", bounds=(0, 1), by=["A"]), "give a Keys"),
+        (lambda: nw.mean(3, bounds=(0, 1)), "give text"),
+        (lambda: nw.ask.histogram("age", edges=[0, 0]), "must increase"),
+        (lambda: nw.ask.histogram("age", edges=[0]), "give at least 2"),
+        (lambda: layout_of([nw.ask.sum("x", bounds=(0, 2**39), step=1)], Limits(5, 1, False)), "give a coarser step="),
+        (lambda: Limits(0, 1, False), "rows_per_group is 0"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(made: Any, words: str):
+    with pytest.raises(nw.errors.InvalidInputError, match=words):
+        made()
+
+
+def test_a_mean_of_too_few_says_nothing():
+    assert estimates.mean(AGES, [5, 7], [Fraction(5), Fraction(100)]) == estimates.NOTHING
+    assert estimates.mean(AGES, [-5, 7], [Fraction(1), Fraction(100)]).value is None
+    found = estimates.mean(AGES, [100, -500], [Fraction(10), Fraction(90)])
+    assert found.value == 60 - 5
+    assert (found.low, found.high) == (60 - Fraction(590, 90), 60 - Fraction(410, 110))
+    assert found.half_width == Fraction(590, 90) - 5
+
+
+def test_intervals_stay_within_the_bounds():
+    found = estimates.mean(AGES, [4, 1000], [Fraction(1), Fraction(5000)])
+    assert [found.low, found.value, found.high] == [0, 120, 120]
+    spread = estimates.variance(AGES, [4, 0, 1000], [Fraction(1), Fraction(5000), Fraction(10**6)])
+    assert [spread.low, spread.high] == [0, 3600]
+
+
+def test_an_interval_holds_the_truth_whenever_its_numbers_do():
+    generator = np.random.default_rng(3)
+    for _ in range(300):
+        values = generator.integers(0, 121, generator.integers(1, 40))
+        centred = values.astype(int) - 60
+        true = [len(values), int(centred.sum()), int((centred**2 - 1800).sum())]
+        reach = [Fraction(int(generator.integers(0, 3))), Fraction(int(generator.integers(0, 200))), Fraction(5000)]
+        noisy = [n + int(generator.integers(-int(r), int(r) + 1)) for n, r in zip(true, reach, strict=True)]
+        mean = estimates.mean(AGES, noisy[:2], reach[:2])
+        spread = estimates.variance(AGES, noisy, reach)
+        if mean.value is not None:
+            assert float(mean.low or 0) - 1e-9 <= values.mean() <= float(mean.high or 0) + 1e-9
+            assert float(spread.low or 0) - 1e-9 <= values.var() <= float(spread.high or 0) + 1e-9
