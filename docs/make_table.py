@@ -8,7 +8,7 @@ from noisewright.search.design import DESIGNERS
 
 PAGE = Path(__file__).resolve().parent / "questions.md"
 HEADER = "| question | privacy | what counts as good |\n|---|---|---|\n"
-WRITTEN = {"Bounded": "`Scalar` with `inputs` and `outputs`"}
+WRITTEN = {"Bounded": "`Scalar` with `inputs` and `outputs`, real or `integer`"}
 """Questions that a person writes in another way than by the name of their class."""
 
 

@@ -76,6 +76,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.Replace: {"each": [2, 3]},
     nw.L1Ball: {"radius": 2, "dimension": 3},
     nw.L2Ball: {"radius": 2, "dimension": 3},
+    nw.LpBall: {"radius": 2, "dimension": 3, "power": 3},
     nw.Points: {"matrix": [[1, 2], [0, 3]]},
     nw.Groups: {"sets": [nw.Box([2, 3]), nw.Disjoint([1, 2])], "at_most": 1},
     nw.Histogram: {"bins": 3, "bins_per_person": 2},

@@ -37,6 +37,7 @@ from noisewright.problem.sensitivity import (
     Groups as Groups,
     L1Ball as L1Ball,
     L2Ball as L2Ball,
+    LpBall as LpBall,
     Points as Points,
     Replace as Replace,
     Sparse as Sparse,

@@ -9,3 +9,9 @@ from noisewright.laws.folds import (
     two_point_fold as two_point_fold,
 )
 from noisewright.laws.formula import FormulaFold as FormulaFold
+from noisewright.proof.dominance import (
+    LaplaceCondition as LaplaceCondition,
+    LocalResponse as LocalResponse,
+    laplace_condition as laplace_condition,
+    local_response as local_response,
+)

@@ -22,6 +22,19 @@ def test_a_bounded_question_is_designed_saved_and_answered(cli: Cli):
     assert -70 <= float(answer.out) <= 190
 
 
+def test_a_wide_range_is_designed_saved_and_answered(cli: Cli):
+    words = ("--inputs", "0,1000", "--outputs=-500,1500", "--unbiased", "--utility", "worst-variance")
+    outcome = cli("design", "--epsilon", "1", "--sensitivity", "1", *words, "--save", "wide.json")
+    assert_succeeded(outcome)
+    assert "clamped staircase" in outcome.plain
+    assert_succeeded(cli("verify", "wide.json"))
+    assert "exactly the true answer" in " ".join(cli("describe", "wide.json").plain.split())
+    answer = cli("answer", "wide.json", "--value", "321")
+    assert_succeeded(answer)
+    # Farther off than this once in ten million million answers.
+    assert abs(float(answer.out) - 321) < 32
+
+
 def test_an_impossible_question_names_what_is_possible(cli: Cli):
     outcome = cli(*BOUNDED, "--outputs=-38,158", "--utility", "worst-variance")
     assert outcome.code != 0
@@ -33,7 +46,7 @@ def test_an_impossible_question_names_what_is_possible(cli: Cli):
     "words",
     [
         ("--outputs", "5", "--utility", "worst-variance"),
-        ("--outputs=-70,190", "--utility", "absolute-error", "--integer"),
+        ("--outputs=-70.5,190", "--utility", "absolute-error", "--integer"),
         ("--outputs=-70,190", "--utility", "worst-variance", "--bias", "1"),
     ],
 )

@@ -30,6 +30,8 @@ TRUTHS: dict[str, Callable[[Any], str]] = {
 
 
 def _truth(mechanism: Any) -> str:
+    if hasattr(mechanism, "values"):  # one person's own value
+        return str(mechanism.values[1])
     if isinstance(mechanism.query, str):  # points by which an exponential mechanism is listed
         return ",".join(map(str, mechanism.answers[0]))
     return TRUTHS[mechanism.query.CARD.kind](mechanism.query)
@@ -78,7 +80,7 @@ def test_a_saved_mechanism_is_described_verified_and_answers(kind: str, cli: Cli
 
 
 def _plausible(line: str, mechanism: Any) -> bool:
-    names = getattr(mechanism.query, "candidates", None)
+    names = getattr(mechanism.query, "candidates", None) or getattr(mechanism, "values", None)
     return line in names if names else all(np.isfinite(float(part)) for part in line.split(","))
 
 

@@ -108,7 +108,7 @@ def test_a_plan_spends_nothing_and_makes_nothing_but_what_is_asked_for(cli: Cli,
     assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.json", "visits.csv", "visits.toml"]
     checked = cli("verify", "plan.json")
     assert_succeeded(checked)
-    assert "Proven: pure differential privacy, epsilon = 10, for all answers together" in checked.out
+    assert "pure differential privacy, epsilon = 10 for all answers together" in checked.out
     (tmp_path / "plan.json").write_text((tmp_path / "plan.json").read_text().replace('"10"', '"9"', 1))
     assert cli("verify", "plan.json").code == 1
     assert cli("plan", "visits.toml", "--json").data["privacy"] == {"kind": "pure", "epsilon": "10"}

@@ -32,9 +32,13 @@ def _designed(cli: Cli, *words: str) -> Plain:
         ((*LISTED, "--set", "sparse", "--changes", "2"), {"kind": "sparse", "changes": 2, "each": EACH}),
         ((*BALL, "--set", "l1-ball"), {"kind": "l1-ball", "radius": "5/2", "dimension": 3}),
         ((*BALL, "--set", "l2-ball"), {"kind": "l2-ball", "radius": "5/2", "dimension": 3}),
+        (
+            (*BALL, "--set", "lp-ball", "--norm-power", "3/2"),
+            {"kind": "lp-ball", "radius": "5/2", "dimension": 3, "power": "3/2"},
+        ),
         (("--sensitivities", "1,2;-3,4", "--set", "points"), {"kind": "points", "rows": [["1", "2"], ["-3", "4"]]}),
     ],
-    ids=["box", "disjoint", "replace", "sparse", "l1-ball", "l2-ball", "points"],
+    ids=["box", "disjoint", "replace", "sparse", "l1-ball", "l2-ball", "lp-ball", "points"],
 )
 def test_how_the_numbers_move_is_what_was_typed(cli: Cli, words: tuple[str, ...], moves: Plain):
     data = _designed(cli, "--utility", "absolute-error", *words)

@@ -23,7 +23,6 @@ from noisewright.laws import bumps
 from noisewright.laws.base import LAWS
 from noisewright.laws.folds import FOLDS
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.norm_shaped import NORMS
 from noisewright.mechanisms.registry import renewed
 from noisewright.mechanisms.truncated import ENDS
 from noisewright.problem.metrics import METRICS
@@ -157,8 +156,8 @@ def test_a_saved_mechanism_still_draws_its_noise_or_says_that_it_has_none(path: 
 
 
 WITHOUT_NOISE = {
-    *("rows", "composite", "blend", "truncated"),
-    *("ranged", "minkowski-exponential", "random-exponential", "permute-and-flip"),
+    *("rows", "composite", "blend", "truncated", "clamped"),
+    *("ranged", "minkowski-exponential", "random-exponential", "permute-and-flip", "randomised-response"),
     *("metric-exponential", "metric-smalldb", "metric-mwem", "metric-choice"),
 }
 """Kinds of mechanism whose law depends on the answer, so that nothing can be drawn without one."""
@@ -198,12 +197,16 @@ def _query(mechanism: dict[str, Any]) -> dict[str, Any]:
 def _answer(mechanism: dict[str, Any]) -> Any:
     if mechanism["kind"] == "minkowski-exponential":
         return [Fraction(x) for x in mechanism["answers"][0]]
+    if mechanism["kind"] == "randomised-response":
+        return mechanism["values"][1]
     query = _query(mechanism)
     return ANSWERS[query["kind"]](query)
 
 
 def _fits(mechanism: dict[str, Any], answer: Any, released: Any) -> bool:
     """Whether a released value is one that this mechanism can release."""
+    if mechanism["kind"] == "randomised-response":
+        return released in mechanism["values"]
     if mechanism["kind"] == "minkowski-exponential":
         point = released if isinstance(released, tuple) else (released,)
         return point in [tuple(float(Fraction(x)) for x in candidate) for candidate in mechanism["candidates"]]
@@ -291,7 +294,7 @@ def _has(key: str, value: str) -> Holds:
 
 
 OPTIONS: dict[str, Holds] = {
-    **{f"a block of norm {norm}": _has("norm", norm) for norm in NORMS},
+    **{f"a block of norm {norm}": _has("norm", norm) for norm in ("max", "l2", "l3/2", "l7/2")},
     **{f"noise of an older kind, {shape}": _has("shape", shape) for shape in ("truncated", "boundary-inflated")},
     "noise gathered at the ends of its bounds": _has("ends", ENDS[1]),
     "noise around answers that are drawn together": lambda role, data: data.get("contracted") is True,

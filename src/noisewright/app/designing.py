@@ -37,13 +37,15 @@ class Asked:
     chosen_set: options.SetChoice = None
     changes: options.Changes = None
     dimension: options.Dimension = None
+    norm_power: options.NormPower = None
     weights: options.Weights = None
 
     @property
     def query(self) -> Any:
         """The question."""
         listed = typed(list=self.sensitivities, file=self.sensitivities_file, weights=self.weights)
-        several = {**listed, **typed(set=self.chosen_set, changes=self.changes, dimension=self.dimension)}
+        moves = typed(set=self.chosen_set, changes=self.changes, dimension=self.dimension, order=self.norm_power)
+        several = {**listed, **moves}
         bounds = typed(inputs=self.inputs, outputs=self.outputs, unbiased=self.unbiased or None, bias=self.bias)
         counted = typed(bins=self.bins, bins_per_person=self.bins_per_person, replace=self.replace or None)
         return make_query(

@@ -64,6 +64,7 @@ SensitivitiesFile = Annotated[
 SetChoice = Annotated[str | None, option("NAME", f"How they move together: {', '.join(NAMED_SETS)}.", "--set")]
 Changes = Annotated[str | None, option("COUNT", "For --set sparse: how many move at once.")]
 Dimension = Annotated[str | None, option("COUNT", "For balls: how many numbers there are.")]
+NormPower = Annotated[str | None, number("For --set lp-ball: the p of the norm, 1 to 100.")]
 Weights = Annotated[str | None, option("LIST", "How much each of several numbers matters: 1,1,5.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Plot = Annotated[Path | None, option("FILE", "Draw a picture: .png, .pdf or .svg.")]

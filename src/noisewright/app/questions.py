@@ -217,12 +217,15 @@ def _set(sensitivity: str | None, several: Typed) -> Any:
     kind = SETS.kinds[chosen]
     if "changes" in several and chosen != "sparse":
         raise InvalidInputError("--changes goes with --set sparse.")
-    if chosen in ("l1-ball", "l2-ball"):
+    if ("order" in several) != (chosen == "lp-ball"):
+        raise InvalidInputError("--norm-power, the p of an l_p norm, goes with --set lp-ball, which needs it.")
+    if chosen in ("l1-ball", "l2-ball", "lp-ball"):
         if sensitivity is None or "dimension" not in several or "list" in several or "file" in several:
             raise InvalidInputError(
                 f"--set {chosen} takes --sensitivity (the radius) and --dimension (how many numbers)."
             )
-        return kind(sensitivity, whole(several["dimension"], "--dimension"))
+        order = [several["order"]] if "order" in several else []
+        return kind(sensitivity, whole(several["dimension"], "--dimension"), *order)
     if sensitivity is not None or "dimension" in several:
         raise InvalidInputError(f"--set {chosen} takes --sensitivities, not --sensitivity or --dimension.")
     rows = _rows(several.get("list"), several.get("file"))

@@ -165,7 +165,8 @@ def _planned(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
 
 
 def _dataset(asked: ReleaseSpec, given: dict[str, Any]) -> Dataset:
-    from noisewright.release.dataset import Dataset, UnkeptBudgetWarning
+    from noisewright.problem.remarks import UnkeptBudgetWarning
+    from noisewright.release.dataset import Dataset
     from noisewright.release.schemas import schema_of
     from noisewright.release.sources import require_column
 

@@ -6,7 +6,7 @@
 - non_identical*: non-identical noise for several numbers
 - composite*, own_shapes, columns: bounded, unbiased answers
 - dx*, meta, strategies: metric privacy for linear questions
-- contingency, classification, data: datasets
+- contingency, classification, data, tables: datasets
 - registry, claims, sheets, pictures: every reproduction by name, its claims, what it writes
 """
 

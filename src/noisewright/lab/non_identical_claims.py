@@ -26,7 +26,7 @@ _SAID = {
 def claims(draws: int) -> list[Claim]:
     """Every claim that can be checked; `draws` vectors are drawn of each certified mechanism."""
     found = [*_gain_claims(draws), *_saturation_claims(), *_shape_claims()]
-    return [*found, _crossing_claim(), _majorization_claim(), *_condition_claims(), _beside_claim()]
+    return [*found, _crossing_claim(), _majorization_claim(), *_condition_claims(), *_norm_claims(), _beside_claim()]
 
 
 def certified_values(values: Floats, privacy: PureDP | ApproxDP) -> dict[str, tuple[float, Certified]]:
@@ -210,6 +210,41 @@ def _condition_claims() -> list[Claim]:
             f"for K = 2, epsilon = 0.5 and shifts of half a scale it says {single:.4f}; the composed loss gives"
             f" {true:.4f}: sufficient, not necessary",
             _verdict(true >= single),
+        ),
+    ]
+
+
+def _norm_claims() -> list[Claim]:
+    """Equation 4, and the sentence after it, on profiles of two to twenty numbers."""
+    from noisewright.lab.non_identical_noise import profile
+
+    orders = (1.0, 1.5, 2.0, 4.0, 50.0)
+    kept = rising = tried = 0
+    for name in ("linear", "quadratic", "exponential"):
+        for count in (2, 5, 20):
+            values = profile(name, count)
+            lengths = [float((values**p).sum() ** (1 / p)) for p in orders]
+            for q, at_q in zip(orders, lengths, strict=True):
+                for r, at_r in zip(orders, lengths, strict=True):
+                    kept += at_q <= count ** max(0.0, 1 / q - 1 / r) * at_r * (1 + 1e-12)
+                    if r > q:
+                        tried += 1
+                        rising += at_q <= at_r
+    every = len(orders) ** 2 * 9
+    pair = profile("linear", 2)
+    return [
+        Claim(
+            "Equation 4",
+            "a norm of order q is at most K^(1/q - 1/r), or 1, times that of order r",
+            f"true in {kept} of {every} pairs of orders and profiles",
+            _verdict(kept == every),
+        ),
+        Claim(
+            "after Equation 4",
+            "the sensitivity of order q is at most that of every larger order r",
+            f"the wrong way round: true in {rising} of {tried} pairs; for (1, 2) the l1 norm is {pair.sum():.0f} and"
+            f" the l2 norm {float((pair**2).sum() ** 0.5):.4f}. Norms fall with their order, as the sentence then says",
+            _verdict(rising == tried),
         ),
     ]
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from noisewright.laws.combined import Ensemble
-from noisewright.laws.folds import Fold, GammaFold, NoncentralChiSquaredFold
-from noisewright.laws.formula import FormulaFold
+from noisewright.laws.folds import Fold
 from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.proof.approximate import BITS
+from noisewright.proof.dominance import exponential_reach
 
 _BITS = 128
 
@@ -52,18 +51,3 @@ def paper_bound(fold: Fold, alpha: Fraction, sensitivity: Fraction = Fraction(1)
         fall = fold.transform(ball(alpha * sensitivity), BALLS)
         moment = (ball(alpha) * rise + ball(alpha - 1) * fall) / ball(2 * alpha - 1)
         return moment.log() / ball(alpha - 1)
-
-
-def exponential_reach(fold: Fold) -> Fraction | None:
-    """E e^(su) is shown to be finite for every s below this; None where it is for every s."""
-    match fold:
-        case GammaFold():
-            return 1 / fold.scale
-        case NoncentralChiSquaredFold():
-            return 1 / (2 * fold.scale)
-        case FormulaFold():
-            return Fraction(0)
-        case Ensemble():
-            parts = [(a, exponential_reach(part)) for a, part in zip(fold.coefficients, fold.parts, strict=True)]
-            return min((reach / a for a, reach in parts if reach is not None), default=None)
-    return None

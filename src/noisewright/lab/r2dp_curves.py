@@ -10,23 +10,25 @@ import numpy as np
 from noisewright.lab.sheets import Panel
 from noisewright.laws.folds import GammaFold
 from noisewright.laws.twofold import TwoFold
-from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.divergences import HistogramMetric
+from noisewright.problem.numbers import show
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
 from noisewright.proof.twofold import renyi_ball
-from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.staircase import laplace, tuned_staircase
+from noisewright.search.design import design
+from noisewright.search.families.staircase import tuned_staircase
 from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.families.two_fold_laws import calibrated
 
-LAPLACE, FIRST, SECOND, TUNED, TWO_FOLD = (
+LAPLACE, FIRST, SECOND, TUNED, TWO_FOLD, TUNED_FOLD = (
     "Laplace",
     "staircase for l1",
     "staircase for l2",
     "staircase for this metric",
     "two-fold optimum",
+    "two-fold for this metric",
 )
 
 
@@ -91,22 +93,23 @@ def error_panel(power: int, sensitivity: float, epsilons: np.ndarray) -> Panel:
 
 
 def divergence_panel(metric: HistogramMetric, sensitivity: float, epsilons: np.ndarray) -> Panel:
-    """Figures 5 and 6: a divergence between a histogram and its release, over epsilon."""
+    """Figures 5 and 6: a divergence between a histogram and its release, over epsilon.
+
+    Staircase and two-fold noise are tuned for this very metric by `design`, which also certifies them.
+    """
     query = Scalar(_fraction(sensitivity))
-    curves: dict[str, list[float]] = {LAPLACE: [], SECOND: [], "two-fold optimum for l2": []}
+    curves: dict[str, list[float]] = {name: [] for name in (LAPLACE, FIRST, SECOND, TUNED, TUNED_FOLD)}
     for epsilon in epsilons:
-        for name, mechanism in zip(curves, _three(query, _fraction(epsilon)), strict=True):
-            curves[name].append(float(mechanism.expected(metric, FLOATS)))
-    return Panel(f"{metric.CARD.kind}, sensitivity {sensitivity:g}", list(epsilons), curves)
-
-
-def _three(query: Scalar, epsilon: Fraction) -> tuple[Additive, Additive, Additive]:
-    fold = two_fold_optimum(SquaredError(), epsilon).fold
-    return (
-        laplace(query, epsilon, SquaredError()),
-        tuned_staircase(query, epsilon, SquaredError()),
-        two_fold_mechanism(query, fold, epsilon, SquaredError()),
-    )
+        exact = _fraction(epsilon)
+        tuned = {c.name: c.value for c in design(query, privacy=PureDP(exact), utility=metric).candidates}
+        others = (tuned_staircase(query, exact, utility) for utility in (AbsoluteError(), SquaredError()))
+        first, second = (float(mechanism.expected(metric, FLOATS)) for mechanism in others)
+        values = (tuned["Laplace"], first, second, tuned["staircase"], tuned["two-point fold"])
+        for name, value in zip(curves, values, strict=True):
+            curves[name].append(value)
+    order = getattr(metric, "order", None)
+    name = str(metric.CARD.kind) if order is None else f"{metric.CARD.kind} of order {show(order)}"
+    return Panel(f"{name}, sensitivity {sensitivity:g}", list(epsilons), curves)
 
 
 def renyi_panel(epsilon: float, orders: np.ndarray) -> Panel:

@@ -68,6 +68,46 @@ def exact_lp_sensitivity(
     return power_from_above(largest, 1 / exponent)
 
 
+def filter_sensitivity(
+    responses: Sequence[Sequence[Sequence[Number]]],
+    events: Sequence[Number],
+    power: Number = 2,
+    *,
+    inputs_per_person: int = 1,
+) -> Fraction:
+    """Upper bound of the l_p change of all outputs of a linear filter over all times, from its impulse responses.
+
+    `responses[i][j]` is what an event of size 1 on input j adds to output i from its time on; `events[j]` is the
+    largest event that one person can cause there, once. With power 2 and one input it is the H2 norm of the filter
+    times the event. Rule: an event on input j moves the outputs by its size times the responses to it, wherever in
+    time, of l_p norm `events[j]` (sum over i, t of |response|^p)^(1/p); events on several inputs add up (Minkowski), so
+    those of the `inputs_per_person` inputs with the largest moves bound all. Exact where one person is in one input.
+    """
+    exponent = _power(power)
+    if exponent < 1:
+        raise InvalidQueryError(f"power is {show(exponent)}; the moves of several inputs add up for powers from 1 on.")
+    sizes = [sensitivity_value(e, "event") for e in events]
+    if (
+        not sizes
+        or any(size < 0 for size in sizes)
+        or not responses
+        or any(len(row) != len(sizes) for row in responses)
+    ):
+        raise InvalidQueryError("give the largest event of each input, and for each output a response to each input.")
+    if not 1 <= inputs_per_person <= len(sizes):
+        raise InvalidQueryError(
+            f"inputs_per_person is {inputs_per_person}; give how many of the {len(sizes)} inputs one person is in."
+        )
+    moves = []
+    for j, size in enumerate(sizes):
+        taps = [abs(parameter(tap, "response")) for row in responses for tap in row[j]]
+        total = sum((power_from_above(tap, exponent) for tap in taps if tap), Fraction(0))
+        moves.append(size * power_from_above(total, 1 / exponent))
+    if not any(moves):
+        raise InvalidQueryError("no event changes any output: nothing needs protection here.")
+    return sum(sorted(moves, reverse=True)[:inputs_per_person], Fraction(0))
+
+
 def minkowski_utility_sensitivity(
     bounds: Sequence[tuple[Number, Number]], sensitivities: Sequence[Number], power: Number
 ) -> Fraction:

@@ -58,6 +58,10 @@ class Part(Record):
             return field.real(0)
         return self._raised(z, field) if z < self.high else field.real(z - self.centre)
 
+    def mass(self, z: Point, field: Field) -> Value:
+        """Mass up to z."""
+        return self._below(z, field) if self.low < z < self.high else field.real(int(z >= self.high))
+
     def spreads(self, z: Floats) -> Floats:
         """`spread` at many places in [-3, 3] in floats, within 2^-46 of the truth.
 
@@ -80,6 +84,10 @@ class Part(Record):
         """Density at a z within [low, high]."""
 
     @abstractmethod
+    def _below(self, z: Point, field: Field) -> Value:
+        """`mass` at a z strictly between low and high."""
+
+    @abstractmethod
     def _raised(self, z: Point, field: Field) -> Value:
         """`spread` at a z strictly between low and high."""
 
@@ -96,6 +104,9 @@ class Plateau(Part):
 
     def _height(self, z: Point, field: Field) -> Value:
         return field.real(1 / (2 * self.half))
+
+    def _below(self, z: Point, field: Field) -> Value:
+        return field.real((z + self.half) / (2 * self.half))
 
     def _raised(self, z: Point, field: Field) -> Value:
         return field.real((z + self.half) * (z + self.half) / (4 * self.half))
@@ -119,6 +130,10 @@ class Sine(Part):
 
     def _height(self, z: Point, field: Field) -> Value:
         return field.pi() / field.real(4 * self.half) * field.sin_pi(field.real((z + self.half) / (2 * self.half)))
+
+    def _below(self, z: Point, field: Field) -> Value:
+        # (1 - cos(pi u)) / 2 is the square of sin(pi u / 2).
+        return field.sin_pi(field.real((z + self.half) / (4 * self.half))) ** 2
 
     def _raised(self, z: Point, field: Field) -> Value:
         u = field.real((z + self.half) / (2 * self.half))
@@ -145,6 +160,10 @@ class Tent(Part):
 
     def _height(self, z: Point, field: Field) -> Value:
         return field.real((self.half - max(z, -z)) / self.half**2)
+
+    def _below(self, z: Point, field: Field) -> Value:
+        rest = (self.half - max(z, -z)) ** 2 / (2 * self.half * self.half)
+        return field.real(rest if z <= 0 else 1 - rest)
 
     def _raised(self, z: Point, field: Field) -> Value:
         # The cubic of the rising side, mirrored about the centre: spread(z) = z + spread(-z).
@@ -177,6 +196,10 @@ class Quartic(Part):
 
     def _height(self, z: Point, field: Field) -> Value:
         return field.real(self.top) - field.real(self.top * (1 - self.ratio)) * field.real(z) ** 4
+
+    def _below(self, z: Point, field: Field) -> Value:
+        x = field.real(z)
+        return field.real(self.top) * (x + 1) - field.real(self.top * (1 - self.ratio) / 5) * (x**5 + 1)
 
     def _raised(self, z: Point, field: Field) -> Value:
         top, x = self.top, field.real(z)
@@ -238,6 +261,10 @@ class Steps(Part):
     def _height(self, z: Point, field: Field) -> Value:
         place = min(bisect_right(self.edges, z), len(self.heights)) - 1
         return field.real(self.heights[place] / self.total)
+
+    def _below(self, z: Point, field: Field) -> Value:
+        place = bisect_right(self.edges, z) - 1
+        return field.real((self._sums[place][0] + self.heights[place] * (z - self.edges[place])) / self.total)
 
     def _raised(self, z: Point, field: Field) -> Value:
         place = bisect_right(self.edges, z) - 1

@@ -8,6 +8,7 @@ from noisewright.lab.meta import metric_private as metric_private
 from noisewright.lab.own_shapes import composite_from as composite_from, loss_programme as loss_programme
 from noisewright.lab.sensitivities import (
     exact_lp_sensitivity as exact_lp_sensitivity,
+    filter_sensitivity as filter_sensitivity,
     lp_sensitivity as lp_sensitivity,
     lp_sensitivity_from_bounds as lp_sensitivity_from_bounds,
 )
@@ -15,6 +16,7 @@ from noisewright.mechanisms.additive import Additive as Additive
 from noisewright.mechanisms.alike import Alike as Alike
 from noisewright.mechanisms.blend import Blend as Blend
 from noisewright.mechanisms.choice import PermuteAndFlip as PermuteAndFlip, RandomExponential as RandomExponential
+from noisewright.mechanisms.clamped import Clamped as Clamped
 from noisewright.mechanisms.column_gaussian import ColumnGaussian as ColumnGaussian
 from noisewright.mechanisms.composite import Composite as Composite
 from noisewright.mechanisms.exponential import MinkowskiExponential as MinkowskiExponential
@@ -23,12 +25,14 @@ from noisewright.mechanisms.linear_gaussian import LinearGaussian as LinearGauss
 from noisewright.mechanisms.metric_choice import MetricChoice as MetricChoice
 from noisewright.mechanisms.norm_shaped import NormBlock as NormBlock, NormShaped as NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate as PerCoordinate
+from noisewright.mechanisms.response import RandomisedResponse as RandomisedResponse
 from noisewright.mechanisms.rows import Rows as Rows
 from noisewright.mechanisms.selection import (
     MetricExponential as MetricExponential,
     MetricMWEM as MetricMWEM,
     MetricSmallDB as MetricSmallDB,
 )
+from noisewright.mechanisms.settings import CompositeSetting as CompositeSetting
 from noisewright.mechanisms.strategy import GaussianStrategy as GaussianStrategy, LaplaceStrategy as LaplaceStrategy
 from noisewright.mechanisms.strategy_filters import FilterRows as FilterRows
 from noisewright.mechanisms.strategy_rows import (
@@ -47,9 +51,15 @@ from noisewright.sample.stream import CountStream as CountStream
 from noisewright.search.designers.bounded import design_bounded as design_bounded
 from noisewright.search.designers.choice import (
     exponential_over as exponential_over,
+    randomised_response as randomised_response,
     release_within as release_within,
 )
 from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
+from noisewright.search.families.bounded_optimum import (
+    composite_of as composite_of,
+    enumerate_composite as enumerate_composite,
+    search_composite as search_composite,
+)
 from noisewright.search.families.linear import (
     exponential_mechanism as exponential_mechanism,
     mwem_mechanism as mwem_mechanism,

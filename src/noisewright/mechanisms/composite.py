@@ -9,21 +9,33 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
+from math import ceil
 
 import numpy as np
 
 from noisewright.laws.bumps import PARTS, Part
+from noisewright.mechanisms.answers import within_range
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Conditional, Grid, Row, check_values, rounded_row, uniform_grid
+from noisewright.mechanisms.conditional import (
+    Conditional,
+    Grid,
+    Row,
+    check_values,
+    rounded_row,
+    rounded_square,
+    uniform_grid,
+)
 from noisewright.mechanisms.worst_cases import Table, quotients
 from noisewright.numerics.arrays import Floats
-from noisewright.numerics.fields import BALLS, Field, Point, Value
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Pair, Rational, Whole, one_of, only, pair, rational, whole
+from noisewright.problem.numbers import Number
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import record
 
 _LARGEST_CELLS = 1 << 16
+_WHOLE_POINTS = 1 << 13
 
 
 @record("composite", MECHANISMS, error=InvalidMechanismError)
@@ -47,7 +59,7 @@ class Composite(Conditional):
             raise InvalidMechanismError("a base must span [-1, 1].")
         if self.activation.high - self.activation.low >= 2:
             raise InvalidMechanismError("an activation must be narrower than the base, so that it can move.")
-        check_values(self.query, self.value(0), self.value(self.points))
+        check_values(self.query, self.value(0), self.value(self.points), [self.value(1)])
 
     @property
     def grid(self) -> Grid:
@@ -108,6 +120,37 @@ class Composite(Conditional):
         moving = self.activation.density(z - self.shift(answer), field)
         return field.real(self.share) * moving + field.real(1 - self.share) * self.base.density(z, field)
 
+    def mass(self, shift: Fraction, z: Point, field: Field) -> Value:
+        """Mass up to z on [-1, 1]."""
+        moving = self.activation.mass(z - shift, field)
+        return field.real(self.share) * moving + field.real(1 - self.share) * self.base.mass(z, field)
+
+    @property
+    def h1_rate(self) -> Fraction:
+        """The composite paper's H1: mass of the base over that of the activation; the less, the smaller the error."""
+        return (1 - self.share) / self.share
+
+    def h2_rate(
+        self, answer: Number, near: Fraction = Fraction(1, 4), far: Fraction = Fraction(3, 4), field: Field = FLOATS
+    ) -> Value:
+        """The composite paper's H2: mass between the mean and near of the way to the farther end, over that to far.
+
+        Among mechanisms of one activation a smaller rate goes with a flatter base.
+        """
+        shift = self.shift(within_range(answer, *self.window, exact=True))
+        mean = self.mean(shift)
+        end = Fraction(-1 if mean >= 0 else 1)
+        start = self.mass(shift, mean, field)
+        close, wide = (self.mass(shift, mean + part * (end - mean), field) - start for part in (near, far))
+        return close / wide
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        middle = self.h2_rate((self.window[0] + self.window[1]) / 2)
+        return (
+            f"Base over activation (H1): {float(self.h1_rate):.4g}; near over far (H2) in the middle: {middle:.4g}.",
+        )
+
     def plain_variance(self, shift: Fraction, field: Field) -> Value:
         """Variance on [-1, 1], before anything is rounded."""
         moved = field.real(2 * shift * self.activation.centre + shift**2)
@@ -122,4 +165,18 @@ class Composite(Conditional):
         exact_error = field.real(self.scale**2) * self.plain_variance(shift, field) + field.real(bias**2)
         if field is not BALLS:
             return field.real(bias), exact_error
-        return field.real(bias), field.between(exact_error, exact_error + field.real((self.scale / self.points) ** 2))
+        return field.real(bias), rounded_square(self, i, exact_error, self.scale / self.points)
+
+
+def whole_outputs(query: Bounded, activation: Part, share: Fraction) -> tuple[Fraction, int]:
+    """The largest share, up to a given one, for which symmetric parts have whole outputs, and how many cells they take.
+
+    Rule: outputs are centred on the inputs and as long as 2 width / (share free), free being the room the activation
+    moves in. A length of the parity of the width puts both ends on whole numbers, an odd step those between.
+    """
+    free = 2 - (activation.high - activation.low)
+    least = 2 * query.width / (share * free)
+    step = 2 * (ceil(least / _WHOLE_POINTS) // 2) + 1
+    cells = ceil(least / step)
+    cells += (cells * step - int(query.width)) % 2
+    return 2 * query.width / (cells * step * free), cells

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Protocol
 
 from noisewright.mechanisms.answers import within_range
 from noisewright.mechanisms.base import Mechanism
-from noisewright.mechanisms.worst_cases import Ends, Table, highest, worst_chance, worst_half_width, worst_mean
+from noisewright.mechanisms.worst_cases import (
+    Ends,
+    Table,
+    highest,
+    square_ends,
+    worst_chance,
+    worst_half_width,
+    worst_mean,
+)
 from noisewright.numerics.balls import Ball, ball, hull, lower, precision, upper, working_bits
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
@@ -35,6 +44,8 @@ class Profile:
     inputs: tuple[Fraction, ...]
     bias: tuple[tuple[Fraction, Fraction], ...]
     error: tuple[tuple[Fraction, Fraction], ...]
+    alone: bool = False
+    """Whether no answer lies between two grid inputs."""
 
     @property
     def largest_bias(self) -> float:
@@ -51,10 +62,14 @@ class Profile:
 
     def worst(self, side: int) -> Fraction:
         """Lower or upper end of the largest mean squared error over all answers."""
+        if self.alone:
+            return max(ends[side] for ends in self.error)
         return max(highest(*self._cell(i, side)) for i in range(len(self.inputs) - 1))
 
     def average(self, side: int) -> Fraction:
         """Lower or upper end of the mean squared error averaged evenly over the input range."""
+        if self.alone:
+            return sum((ends[side] for ends in self.error), Fraction(0)) / len(self.error)
         total = Fraction(0)
         for i in range(len(self.inputs) - 1):
             a, c, bend = self._cell(i, side)
@@ -82,7 +97,7 @@ def profile_of(mechanism: Any) -> Profile:
             b, e = mechanism.moments(i, BALLS)
             bias.append((lower(b), upper(b)))
             error.append((lower(e), upper(e)))
-    return Profile(mechanism.grid.points, tuple(bias), tuple(error))
+    return Profile(mechanism.grid.points, tuple(bias), tuple(error), mechanism.alone)
 
 
 class FiniteLaw(Protocol):
@@ -134,6 +149,14 @@ class Conditional(Mechanism):
     def last(self) -> int:
         """The largest output index."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether no answer lies between two grid inputs: whole ones, each with a row of its own.
+
+        Worst cases are then those over the rows; else over every real answer, which are no smaller.
+        """
+        return bool(self.query.integer) and self.grid.every_whole
+
     @abstractmethod
     def value(self, k: int) -> Fraction:
         """The released number with index k, inside the output bounds."""
@@ -154,6 +177,11 @@ class Conditional(Mechanism):
     @abstractmethod
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         """Mean of the i-th row minus its input, and mean squared distance to its input."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What else is worth saying of it, in sentences."""
+        return ()
 
     @property
     def profile(self) -> Profile:
@@ -184,6 +212,19 @@ class Conditional(Mechanism):
         return field.real(Fraction(self.profile.largest_bias))
 
 
+def rounded_square(mechanism: Any, i: int, error: Ball, half_step: Fraction) -> Ball:
+    """Mean squared error of a row whose density, with this one, is rounded at random to evenly spaced outputs.
+
+    Rule: rounding adds between 0 and the square of half a step. Whole outputs are far apart, so theirs is also
+    summed over the law that is drawn, between two ends that are proven.
+    """
+    most = error + ball(half_step**2)
+    if not mechanism.query.integer:
+        return hull(error, most)
+    low, high = square_ends(mechanism, i)
+    return hull(ball(max(low, lower(error))), ball(min(high, upper(most))))
+
+
 def _between(ends: Ends, field: Field) -> Value:
     return field.between(*(field.real(end) for end in ends))
 
@@ -198,6 +239,11 @@ class Grid(Record):
     def last(self) -> int:
         """The index of the highest input."""
         return len(self.points) - 1
+
+    @property
+    def every_whole(self) -> bool:
+        """Whether the inputs are all whole numbers from the lowest to the highest."""
+        return self.points[0].denominator == 1 and all(b - a == 1 for a, b in pairwise(self.points))
 
     def locate(self, answer: Number, *, exact: bool = False) -> tuple[int, Fraction]:
         """The grid input at or below an answer, and the probability of rounding up to the next one."""
@@ -227,8 +273,16 @@ def uniform_grid(low: Fraction, high: Fraction, cells: int) -> Grid:
     return Grid(tuple(low + (high - low) * Fraction(i, cells) for i in range(cells + 1)))
 
 
-def check_values(query: Bounded, lowest: Fraction, highest: Fraction) -> None:
-    """Refuse a mechanism whose outputs leave the bounds of its question."""
+def check_values(query: Bounded, lowest: Fraction, highest: Fraction, others: Iterable[Fraction] = ()) -> None:
+    """Refuse a mechanism whose outputs leave the bounds of its question, or are not whole where it asks for that.
+
+    `others` are outputs that, whole like the lowest, make all of them so.
+    """
+    if query.integer and any(value.denominator != 1 for value in (lowest, highest, *others)):
+        raise InvalidMechanismError(
+            "the question asks for whole numbers, but not every output is one; give whole outputs, or a question with"
+            " integer=False.",
+        )
     if lowest < query.outputs[0] or highest > query.outputs[1]:
         raise InvalidMechanismError(
             f"the outputs reach from {show(lowest)} to {show(highest)}, beyond the bounds {show(query.outputs[0])} to"

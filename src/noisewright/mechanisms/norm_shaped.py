@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
@@ -14,16 +15,16 @@ from noisewright.mechanisms.answers import read_answers, stretch_of
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.per_coordinate import Several
 from noisewright.numerics.arrays import Floats
-from noisewright.numerics.balls import Ball, ball, hull, pi
+from noisewright.numerics.balls import Ball, ball, hull
 from noisewright.numerics.fields import BALLS, Field
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
-from noisewright.problem.numbers import Number, show
+from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.queries import Vector
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import Record, keep, record
 
-NORMS = ("max", "l2")
 LARGEST_ROUND_BLOCK = 16
+LARGEST_ORDER = 100
 LARGEST_INDEX = 2**53
 _MOST_SHELLS = 2_000
 
@@ -32,16 +33,18 @@ _MOST_SHELLS = 2_000
 class NormBlock(Record):
     """Numbers `places` get steps[i] * z_i, z an integer vector of mass proportional to e^(-rate norm(z)).
 
-    `norm` is "max" (largest absolute coordinate) or "l2" (Euclidean length).
+    `norm` is "max" (largest absolute coordinate), "l2" (Euclidean length) or another l_p norm with p from 1 to 100,
+    such as "l3" or "l3/2".
     """
 
     places: fields.Wholes = fields.wholes(at_least=0, least=1)
     steps: fields.Rationals = fields.rationals(above=0, like="places")
     rate: fields.Rational = fields.rational(above=0)
-    norm: fields.Text = fields.text(among=NORMS, default="max")
+    norm: fields.Text = fields.text(default="max")
 
     def __post_init__(self) -> None:
-        if self.norm == "l2" and len(self.places) > LARGEST_ROUND_BLOCK:
+        keep(self, norm=_norm_name(self.norm))
+        if self.order not in (None, 1) and len(self.places) > LARGEST_ROUND_BLOCK:
             raise InvalidMechanismError(
                 f"a round block of {len(self.places)} numbers takes too many attempts to draw exactly;"
                 f" at most {LARGEST_ROUND_BLOCK} are allowed."
@@ -53,9 +56,28 @@ class NormBlock(Record):
         return len(self.places)
 
     @property
+    def order(self) -> Fraction | None:
+        """The p of its l_p norm; None for the largest coordinate."""
+        return None if self.norm == "max" else Fraction(self.norm[1:])
+
+    @property
     def radius(self) -> ShellRadius:
         """The law of the shell for the largest-coordinate norm."""
         return ShellRadius(self.size, self.rate)
+
+
+def _norm_name(given: str) -> str:
+    """One name for each norm: "l1.5" and "l6/4" are "l3/2"."""
+    if given == "max":
+        return given
+    with suppress(ValueError, TypeError):
+        order = parameter(given[1:], "norm")
+        if given.startswith("l") and 1 <= order <= LARGEST_ORDER:
+            return f"l{order}"
+    raise InvalidMechanismError(
+        f'norm is {given!r}; give "max", or "l" and a power from 1 to {LARGEST_ORDER}, such as "l2" or "l3/2".',
+        norm=given,
+    )
 
 
 @record("norm-shaped", MECHANISMS, error=InvalidMechanismError)
@@ -149,18 +171,19 @@ def nearest(value: Fraction, step: Fraction) -> int:
 def _unit_moment(block: NormBlock, power: int) -> Ball:
     """Mean of |error|^power in steps.
 
-    On shell r the error is uniform on [-(2r+1)/2, (2r+1)/2]. A round block's density lies within
-    e^(+-rate sqrt(k)) of the density proportional to e^(-rate |x|), whose radius has a gamma law.
+    On shell r the error is uniform on [-(2r+1)/2, (2r+1)/2]. Rule for an l_p norm: half a step in each of k numbers has
+    length k^(1/p) / 2, so the density lies within e^(+-rate k^(1/p)) of that proportional to e^(-rate |x|). There
+    the length is Gamma(k) over the rate, and independent of it the share of one number has the moments of
+    |g_1| / |g|, g with independent numbers of density proportional to e^(-|g_i|^p), whose p-th powers are Gamma(1/p).
     """
-    if block.norm == "max":
+    if block.order is None:
         return block.radius.moment(power) / ball(2**power * (power + 1))
-    k, rate = block.size, ball(block.rate)
-    if power == 2:
-        value = ball(k + 1) / rate**2
-    else:
-        ratio = BALLS.gamma(Fraction(k, 2)) / BALLS.gamma(Fraction(k + 1, 2))
-        value = ball(k) / rate * ratio / pi().sqrt()
-    slack = rate * ball(k).sqrt()
+    k, p, rate = block.size, block.order, ball(block.rate)
+    length = ball(k if power == 1 else k * (k + 1)) / rate**power
+    own = BALLS.gamma((power + 1) / p) / BALLS.gamma(1 / p)
+    whole = BALLS.gamma((k + power) / p) / BALLS.gamma(k / p)
+    value = length * own / whole
+    slack = rate * BALLS.power(ball(k), 1 / p)
     return hull(value * (-slack).exp(), value * slack.exp())
 
 

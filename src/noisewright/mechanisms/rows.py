@@ -51,7 +51,7 @@ class Rows(Conditional):
     def __post_init__(self) -> None:
         if (self.grid.points[0], self.grid.points[-1]) not in (self.query.inputs, self.query.covered):
             raise InvalidMechanismError("the grid of inputs must span exactly the inputs of the question.")
-        check_values(self.query, self.values[0], self.values[-1])
+        check_values(self.query, self.values[0], self.values[-1], self.values)
         if len(self.weights) != len(self.grid.points) or any(len(row) != len(self.values) for row in self.weights):
             raise InvalidMechanismError("there must be one row of weights for each input, one weight for each output.")
         if len({sum(row) for row in self.weights}) != 1:

@@ -10,7 +10,15 @@ import numpy as np
 
 from noisewright.laws.gaussian import LARGEST_POWER
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.conditional import Conditional, Grid, Row, rounded_row, uniform_grid
+from noisewright.mechanisms.conditional import (
+    Conditional,
+    Grid,
+    Row,
+    check_values,
+    rounded_row,
+    rounded_square,
+    uniform_grid,
+)
 from noisewright.mechanisms.worst_cases import Table, quotients
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, pi, working_bits
@@ -48,6 +56,7 @@ class Truncated(Conditional):
     def __post_init__(self) -> None:
         if self.query.outputs[0] > self.query.inputs[0] or self.query.outputs[1] < self.query.inputs[1]:
             raise InvalidMechanismError("truncated noise needs output bounds that contain the inputs.")
+        check_values(self.query, *self.query.outputs, [self.value(1)])
 
     @property
     def grid(self) -> Grid:
@@ -153,8 +162,7 @@ class Truncated(Conditional):
         error = sum(squares) + moved * (2 * bias - moved)
         if field is not BALLS:
             return bias, error
-        step = self.value(1) - self.value(0)
-        return bias, field.between(error, error + field.real(step**2 / 4))
+        return bias, rounded_square(self, i, error, (self.value(1) - self.value(0)) / 2)
 
     def _factor(self, order: int, field: Field) -> Value:
         return field.real(self.scale ** (order + 1) / self.power)

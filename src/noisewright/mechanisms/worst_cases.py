@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
-from math import lcm
+from math import floor, lcm
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,6 +75,16 @@ class _Means:
         rounded = len(y) * _ROUNDING + max(self._power, 1.0) * _ROUNDING ** min(self._power, 1.0)
         self.margin = 4 * self._table.slack + rounded
 
+    def ends(self, low: float, high: float | None = None) -> Ends:
+        """Rationals around a mean, or around one between two."""
+        least, most = low - self.margin, (low if high is None else high) + self.margin
+        return max(Fraction(0), Fraction(least)), Fraction(most)
+
+    def at(self, i: int) -> float:
+        """The mean of the i-th row at its own input."""
+        sizes = np.abs(self._outputs - self.inputs[i])
+        return float(np.diff(self._table.row(i)) @ sizes**self._power)
+
     def piece(self, i: int, start: float, end: float) -> tuple[float, float, int, float, float]:
         """For answers from start to end inside the i-th cell: minus the highest mean, and one that is reached.
 
@@ -98,9 +108,12 @@ class _Means:
 def worst_mean(mechanism: Any, power: Fraction) -> tuple[Fraction, Ends]:
     """The largest error there is, and both ends of the largest mean of |error|^power in units of its power.
 
-    Pieces of cells are halved, the highest first, until the ends are near.
+    Pieces of cells are halved, the highest first, until the ends are near. Where no answer lies between two grid
+    inputs, the rows themselves are all there is.
     """
     means = _Means(mechanism, power)
+    if mechanism.alone:
+        return means.span, means.ends(max(means.at(i) for i in range(len(means.inputs))))
     pieces = [means.piece(i, a, b) for i, (a, b) in enumerate(pairwise(means.inputs))]
     reached = max(p[1] for p in pieces)
     heapify(pieces)
@@ -112,8 +125,19 @@ def worst_mean(mechanism: Any, power: Fraction) -> tuple[Fraction, Ends]:
         for part in (means.piece(i, start, middle), means.piece(i, middle, end)):
             reached = max(reached, part[1])
             heappush(pieces, part)
-    low, high = reached - means.margin, max(reached, -pieces[0][0]) + means.margin
-    return means.span, (max(Fraction(0), Fraction(low)), Fraction(high))
+    return means.span, means.ends(reached, max(reached, -pieces[0][0]))
+
+
+def square_ends(mechanism: Any, i: int) -> Ends:
+    """Both ends of the mean squared error of a row at its own input, from the law that is drawn."""
+    means = _squares(mechanism)
+    low, high = means.ends(means.at(i))
+    return low * means.span**2, high * means.span**2
+
+
+@lru_cache(maxsize=8)
+def _squares(mechanism: Any) -> _Means:
+    return _Means(mechanism, Fraction(2))
 
 
 def highest(a: Number, c: Number, bend: Number) -> Number:
@@ -132,10 +156,17 @@ class _Chances:
         self.per_unit = lcm(limit.denominator, *(p.denominator for p in (*x, *y))) << places
         self.margin = 4 * self._table.slack + _ROUNDING
         self.inputs, self.outputs = ([int(p * self.per_unit) for p in points] for points in (x, y))
+        self.alone = mechanism.alone
+        self.cells = range(len(x) if self.alone else len(x) - 1)
 
     def least(self, limit: int, cells: Iterable[int]) -> tuple[float, int]:
-        """The least chance over all answers in some cells, and a cell where it is."""
-        return min((self._least(limit, i), i) for i in cells)
+        """The least chance over all answers in some cells, and a cell where it is; or in some rows, at their inputs."""
+        return min((self._at(limit, i) if self.alone else self._least(limit, i), i) for i in cells)
+
+    def _at(self, limit: int, i: int) -> float:
+        """The chance of a row at its own input."""
+        y, x, row = self.outputs, self.inputs[i], self._table.row(i)
+        return float(row[bisect_right(y, x + limit)] - row[bisect_left(y, x - limit)])
 
     def _least(self, limit: int, i: int) -> float:
         """The least chance in one cell.
@@ -158,7 +189,7 @@ class _Chances:
 def worst_chance(mechanism: Any, limit: Fraction) -> Ends:
     """Both ends of the least chance, over all answers, of an error of at most the limit."""
     chances = _Chances(mechanism, limit)
-    found, _ = chances.least(int(limit * chances.per_unit), range(mechanism.grid.last))
+    found, _ = chances.least(int(limit * chances.per_unit), chances.cells)
     return max(Fraction(0), Fraction(found - chances.margin)), min(Fraction(1), Fraction(found + chances.margin))
 
 
@@ -169,8 +200,7 @@ def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
     """
     chances = _Chances(mechanism, Fraction(1), _PLACES)
     sure, wanted = (float(confidence) + side * chances.margin for side in (2, -2))
-    last = mechanism.grid.last
-    cells = set(range(0, last, max(1, last // _FEW))) | {last - 1}
+    cells = {*chances.cells[:: max(1, len(chances.cells) // _FEW)], chances.cells[-1]}
     low, top = 0, max(chances.outputs[-1] - chances.inputs[0], chances.inputs[-1] - chances.outputs[0])
     high = top
     while True:
@@ -183,8 +213,10 @@ def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
                 high = middle
             else:
                 break
-        found, cell = chances.least(high, range(last))
+        found, cell = chances.least(high, chances.cells)
         if high == top or found >= sure:
-            return Fraction(low, chances.per_unit), Fraction(high, chances.per_unit)
+            ends = Fraction(low, chances.per_unit), Fraction(high, chances.per_unit)
+            # Whole errors stay within a width exactly if they stay within its whole part.
+            return (Fraction(floor(ends[0]) + (low > 0)), Fraction(floor(ends[1]))) if chances.alone else ends
         low, high = (high if found < wanted else low), top
         cells.add(cell)

@@ -55,7 +55,8 @@ class Bounded(Record):
     """One number that lies in `inputs`, to be released inside `outputs`; made by `Scalar(inputs=..., outputs=...)`.
 
     One person moves it by at most `sensitivity` (the whole input range in the local model). `bias`
-    is how far the mean of the release may be from the truth: 0 for unbiased, None for no promise.
+    is how far the mean of the release may be from the truth: 0 for unbiased, None for no promise. With `integer`
+    true answers and released ones are whole numbers, and so are all bounds.
     """
 
     sensitivity: fields.Rational = fields.rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
@@ -63,11 +64,14 @@ class Bounded(Record):
     outputs: fields.Pair = fields.pair(at_least=-_LARGEST, at_most=_LARGEST, hint="; use another unit beyond")
     bias: fields.MaybeRational = fields.optional(fields.rational())
     exact: fields.Flag = fields.flag(default=False, absent=True)
-    integer: ClassVar[bool] = False
+    integer: fields.Flag = fields.flag(default=False, absent=False)
     neighbours: ClassVar[str] = DECLARED
 
     def __post_init__(self) -> None:
         low, high = self.inputs
+        if self.integer:
+            self._check_whole()
+            keep(self, exact=True)
         if self.bias is not None and not 0 <= self.bias <= high - low:
             raise InvalidQueryError(
                 f"bias is {show(self.bias)}; allowed is 0 to the input range, {show(high - low)}.", bias=self.bias
@@ -85,6 +89,16 @@ class Bounded(Record):
                 f" at most {show(high - low)}; give a sensitivity of at most that.",
                 sensitivity=self.sensitivity,
             )
+
+    def _check_whole(self) -> None:
+        for name, value in (("sensitivity", self.sensitivity), ("inputs", self.inputs), ("outputs", self.outputs)):
+            ends = value if isinstance(value, tuple) else (value,)
+            if any(end.denominator != 1 or abs(end) > _LARGEST_INTEGER for end in ends):
+                raise InvalidQueryError(
+                    f"{name} is {' to '.join(map(show, ends))}, but answers are integers; give whole numbers of at most"
+                    " 1e12 in size, or leave integer=False.",
+                    name=name,
+                )
 
     @property
     def reach(self) -> Fraction:
@@ -111,8 +125,9 @@ class Bounded(Record):
     def __str__(self) -> str:
         (low, high), (bottom, top) = self.inputs, self.outputs
         promise = "any bias" if self.bias is None else f"bias at most {show(self.bias)}" if self.bias else "unbiased"
+        kind = "whole number" if self.integer else "number"
         return (
-            f"one number from {show(low)} to {show(high)}, sensitivity {show(self.sensitivity)}, released within"
+            f"one {kind} from {show(low)} to {show(high)}, sensitivity {show(self.sensitivity)}, released within"
             f" {show(bottom)} to {show(top)}, {promise}"
         )
 
@@ -190,15 +205,13 @@ def _bounded(
         return None
     if inputs is None or outputs is None:
         raise InvalidQueryError("give both inputs=(lowest, highest) and outputs=(lowest, highest), or neither.")
-    if query.integer:
-        raise InvalidQueryError("bounded answers are real numbers; leave integer=False.", integer=query.integer)
     if flag().read(unbiased, "unbiased", InvalidQueryError) and bias is not None:
         raise InvalidQueryError("give unbiased=True or an allowed bias, not both.", bias=bias)
     ends = Bounded.CARD.given["inputs"].read(inputs, "inputs", InvalidQueryError)
     sensitivity, width = query.sensitivity, ends[1] - ends[0]
     # What exceeds the range by no more than raising a computed float adds is the range.
     sensitivity = width if width < sensitivity <= width * (1 + _RAISED) else sensitivity
-    return Bounded(sensitivity, ends, outputs, 0 if unbiased else bias, query.exact)
+    return Bounded(sensitivity, ends, outputs, 0 if unbiased else bias, query.exact, query.integer)
 
 
 @record("vector", QUERIES, error=InvalidQueryError)

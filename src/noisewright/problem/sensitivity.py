@@ -39,7 +39,7 @@ _LARGEST = Fraction(10**100)
 
 SETS: Family[Any] = Family(
     "the set of differences one person can make: Box([...]) if all numbers may move at once, Disjoint([...]) for a"
-    " histogram, Sparse, Replace, L1Ball, L2Ball, Points, Groups",
+    " histogram, Sparse, Replace, L1Ball, L2Ball, LpBall, Points, Groups",
     InvalidQueryError,
 )
 """Every set by the name it has in files."""
@@ -225,6 +225,21 @@ class L2Ball(_Ball):
         return f"Euclidean length of the change at most {show(self.radius)}"
 
 
+@record("lp-ball", SETS, error=InvalidQueryError)
+class LpBall(_Ball):
+    """The change has an l_p norm of at most `radius`: its `power`-th powers add up to at most that of the radius."""
+
+    power: Rational = rational(at_least=1, at_most=100, hint=" (2 is the Euclidean length)")
+
+    @property
+    def order(self) -> Fraction:  # type: ignore[override]  # a class variable elsewhere
+        """Of which norm it is the ball."""
+        return self.power
+
+    def __str__(self) -> str:
+        return f"l_{show(self.power)} norm of the change at most {show(self.radius)}"
+
+
 @record("points", SETS, error=InvalidQueryError)
 class Points(_Set):
     """The change is one of the rows, or its negative; nothing between them."""
@@ -311,7 +326,10 @@ class Groups(_Set):
 Counted = Box | Disjoint | Sparse | Replace
 """Sets of the form "so many of the numbers, each by so much"."""
 
-SensitivitySet = Box | Disjoint | Sparse | Replace | L1Ball | L2Ball | Points | Groups
+NormBall = L1Ball | L2Ball | LpBall
+"""Every change up to a length."""
+
+SensitivitySet = Box | Disjoint | Sparse | Replace | L1Ball | L2Ball | LpBall | Points | Groups
 """Every way of saying what one person can change."""
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
+from noisewright.mechanisms.response import RandomisedResponse
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
@@ -13,6 +15,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.proof.provers import proves
 
 _BITS = 128
+_GRID = 2**60
 
 
 @proves(PureDP, RandomExponential)
@@ -68,3 +71,18 @@ def utility_sensitivity(mechanism: MinkowskiExponential) -> Fraction:
     with precision(_BITS):
         changes = [upper(mechanism.distance(c, a, BALLS) - mechanism.distance(c, b, BALLS)) for c, a, b in pairs]
     return max([Fraction(0), *changes])
+
+
+@proves(PureDP, RandomisedResponse)
+def pure_response(mechanism: RandomisedResponse, requirement: PureDP) -> tuple[Fraction, str]:
+    """The logarithm of how much likelier the true value is than another one.
+
+    Rule: two values of a person give the same law but for two places, where it is `truth` and `other` the one way and
+    the other; `truth` is not the smaller of them. Rounded up to a grid, so that any version proves the same number.
+    """
+    ratio = mechanism.truth / mechanism.other
+    if ratio == 1:
+        return Fraction(0), "pure/randomised-response"
+    with precision(_BITS):
+        bound = upper(ball(ratio).log())
+    return Fraction(math.ceil(bound * _GRID), _GRID), "pure/randomised-response"

@@ -20,7 +20,7 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball
+from noisewright.problem.sensitivity import Groups, NormBall
 from noisewright.proof.linear import squared_reach as columns_reach
 from noisewright.proof.metric import farthest
 from noisewright.proof.moves import worst_moves
@@ -136,7 +136,7 @@ def per_coordinate_profile(mechanism: PerCoordinate) -> Profile:
     choices = worst_moves(mechanism, query.sensitivity, lambda law, far: (law, far))
     # Whole numbers that could move by less than one do not move at all.
     found = most(*([joint([(law_profile(*move), 1) for move in choice]) for choice in choices] or [joint([])]))
-    if isinstance(query.sensitivity, L1Ball | L2Ball | Groups):
+    if isinstance(query.sensitivity, NormBall | Groups):
         with suppress(UncertifiedError):
             bound, rule = per_coordinate_bound(mechanism)
             return least(found, PairProfile(bound, rule=f"profile/{rule}"))

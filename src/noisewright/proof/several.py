@@ -16,7 +16,7 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.sensitivity import L1Ball, L2Ball
+from noisewright.problem.sensitivity import NormBall
 from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.provers import proves
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
@@ -72,7 +72,7 @@ def _smaller(found: Proven, mechanism: PerCoordinate, notion: str, implied: Call
 def _summed(mechanism: PerCoordinate, cost: Cost, per_square: Fraction) -> Fraction:
     """The largest sum of costs; Gaussian noise in a ball costs `per_square` times the squared length."""
 
-    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+    def in_ball(chosen: NormBall, start: int) -> Fraction:
         places = range(start, start + chosen.dimension)
         squared = gaussian_in_ball([mechanism.parts[i] for i in places], chosen)
         if squared is None:
@@ -127,7 +127,7 @@ def probabilistic_per_coordinate(mechanism: PerCoordinate, requirement: Probabil
         if per_coordinate_bound(mechanism)[0] <= epsilon:
             return Fraction(0), "probabilistic/pure-independent"
 
-    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+    def in_ball(chosen: NormBall, start: int) -> Fraction:
         costs = (cost(i, chosen.radius) for i in range(start, start + chosen.dimension))
         return largest_sum(costs, most_moving(chosen, query.whole, start))
 

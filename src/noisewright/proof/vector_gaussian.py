@@ -22,7 +22,7 @@ from noisewright.numerics.balls import Ball, ball, ceil_scaled, mass_product, pr
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import ROUNDING, Vector
-from noisewright.problem.sensitivity import L1Ball, L2Ball, Points
+from noisewright.problem.sensitivity import NormBall, Points
 from noisewright.proof.approximate import additive_delta
 from noisewright.proof.composed import Move, hockey_stick, joint_delta, move_of, squared_length
 from noisewright.proof.moves import worst_moves
@@ -36,6 +36,7 @@ from noisewright.proof.vectors import (
     refuse_uncovered,
     root_above,
     whole_steps,
+    widening,
     worst_cost,
 )
 
@@ -140,7 +141,7 @@ def _losses_composed(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fract
     plain = counted(mechanism.query)
     kind = chosen.kind if plain is None else plain.kind
     choices = worst_moves(mechanism, chosen, move_of)
-    name = "enclosing-box" if isinstance(chosen, L1Ball | L2Ball) and plain is None else kind
+    name = "enclosing-box" if isinstance(chosen, NormBall) and plain is None else kind
     # Whole numbers that could move by less than one do not move at all.
     delta = max((_of_choice(choice, epsilon) for choice in choices if choice), default=Fraction(0))
     return delta, f"approximate/composed-{name}"
@@ -159,7 +160,7 @@ def _one_at_a_time(mechanism: PerCoordinate, requirement: ApproxDP) -> Fraction:
     """Only one number moves, so the largest delta of a single part is that of all."""
     cost = part_costs(mechanism, lambda part, far: additive_delta(part.law, requirement, moved(part, far))[0])
 
-    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+    def in_ball(chosen: NormBall, start: int) -> Fraction:
         return max(cost(i, chosen.radius) for i in range(start, start + chosen.dimension))
 
     return worst_cost(mechanism.query.sensitivity, cost, in_ball)
@@ -203,7 +204,7 @@ def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
     def squared(part: Any, distance: Fraction) -> Fraction:
         return Fraction((moved(part, distance) / part.law.std) ** 2)
 
-    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+    def in_ball(chosen: NormBall, start: int) -> Fraction:
         found = gaussian_in_ball(mechanism.parts[start : start + chosen.dimension], chosen)
         if found is None:
             raise UncertifiedError("the length of a difference is known for Gaussian noise alone.")
@@ -212,11 +213,12 @@ def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
     return worst_cost(mechanism.query.sensitivity, part_costs(mechanism, squared), in_ball)
 
 
-def gaussian_in_ball(parts: Sequence[Additive | None], chosen: L1Ball | L2Ball) -> Fraction | None:
+def gaussian_in_ball(parts: Sequence[Additive | None], chosen: NormBall) -> Fraction | None:
     """The squared length of the longest difference in units of Gaussian noise, rounding included; None for other laws.
 
-    Rule: an l1 ball lies in the l2 ball of its radius. The length is at most the radius over the smallest
-    deviation; real answers may cross one more edge each, which adds the length of (step_i / std_i).
+    Rule: an l_p ball lies in the l2 ball of its radius, or of `widening` times it for p above 2. The length is at most
+    the radius over the smallest deviation; real answers may cross one more edge each, which adds the length of
+    (step_i / std_i).
     """
     deviations, squares = [], Fraction(0)
     for part in parts:
@@ -225,7 +227,8 @@ def gaussian_in_ball(parts: Sequence[Additive | None], chosen: L1Ball | L2Ball) 
             return None
         deviations.append(law.std)
         squares += Fraction(0) if part.query.integer else (part.lattice.step / law.std) ** 2
-    return (chosen.radius / min(deviations) + root_above(squares)) ** 2
+    wider = widening(chosen.dimension, Fraction(2), chosen.order)
+    return (chosen.radius / min(deviations) * wider + root_above(squares)) ** 2
 
 
 def gaussian_delta(epsilon: Fraction, squared_length: Fraction) -> Fraction:

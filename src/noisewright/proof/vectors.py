@@ -3,12 +3,13 @@
 A difference d becomes whole steps k with |k| <= ceil(|d| / step), and k = d / step where that is whole; a
 number that does not move stays. Sets that say how many numbers move, each by how much, and listed
 points therefore round up to whole steps. In a ball every number may cross one more edge: an l1 ball
-grows by the sum of the steps, an l2 ball by the root of the sum of their squares.
+grows by the sum of the steps, an l2 ball by the root of the sum of their squares, any l_p ball by their l_p norm.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -17,11 +18,12 @@ from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import Box, Counted, Groups, L1Ball, L2Ball, Points, SensitivitySet
+from noisewright.problem.sensitivity import Box, Counted, Groups, L1Ball, L2Ball, NormBall, Points, SensitivitySet
 from noisewright.proof.provers import PROVERS
 from noisewright.proof.pure import pure_bound
 
@@ -37,7 +39,7 @@ def as_counted(chosen: SensitivitySet) -> Counted | None:
     """The set as one that says how many numbers move; a ball in one dimension is an interval."""
     if isinstance(chosen, Counted):
         return chosen
-    if isinstance(chosen, L1Ball | L2Ball) and chosen.dimension == 1:
+    if isinstance(chosen, NormBall) and chosen.dimension == 1:
         return Box([chosen.radius])
     return None
 
@@ -104,8 +106,8 @@ def most_moving(chosen: SensitivitySet, whole: tuple[bool, ...], start: int = 0)
     if (plain := as_counted(chosen)) is not None:
         return min(plain.together, sum(map(bool, plain.each)))
     count = len(chosen.extents)
-    if isinstance(chosen, L1Ball | L2Ball) and all(whole[start : start + count]):
-        return max(1, min(count, int(chosen.radius**chosen.order)))
+    if isinstance(chosen, NormBall) and all(whole[start : start + count]):
+        return max(1, min(count, int(power_from_above(chosen.radius, Fraction(chosen.order)))))
     return count
 
 
@@ -121,13 +123,13 @@ def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
 
     Rule: rounded answers differ by whole steps (see above); rounding the noise is
     post-processing; for Laplace noise the log-ratio is |d_i| / scale_i, whose largest sum over an l1 ball is
-    at a corner and over an l2 ball is the radius times the length of (1/scale_i). For a ball and
-    other laws the enclosing box is used.
+    at a corner and over an l2 ball is the radius times the length of (1/scale_i); over any l_p ball times the dual norm
+    of those (Hölder). For a ball and other laws the enclosing box is used.
     """
     query, rules = mechanism.query, []
     cost = part_costs(mechanism, lambda part, distance: pure_bound(part.law, moved(part, distance))[0])
 
-    def in_ball(chosen: L1Ball | L2Ball, start: int) -> Fraction:
+    def in_ball(chosen: NormBall, start: int) -> Fraction:
         places = range(start, start + chosen.dimension)
         bound, rule = _pure_in_ball([mechanism.parts[i] for i in places], chosen)
         rules.append(rule)
@@ -156,7 +158,7 @@ def part_costs(mechanism: PerCoordinate, of: Callable[[Additive, Fraction], Frac
     return cost
 
 
-def _pure_in_ball(parts: Sequence[Additive | None], chosen: L1Ball | L2Ball) -> tuple[Fraction | None, str]:
+def _pure_in_ball(parts: Sequence[Additive | None], chosen: NormBall) -> tuple[Fraction | None, str]:
     """The bound for Laplace noise in a ball; none for other laws.
 
     Whole numbers are not rounded, and their absolute changes add up to at most the sum of their squares.
@@ -168,6 +170,8 @@ def _pure_in_ball(parts: Sequence[Additive | None], chosen: L1Ball | L2Ball) -> 
     growth = sum((s * p.lattice.step for s, p in zip(slopes, known, strict=True) if not p.query.integer), Fraction(0))
     if isinstance(chosen, L1Ball):
         return chosen.radius * max(slopes) + growth, "pure/laplace-l1-ball"
+    if not isinstance(chosen, L2Ball):
+        return chosen.radius * dual_length(slopes, chosen.order) + growth, "pure/laplace-lp-ball"
     bound = chosen.radius * root_above(sum((s * s for s in slopes), Fraction(0))) + growth
     if all(part.query.integer for part in known):
         bound = min(bound, math.floor(chosen.radius**2) * max(slopes))
@@ -178,8 +182,9 @@ def norm_shaped_bound(mechanism: NormShaped) -> tuple[Fraction, str]:
     """Largest sum over blocks of rate * norm(steps moved).
 
     Rule: the triangle inequality. In a ball d, with c_i = rate / step_i, the part of d inside a block costs at most
-    max c_i times its length, and crossing one more edge everywhere costs rate * norm(1, …, 1). Whole numbers in
-    steps of 1 are not rounded.
+    max c_i times its length in the block's norm, and crossing one more edge everywhere costs rate * norm(1, …, 1).
+    Whole numbers in steps of 1 are not rounded. The block's norm of k numbers is at most `widening` times that of the
+    ball; over all blocks the lengths in the ball's norm cost at most the radius times the dual norm of their slopes.
     """
     query = mechanism.query
     covered = {place for block in mechanism.blocks for place in block.places}
@@ -196,12 +201,15 @@ def norm_shaped_bound(mechanism: NormShaped) -> tuple[Fraction, str]:
             for row in chosen.rows
         )
         return max(sums), "pure/norm-points"
-    slopes = [block.rate / min(block.steps) for block in mechanism.blocks]
+    order = chosen.order or 1
+    slopes = [block.rate / min(block.steps) * widening(block.size, block.order, order) for block in mechanism.blocks]
     rounded = [block for block in mechanism.blocks if not mechanism.whole(block) or set(block.steps) != {1}]
     growth = sum((block.rate * _length([1] * block.size, block.norm) for block in rounded), Fraction(0))
     radius = query.extents[0]
     if isinstance(chosen, L2Ball):
         return radius * root_above(sum((s * s for s in slopes), Fraction(0))) + growth, "pure/norm-l2-ball"
+    if not isinstance(chosen, L1Ball):
+        return radius * dual_length(slopes, order) + growth, "pure/norm-lp-ball"
     return radius * max(slopes) + growth, "pure/norm-l1-ball"
 
 
@@ -211,10 +219,35 @@ def _block_value(block: NormBlock, differences: Sequence[Fraction], together: in
     return block.rate * _length(sorted(steps, reverse=True)[:together], block.norm)
 
 
-def _length(steps: list[int], norm: str) -> Fraction:
+def _length(steps: Sequence[int], norm: str) -> Fraction:
+    """A rational at or above the norm of whole steps."""
     if norm == "max":
         return Fraction(max(steps))
-    return root_above(Fraction(sum(k * k for k in steps)))
+    if norm == "l2":
+        return root_above(Fraction(sum(k * k for k in steps)))
+    return length_above([Fraction(k) for k in steps], Fraction(norm[1:]))
+
+
+def length_above(values: Iterable[Fraction], order: Fraction) -> Fraction:
+    """A rational at or above the l_p norm of non-negative values, p the order."""
+    powers = (times * power_from_above(v, order) for v, times in Counter(values).items() if v)
+    return power_from_above(sum(powers, Fraction(0)), 1 / order)
+
+
+def dual_length(values: Sequence[Fraction], order: Fraction | int) -> Fraction:
+    """A rational at or above the norm that is dual to the l_p norm: l_q with 1/p + 1/q = 1."""
+    return max(values) if order == 1 else length_above(values, Fraction(order) / (order - 1))
+
+
+def widening(count: int, order: Fraction | None, among: Fraction | int) -> Fraction:
+    """A rational at or above the largest ratio of two norms of so many numbers: of this order, and of that `among`.
+
+    Rule: the norms fall with their order, so it is 1 where the order is not below; else, by Hölder, count^(1/p - 1/s),
+    attained where all numbers are alike. None is the largest coordinate.
+    """
+    if order is None or order >= among:
+        return Fraction(1)
+    return power_from_above(Fraction(count), 1 / order - 1 / Fraction(among))
 
 
 PROVERS[PerCoordinate, PureDP] = lambda made, wanted: per_coordinate_bound(made)

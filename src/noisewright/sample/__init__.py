@@ -6,7 +6,7 @@
 - uniform, refine: random bits, uniform integers, exact inversion of a distribution function
 - sampler, table, segments, runs, folded, two_sided: noise for one number
 - points: lattice points as the decimals that are released
-- columns, vectors, histogram, shells, linear: noise for several
+- columns, vectors, histogram, shells, minkowski, linear: noise for several
 - strategy, normal_rows, stream: workloads; rounded Gaussian noise of many variances; counts one at a time
-- conditional, choice, synthetic: laws that depend on the answer
+- conditional, clamped, choice, synthetic: laws that depend on the answer
 """

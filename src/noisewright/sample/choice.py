@@ -11,6 +11,7 @@ from typing import Any
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.metric_choice import MetricChoice
+from noisewright.mechanisms.response import RandomisedResponse
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision, upper
 from noisewright.problem.numbers import above, show
 from noisewright.problem.utilities import ErrorQuantile
@@ -117,3 +118,24 @@ class AnswerDrawer(Releasing):
 @describe_error.register
 def _(mechanism: MinkowskiExponential) -> list[str]:
     return [f"Releases {mechanism.query}, with weight e^(-{show(mechanism.rate)} * distance^{show(mechanism.power)})."]
+
+
+@drawer_for.register(RandomisedResponse)
+class ResponseDrawer(Releasing):
+    """The true value, or one of the others, from whole random numbers alone."""
+
+    def release(self, answer: Any, entropy: Entropy) -> str:
+        mechanism, stream = self._mechanism, entropy.stream()
+        place, others = mechanism.law_given(answer).place, len(mechanism.values) - 1
+        if whole_below(mechanism.truth.denominator, stream) < mechanism.truth.numerator:
+            return str(mechanism.values[place])
+        other = whole_below(others, stream)
+        return str(mechanism.values[other + (other >= place)])
+
+
+@describe_error.register
+def _(mechanism: RandomisedResponse) -> list[str]:
+    return [
+        f"Releases a person's own value with probability {show(mechanism.truth)}, each of the other"
+        f" {len(mechanism.values) - 1} with {show(mechanism.other)}."
+    ]

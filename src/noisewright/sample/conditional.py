@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.answers import read_answer
+from noisewright.mechanisms.answers import read_answer, read_whole, within_range
 from noisewright.mechanisms.blend import Blend
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.places import Places, places_of
-from noisewright.mechanisms.rounding import as_numbers
+from noisewright.mechanisms.rounding import as_numbers, whole_indices
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.mechanisms.worst_cases import Table
@@ -36,6 +36,7 @@ _BITS = 64
 _CHUNK = 1 << 21
 _UNIT = 2.0**-64
 _ROUNDING = 2.0**-52
+_EXACT_FLOATS = 2**53
 
 
 @singledispatch
@@ -78,12 +79,13 @@ class ConditionalDrawer(Releasing):
         self._inverter = cache(lambda row: Inverter(mechanism.row(row)))
         self._tables: dict[int, CdfTable] = {}
 
-    def release(self, answer: Any, entropy: Entropy) -> float:
+    def release(self, answer: Any, entropy: Entropy) -> float | int:
         i, share = self._place(answer)
         stream = entropy.stream()
-        return float(self._mechanism.value(self._one(i + _bernoulli(share, stream), stream)))
+        value = self._mechanism.value(self._one(i + _bernoulli(share, stream), stream))
+        return int(value) if self._mechanism.query.integer else float(value)
 
-    def release_many(self, answers: Any, entropy: Entropy) -> NDArray[np.float64]:
+    def release_many(self, answers: Any, entropy: Entropy) -> NDArray[Any]:
         """One independent private answer for each answer given: a word for its coin, if it takes one, then one for it.
 
         On replayed words they are those that `release` gives one after another, as long as no word leaves anything
@@ -92,10 +94,13 @@ class ConditionalDrawer(Releasing):
         asked = self._mechanism.query
         free = asked.exact or asked.sensitivity == asked.width
         # A list may mix kinds of numbers; each is read by itself, so that none changes how another is read.
+        numbers = as_numbers(answers)
+        if asked.integer:
+            numbers = whole_indices(numbers, _EXACT_FLOATS, self._whole)
         points = self._mechanism.grid.points
-        places = places_of(as_numbers(answers), points, None if free else asked.sensitivity, self._place)
+        places = places_of(numbers, points, None if free else asked.sensitivity, self._place)
         stream = entropy.stream()
-        released = np.empty(len(places.rows))
+        released = np.empty(len(places.rows), dtype=self._values.dtype)
         for begin in range(0, len(released), _CHUNK):
             part = places.part(begin, begin + _CHUNK)
             # Answers on the grid take no coin: their only word is that of the output.
@@ -113,11 +118,19 @@ class ConditionalDrawer(Releasing):
     def _read(self, answer: Any) -> Fraction:
         """A float too coarse for the sensitivity is refused, unless all answers are neighbours anyway."""
         asked = self._mechanism.query
+        if asked.integer:
+            return read_whole(answer)
         return read_answer(answer, asked.sensitivity, asked.exact or asked.sensitivity == asked.width)
 
+    def _whole(self, answer: Any) -> int:
+        low, high = self._mechanism.query.inputs
+        return int(within_range(read_whole(answer), low, high, exact=True))
+
     @cached_property
-    def _values(self) -> NDArray[np.float64]:
+    def _values(self) -> NDArray[Any]:
         outputs = self._floats.outputs if self._floats is not None else self._mechanism.lattice()
+        if self._mechanism.query.integer:
+            return np.array([int(value) for value in outputs], dtype=np.int64)
         return np.array([float(value) for value in outputs])
 
     @cached_property
@@ -215,5 +228,6 @@ def _(mechanism: Conditional) -> list[str]:
     return [
         f"Error: root mean square {', '.join(shown)}.",
         mean,
-        f"Released values lie between {show(low)} and {show(high)}.",
+        f"Released values {'are whole numbers' if query.integer else 'lie'} between {show(low)} and {show(high)}.",
+        *mechanism.remarks,
     ]

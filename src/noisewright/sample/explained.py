@@ -137,8 +137,9 @@ def _(query: Scalar) -> str:
 @asked.register
 def _(query: Bounded) -> str:
     (low, high), (bottom, top) = query.inputs, query.outputs
+    kind = "One whole number" if query.integer else "One number"
     return (
-        f"One number from {show(low)} to {show(high)} that a single person can change by at most"
+        f"{kind} from {show(low)} to {show(high)} that a single person can change by at most"
         f" {show(query.sensitivity)}; what is released stays within {show(bottom)} to {show(top)}."
     )
 

@@ -14,6 +14,7 @@ from noisewright.laws.lattice import HALF
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.alike import Alike
+from noisewright.mechanisms.clamped import Clamped
 from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
@@ -111,7 +112,7 @@ def half_width(mechanism: Any, confidence: Number, *, joint: bool) -> Any:
         if isinstance(mechanism, MetricSmallDB | MetricMWEM):
             far = rounded_up(upper(mechanism.expected(wanted)))
             return far if together else (far,) * mechanism.query.dimension
-        if isinstance(mechanism, Additive | Conditional):
+        if isinstance(mechanism, Additive | Conditional | Clamped):
             slip = _slip(mechanism) if isinstance(mechanism, Additive) else Fraction(0)
             return _shown(upper(mechanism.expected(wanted)) + slip, mechanism.query.integer)
         groups, slips = groups_of(mechanism), _slips(mechanism)
@@ -221,7 +222,8 @@ def _(mechanism: PerCoordinate) -> dict[tuple[int, ...], Group]:
 def _(mechanism: NormShaped) -> dict[tuple[int, ...], Group]:
     found = {}
     for block in mechanism.blocks:
-        tail = (ShellTail if block.norm == "max" else RoundTail)(block.size, block.rate)
+        order = block.order
+        tail = ShellTail(block.size, block.rate) if order is None else RoundTail(block.size, block.rate, order)
         stretch, rooms = mechanism.stretch(block), [_room(block, step, mechanism.whole(block)) for step in block.steps]
         spreads = tuple(Spread(tail, step * stretch, room=room) for step, room in zip(block.steps, rooms, strict=True))
         found[tuple(block.places)] = Group(spreads, block)

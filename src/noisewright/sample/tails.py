@@ -84,11 +84,13 @@ class RoundTail(Tail):
 
     Rule: the density is at most e^(rate sqrt(K)) times that proportional to e^(-rate |x|), whose radius has a
     Gamma(K) law and whose direction is uniform on the sphere. The chance that radius times |direction| exceeds t is
-    a mean over the direction, which is taken piece by piece at the end where it is larger.
+    a mean over the direction, which is taken piece by piece at the end where it is larger. For another l_p norm, p the
+    `order`, the diagonal is K^(1/p), and the p-th power of one coordinate of a direction is Beta(1/p, (K-1)/p).
     """
 
     size: int
     rate: Fraction
+    order: Fraction = Fraction(2)
 
     def beyond(self, t: Fraction) -> Ball:
         total, before = ball(0), ball(0)
@@ -96,13 +98,14 @@ class RoundTail(Tail):
             until = self._directed(Fraction(j, _PIECES))
             total += (until - before) * upper_gamma_share(self.size, ball(self.rate * t * _PIECES / j))
             before = until
-        return total * (ball(self.rate) * ball(self.size).sqrt()).exp()
+        return total * (ball(self.rate) * BALLS.power(ball(self.size), 1 / self.order)).exp()
 
     def _directed(self, share: Fraction) -> Ball:
         """P(|one coordinate of a uniform direction| <= share)."""
         if share == 1 or self.size == 1:
             return ball(int(share == 1))
-        return ball(share**2).beta_lower(ball(HALF), ball(Fraction(self.size - 1, 2)), regularized=1)
+        power = BALLS.power(ball(share), self.order)
+        return power.beta_lower(ball(1 / self.order), ball((self.size - 1) / self.order), regularized=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,14 @@ from noisewright.problem.numbers import Number, show
 from noisewright.sample.columns import Column, ColumnsDrawer
 from noisewright.sample.drawers import OneByOne, describe_error, drawer_for
 from noisewright.sample.linear import over_one
+from noisewright.sample.minkowski import MinkowskiSampler
 from noisewright.sample.points import Points
 from noisewright.sample.sampler import NoiseSampler
 from noisewright.sample.shells import RoundBlockSampler, ShellSampler
 from noisewright.sample.table import Indices
 from noisewright.sample.uniform import Entropy, WordStream
+
+BlockSampler = ShellSampler | RoundBlockSampler | MinkowskiSampler
 
 _SHOWN = 6
 _WITHOUT_TABLE = 400
@@ -110,14 +113,13 @@ class NormShapedDrawer(ColumnsDrawer):
 
     def __init__(self, mechanism: NormShaped) -> None:
         self._mechanism = mechanism
-        self._samplers: dict[tuple[int, Fraction, str], ShellSampler | RoundBlockSampler] = {}
+        self._samplers: dict[tuple[int, Fraction, str], BlockSampler] = {}
         columns: dict[tuple[Fraction, Fraction, Fraction, bool], list[int]] = {}
         moves = mechanism.query.sensitivity.smallest
         for block in mechanism.blocks:
             key = _key(block)
             if key not in self._samplers:
-                kind = ShellSampler if block.norm == "max" else RoundBlockSampler
-                self._samplers[key] = kind(block.size, block.rate)
+                self._samplers[key] = _sampler(block)
             whole, stretch = mechanism.whole(block), mechanism.stretch(block)
             for place, step in zip(block.places, block.steps, strict=True):
                 columns.setdefault((step, stretch, moves[place], whole), []).append(place)
@@ -185,6 +187,17 @@ class LinearGaussianDrawer(OneByOne):
         cells = self._sampler.many(count * size, entropy.stream()).astype(np.float64)
         framed = (cells.reshape(count, size) + 0.5) * float(self._mechanism.step)
         return np.asarray(framed @ self._inverse.T)
+
+
+def _sampler(block: NormBlock) -> BlockSampler:
+    """The sampler of a block's norm."""
+    if block.order is None:
+        return ShellSampler(block.size, block.rate)
+    return (
+        RoundBlockSampler(block.size, block.rate)
+        if block.order == 2
+        else MinkowskiSampler(block.size, block.rate, block.order)
+    )
 
 
 def _key(block: NormBlock) -> tuple[int, Fraction, str]:

@@ -142,8 +142,11 @@ def test_a_sensitivity_that_is_tiny_beside_the_range_is_answered_or_refused_quic
     assert report.best.certificate.bound <= 2
     assert report.candidates[0].value < 0.01
     tiny = nw.Scalar("0.0001", inputs=(0, 1), outputs=(-1, 2), unbiased=True)
+    report = nw.design(tiny, privacy=nw.PureDP(1), utility=nw.WorstVariance())
+    assert report.candidates[0].value < 2e-8
+    tight = nw.Scalar("0.0001", inputs=(0, 1), outputs=("-0.00006", "1.00006"), unbiased=True)
     with pytest.raises(nw.errors.InvalidQueryError, match="times the sensitivity"):
-        nw.design(tiny, privacy=nw.PureDP(1), utility=nw.WorstVariance())
+        nw.design(tight, privacy=nw.PureDP(1), utility=nw.WorstVariance())
 
 
 def test_bounds_that_are_not_symmetric_are_used_on_both_sides():

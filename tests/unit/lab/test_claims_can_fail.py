@@ -126,6 +126,8 @@ def test_two_fold_noise_must_be_strictly_ahead_of_the_papers_rivals(
     claim = r2dp._judged("Figure", "ahead", [Panel("one", [0.0, 1.0], curves)], larger=larger)
     assert claim.verdict == verdict
     assert count in claim.found
+    better = sum(a > b if larger else a < b for a, b in zip(two_fold, rival, strict=True))
+    assert claim.found.endswith(f"of Laplace noise alone at {better}")
     without = {LAPLACE: rival, TUNED: tuned, TWO_FOLD: two_fold}
     other = r2dp._judged("Figure", "ahead", [Panel("one", [0.0, 1.0], without)], larger=larger)
     assert other.verdict == "fails", "where a staircase is tuned for the figure itself it is a rival"
@@ -141,6 +143,32 @@ def test_claims_about_folds_follow_their_numbers(monkeypatch: pytest.MonkeyPatch
     assert r2dp_claims._renyi_bound().verdict == "fails"
     monkeypatch.setattr(r2dp_claims, "laplace_renyi", lambda *_: 0.3)
     assert r2dp_claims._renyi_tighter().verdict == "fails"
+
+
+def test_claims_about_conditions_and_strategies_follow_their_numbers(monkeypatch: pytest.MonkeyPatch):
+    known = [r2dp_claims._necessary_condition(), r2dp_claims._uniform_can_help(), r2dp_claims._randomised_response()]
+    assert _verdicts(known) == ["holds"] * 3
+    lemma, misprint = r2dp_claims._truncated_normal_can_help()
+    assert (lemma.verdict, misprint.verdict == "holds") == ("holds", False)
+    assert "1.1801" in misprint.found
+
+    printed = (Fraction("1.1703"),) * 2
+    never = SimpleNamespace(epsilon=printed, averaged=printed, may_help=False)
+    monkeypatch.setattr(r2dp_claims, "laplace_condition", lambda *_: never)
+    lemma, misprint = r2dp_claims._truncated_normal_can_help()
+    assert (lemma.verdict, misprint.verdict) == ("fails", "holds")
+    # Among the folds that would now be ruled out some do beat Laplace noise.
+    others = [r2dp_claims._necessary_condition(), r2dp_claims._uniform_can_help()]
+    assert _verdicts(others) == ["fails"] * 2
+
+    half = SimpleNamespace(truth=(Fraction(1, 2),) * 2)
+    monkeypatch.setattr(r2dp_claims, "local_response", lambda *_: half)
+    assert r2dp_claims._randomised_response().verdict == "fails"
+
+    for gain, verdict in ((0.0, "fails"), (0.25, "holds")):
+        row = SimpleNamespace(epsilon="2.3", gain=gain, spent=3.0, strategy="wavelet")
+        monkeypatch.setattr(r2dp_claims, "rows_of_table_three", lambda row=row: (row,))
+        assert r2dp_claims._matrix_mechanism().verdict == verdict
 
 
 STDS = [[0.5, 0.1, 2.0, 3.0, 1.9, 1.5], [0.9, 0.2, 1.0, 2.0, 0.9, 0.7]]

@@ -22,7 +22,7 @@ from noisewright.lab.generalized_gaussian_adult import adult
 from noisewright.lab.generalized_gaussian_counts import distances, mechanisms, sanitised
 from noisewright.lab.non_identical_noise import block_error, gaussian_errors, laplace_errors
 from noisewright.lab.r2dp_curves import error_panel, laplace_renyi, response_renyi, usefulness_over_within
-from noisewright.lab.r2dp_tables import _table_three, _table_two
+from noisewright.lab.r2dp_tables import _table_one, _table_two
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP
 
 
@@ -133,12 +133,37 @@ def test_degrees_are_released_with_half_of_epsilon(tmp_path: Path, monkeypatch: 
 def test_tables_of_improvements_are_relative_to_laplace_noise(tmp_path: Path):
     with _table_two(tmp_path).open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.reader(file) if row[1] == "Laplace"]
-    assert [[float(v) for v in row[2:]] for row in rows] == [pytest.approx([1.0, 1.0, 1.0])] * 3
-    with _table_three(tmp_path).open(encoding="utf-8", newline="") as file:
-        gains = {(r["sensitivity"], r["epsilon"]): float(r["largest improvement, l1"]) for r in csv.DictReader(file)}
-    assert gains["36", "1"] == gains["64", "2.3"] == 0
-    # Known from the golden table: at epsilon 10 the best second fold has an absolute error of 0.0179832.
-    assert gains["36", "10"] == pytest.approx(1 - 0.0179832 / 0.1, rel=1e-4)
+    # Of robust regression the logarithm of the factor is given.
+    assert [[float(v) for v in row[2:]] for row in rows] == [pytest.approx([1.0, 1.0, 0.0, 1.0], abs=1e-9)] * 3
+
+
+def test_the_bound_of_robust_regression_is_averaged_over_the_rate(tmp_path: Path):
+    """Gamma rates of shape 5 and epsilon 3: scale e^(1/2) - 1, so M(-x) = (1 + scale x)^-5 at x = (ln 1000)^2."""
+    with _table_two(tmp_path).open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    row = next(r for r in rows if r[:2] == ["3", "gamma, shape 5"])
+    x = math.log(1000) ** 2
+    wanted = (3 * x - 5 * math.log1p((math.exp(0.5) - 1) * x)) / math.log(10)
+    assert float(row[header.index(next(h for h in header if "robust" in h))]) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_metrics_that_depend_on_the_data_are_means_over_the_noise(tmp_path: Path):
+    """Laplace noise at epsilon 1: E|X| = 1, and for many numbers the root of the mean square is near sqrt 2."""
+    with _table_one(tmp_path, [400, 90, 0, 31], 5000).open(encoding="utf-8", newline="") as file:
+        rows = {(r["epsilon"], r["noise"]): r for r in csv.DictReader(file)}
+    usual = rows["1", "Laplace"]
+    assert float(usual["Mallows(1), 5000 numbers"]) == pytest.approx(1, rel=2e-3)
+    assert float(usual["Mallows(2), 5000 numbers"]) == pytest.approx(math.sqrt(2), rel=3e-3)
+    divergence = float(usual["relative entropy (Kullback-Leibler), nats"])
+    rng = np.random.default_rng(3)
+    p = np.array([400, 90, 0, 31]) / 521
+    utility = nw.KullbackLeibler([400, 90, 0, 31])
+    released = np.maximum(np.array([400, 90, 0, 31]) + rng.laplace(size=(400_000, 4)), float(utility.floor))
+    q = released / released.sum(axis=1, keepdims=True)
+    drawn = (p[p > 0] * np.log(p[p > 0] / q[:, p > 0])).sum(axis=1)
+    assert divergence == pytest.approx(drawn.mean(), abs=5 * drawn.std() / 632 + 0.01 * drawn.mean())
+    assert float(usual["change of the histogram's entropy, nats"]) > 0
+    assert float(usual["relative entropy (Renyi, order 2), nats"]) > divergence
 
 
 POINTS = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from noisewright.lab.paper_bounds import exponential_reach
 from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Sine, Steps, Tent
 from noisewright.laws.combined import Ensemble, TruncatedNormalFold
 from noisewright.laws.folds import (
@@ -28,6 +27,7 @@ from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError
+from noisewright.proof.dominance import exponential_reach
 
 HALF = Fraction(1, 2)
 

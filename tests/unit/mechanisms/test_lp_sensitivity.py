@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import cmath
 import itertools
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -135,3 +137,57 @@ def test_bounding_afterwards_is_post_processing_but_not_for_probabilistic_privac
 def test_what_cannot_be_meant_is_refused_at_birth(make):
     with pytest.raises(nw.errors.InvalidInputError):
         make()
+
+
+def _outputs(responses: list[list[list[float]]], events: dict[int, tuple[int, float]], length: int = 12) -> list[float]:
+    """All outputs of a filter at all times, for one event (time, size) on some inputs."""
+    found = []
+    for row in responses:
+        signal = [0.0] * length
+        for j, (time, size) in events.items():
+            for lag, tap in enumerate(row[j]):
+                signal[time + lag] += size * float(tap)
+        found += signal
+    return found
+
+
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_a_filter_moves_its_outputs_by_no_more_than_its_impulse_responses(power):
+    responses: list[list[list[Any]]] = [[[1, "1/2", "1/4"], [0, 3]], [[-2], ["1/3", "1/3", "1/3"]]]
+    plain = [[[float(Fraction(tap)) for tap in taps] for taps in row] for row in responses]
+    one = nw.mechanisms.filter_sensitivity(responses, [2, 1], power)
+    both = nw.mechanisms.filter_sensitivity(responses, [2, 1], power, inputs_per_person=2)
+    worst = worst_of_both = 0.0
+    for first in range(6):
+        for second in range(6):
+            for a in (-2.0, 0.0, 2.0):
+                for b in (-1.0, 0.0, 1.0):
+                    moved = _outputs(plain, {0: (first, a), 1: (second, b)})
+                    size = sum(abs(v) ** power for v in moved) ** (1 / power)
+                    worst_of_both = max(worst_of_both, size)
+                    if not a or not b:
+                        worst = max(worst, size)
+    assert worst == pytest.approx(float(one), rel=1e-12)
+    assert worst_of_both <= float(both) * (1 + 1e-12)
+
+
+def test_the_euclidean_sensitivity_of_one_input_is_the_h2_norm():
+    """A moving average of 4 samples, and the frequency response that its norm is the mean square of."""
+    taps = [[["1/4"] * 4]]
+    found = nw.mechanisms.filter_sensitivity(taps, [3])
+    assert found == Fraction(3, 2)
+    waves = [
+        abs(sum(0.25 * cmath.exp(-1j * w * k) for k in range(4))) ** 2
+        for w in (2 * math.pi * i / 64 for i in range(64))
+    ]
+    assert float(found) == pytest.approx(3 * math.sqrt(sum(waves) / 64), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("responses", "events", "more"),
+    [([], [1], {}), ([[[1]]], [], {}), ([[[1], [2]]], [1], {}), ([[[0]]], [1], {}), ([[[1]]], [-1], {})]
+    + [([[[1]]], [1], {"inputs_per_person": 2}), ([[[1]]], [1], {"power": "1/2"})],
+)
+def test_what_is_no_filter_is_refused(responses, events, more):
+    with pytest.raises(nw.NoisewrightError):
+        nw.mechanisms.filter_sensitivity(responses, events, **more)

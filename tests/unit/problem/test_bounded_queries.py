@@ -39,7 +39,7 @@ def test_bounds_are_kept_exactly_and_survive_files():
         {"inputs": (0, 1), "outputs": (-1, 2), "unbiased": True, "bias": 0},
         {"inputs": (0, 1), "outputs": (-1, 2), "bias": -1},
         {"inputs": (0, 1), "outputs": (-1, 2), "bias": 2},
-        {"inputs": (0, 1), "outputs": (-1, 2), "integer": True},
+        {"inputs": (0, 1), "outputs": (-1, "3/2"), "integer": True},
         {"inputs": (0, 1, 2), "outputs": (-1, 2)},
         {"inputs": 5, "outputs": (-1, 2)},
         {"inputs": (0, 1), "outputs": (-1, 2), "unbiased": 1},

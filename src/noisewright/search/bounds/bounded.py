@@ -14,12 +14,16 @@ from typing import Any
 
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.utilities import SquaredError
+from noisewright.problem.privacy import ApproxDP
+from noisewright.problem.queries import Bounded, Scalar
+from noisewright.problem.utilities import SquaredError, Usefulness
+from noisewright.search.bounds.approximate import find_dual, proven_bound
 from noisewright.search.programmes.bounded import Multipliers, Programme
 from noisewright.search.programmes.feasible import ratio_above
 from noisewright.search.programmes.layout import BITS, charges_below, exponent
 
 SQUARED = SquaredError()
+_BLURRED = Fraction(1001, 1000)
 
 
 def certified_lower(programme: Programme, multipliers: Multipliers, utility: Any = SQUARED) -> Fraction:
@@ -99,3 +103,24 @@ def _counts(programme: Programme, multipliers: Multipliers) -> list[int]:
 
 def _dyadic(value: float) -> int:
     return round(value * 2.0**BITS)
+
+
+def wide_bound(query: Bounded, epsilon: Fraction, utility: Any) -> Fraction | None:
+    """A bound for ranges of many sensitivities; None where none is known.
+
+    Rule: the error averaged over all answers in the range is that of one noise law. Shifting that law by at most the
+    sensitivity is the same as moving every answer, but for those that would leave the range: a share of at most
+    sensitivity / range (or, of whole numbers, sensitivity / how many there are). So the law is private with that delta,
+    its mean loss is at least what no such noise can beat, and the worst loss is at least the average. For a usefulness
+    the law must have a density: blurred evenly by a little it has one, stays as private, and counts as useful as often
+    if the limit is as much wider.
+    """
+    if utility.power is None and not utility.edges and not (utility.averaged and utility.prior is None):
+        return None
+    asked = Scalar(query.sensitivity, integer=query.integer)
+    privacy = ApproxDP(epsilon, query.sensitivity / (query.width + query.integer))
+    charged: Any = SquaredError() if utility.averaged else utility
+    if utility.edges and not query.integer:
+        charged = Usefulness(utility.edges[0] * _BLURRED)
+    dual = find_dual(asked, privacy, charged)
+    return None if dual is None else proven_bound(asked, privacy, charged, dual)

@@ -149,8 +149,11 @@ def _log_volume(query: Vector, places: list[int]) -> Ball:
     chosen, count = query.sensitivity, len(places)
     if chosen.order == 2:
         return _log_ball(count) + count * ball(query.extents[0]).log()
-    if chosen.order == 1:
-        return count * ball(2 * query.extents[0]).log() - BALLS.gamma(count + 1).log()
+    if chosen.order is not None:
+        # An l_p ball of radius r has the volume (2 r Gamma(1 + 1/p))^K / Gamma(1 + K/p).
+        order = Fraction(chosen.order)
+        side = ball(2 * query.extents[0]) * BALLS.gamma(1 + 1 / order)
+        return count * side.log() - BALLS.gamma(1 + count / order).log()
     return sum((ball(2 * query.extents[i]).log() for i in places), start=ball(0))
 
 

@@ -10,7 +10,8 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from noisewright.laws.bumps import FLAT, Plateau
+from noisewright.laws.bumps import FLAT, Part, Plateau
+from noisewright.mechanisms.clamped import Clamped
 from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.fields import FLOATS
@@ -22,10 +23,12 @@ from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import AverageVariance, LargestError, Usefulness, WorstVariance
 from noisewright.problem.utility import Utility
 from noisewright.proof.bounded import largest_bias
+from noisewright.search.bounds.bounded import wide_bound
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families import shapes
 from noisewright.search.families.bounded_optimum import Solved, problem_digest, solved
 from noisewright.search.families.shapes import central, tuned_core
+from noisewright.search.families.wide import clamped_noise, least_outputs, stretch
 from noisewright.search.programmes.feasible import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
 from noisewright.search.report.designer import Designer, Proposal, designed
@@ -35,13 +38,18 @@ from noisewright.search.report.words import below_text, limit_text
 from noisewright.search.tools.cache import user_cache
 
 PROGRAMME = "linear programme"
-_SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", PROGRAMME)
+CLAMPED = "clamped staircase"
+_SIMPLER_FIRST = ("two-point", "piecewise", "A1B1", "central piecewise", "hybrid", CLAMPED, PROGRAMME)
 _LARGEST_SIDE = 2000
 _LARGEST_RATIO = 2000
 _MOST_SHELLS = 400
 _STEEPEST = 600
 _PLACES = 40
+_FINE_RATIO = 40
+_FADES = 20
+_STRETCHED = Fraction(51, 50)
 _SOLVED: Remembered[Solved] = Remembered()
+_MADE: Remembered[Clamped | None] = Remembered()
 
 
 def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> list[Proposal]:
@@ -56,11 +64,15 @@ def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility
 
 def _fresh(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
     step("tuning the closed forms")
-    mechanisms = {n: _promised(m, query) for n, m in closed_forms(query, privacy.epsilon, utility).items()}
-    charged = utility if utility.confidence is None else _within(query, utility, mechanisms)
-    best = _solved(size, query, privacy, charged, step).mechanism
-    if best is not None:
-        mechanisms[PROGRAMME] = best
+    clamped = _clamped(query, privacy, utility)
+    mechanisms: dict[str, Any] = {} if clamped is None else {CLAMPED: clamped}
+    # Closed forms pay for the width of the range: where that is too wide for a programme they are far behind.
+    if _programmed(size, query, privacy, utility):
+        found = closed_forms(query, privacy.epsilon, utility).items()
+        mechanisms |= {name: _promised(mechanism, query) for name, mechanism in found}
+        charged = utility if utility.confidence is None else _within(query, utility, mechanisms)
+        best = _solved(size, query, privacy, charged, step).mechanism
+        mechanisms |= {} if best is None else {PROGRAMME: best}
     if not any(m.query == query for m in mechanisms.values()):
         raise SolverError(
             "these bounds are met in theory, but no mechanism on a grid fits them; widen the outputs by one per cent."
@@ -74,7 +86,20 @@ def bound(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility) 
     """That of the linear programme's dual, proven in rationals; a quantile has none."""
     if utility.confidence is not None:
         return None
+    if not _programmed(size, query, privacy, utility):
+        return wide_bound(query, privacy.epsilon, utility)
     return _solved(size, query, privacy, utility, quiet).bound
+
+
+def _clamped(query: Bounded, privacy: PureDP, utility: Utility) -> Clamped | None:
+    """Clamped noise for the question, made once in a design; None where the bounds leave too little room."""
+    return _MADE.latest(query, (privacy, utility), lambda: clamped_noise(query, privacy.epsilon, utility))
+
+
+def _programmed(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility) -> bool:
+    """Whether a programme is solved: its grid was chosen, it can be fine enough to gain, or nothing else fits."""
+    narrow = query.width <= query.sensitivity * max(Fraction(_FINE_RATIO), _FADES / privacy.epsilon)
+    return size is not None or narrow or _clamped(query, privacy, utility) is None
 
 
 def _solved(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Solved:
@@ -93,14 +118,18 @@ def _within(query: Bounded, utility: Utility, mechanisms: dict[str, Conditional]
 
 
 def check(query: Bounded, privacy: PureDP, utility: Utility) -> None:
-    """Refuse what no mechanism can do, and ranges too wide for a grid."""
-    if query.width > _LARGEST_RATIO * query.sensitivity:
-        raise InvalidQueryError(
-            f"the input range is {show(query.width / query.sensitivity)} times the sensitivity; at most"
-            f" {_LARGEST_RATIO} times is allowed. Clamp the answer to a narrower range, or use noise without bounds.",
-            sensitivity=query.sensitivity,
-        )
+    """Refuse what no mechanism can do, and ranges too wide for a grid whose bounds leave no room for clamped noise."""
     check_feasible(query, privacy.epsilon)
+    if query.width > _LARGEST_RATIO * query.sensitivity and _clamped(query, privacy, utility) is None:
+        low, high = least_outputs(query, privacy.epsilon, utility)
+        raise InvalidQueryError(
+            f"the input range is {show(query.width / query.sensitivity)} times the sensitivity; in bounds as tight as"
+            f" {show(query.outputs[0])} to {show(query.outputs[1])} at most {_LARGEST_RATIO} times is allowed. Give"
+            f" output bounds of at least {show(low)} to {show(high)}, or a larger epsilon, or use noise without"
+            " bounds.",
+            sensitivity=query.sensitivity,
+            outputs=(low, high),
+        )
 
 
 def why(report: Report) -> str:
@@ -120,6 +149,12 @@ def notes(report: Report) -> Iterator[str]:
     told = "; ".join(f"{name} from {float(a):.4g} to {float(b):.4g}" for a, b, name in stretches)
     yield f"Smallest error at each answer: {told}."
     names = [c.name for c in report.candidates]
+    if CLAMPED not in names:
+        yield "The output bounds leave too little room for clamped noise, which moves faster than the answer near them."
+    if PROGRAMME not in names and names[:1] == [CLAMPED]:
+        yield "The range is too wide for closed forms, and for the grid of a linear programme, to gain anything."
+        yield from _what_room_would_gain(report)
+        return
     wide = [name for name in _closed_makers(report.query, report.privacy.epsilon, report.utility) if name not in names]
     if wide:
         yield f"Too wide for these output bounds: {', '.join(wide)}."
@@ -127,6 +162,18 @@ def notes(report: Report) -> Iterator[str]:
         yield "The linear programme found nothing on its grid: the bounds leave little room beside two points."
     elif names[0] != PROGRAMME:
         yield f"{names[0]}, a closed form, does better here than the linear programme on its grid."
+
+
+def _what_room_would_gain(report: Report) -> Iterator[str]:
+    """Which bounds would do, where clamped noise is much wider than without bounds."""
+    query, privacy = report.query, report.privacy
+    factor = stretch(report.best.mechanism)
+    if factor > _STRETCHED:
+        low, high = least_outputs(query, privacy.epsilon, report.utility, _STRETCHED)
+        yield (
+            f"Near these output bounds the noise moves {float(factor):.3g} times as fast as the answer, and is as much"
+            f" wider everywhere; bounds of {show(low)} to {show(high)} would bring that below {float(_STRETCHED):.3g}."
+        )
 
 
 def best_where(report: Report) -> list[tuple[Fraction, Fraction, str]]:
@@ -204,9 +251,9 @@ def closed_forms(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[st
 def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[str, Callable[[], Conditional | None]]:
     goal = shapes.goal_of(utility)
 
-    def tuned(kind: str) -> Conditional | None:
-        half = shapes.tuned_half(query, epsilon, kind, FLAT, goal)
-        return None if half is None else shapes.composite(query, epsilon, shapes.ACTIVATIONS[kind](half))
+    def tuned(kind: str, base: Part = FLAT) -> Conditional | None:
+        half = shapes.tuned_half(query, epsilon, kind, base, goal)
+        return None if half is None else shapes.composite(query, epsilon, shapes.ACTIVATIONS[kind](half), base)
 
     def nested() -> Conditional | None:
         core = tuned_core(query, epsilon, goal)
@@ -218,6 +265,9 @@ def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[
         "A1B1": lambda: tuned("A1"),
         "A2B1": lambda: tuned("A2"),
         "A3B1": lambda: tuned("A3"),
+        "A1B2": lambda: tuned("A1", shapes.bent_base(epsilon)),
+        "A2B2": lambda: tuned("A2", shapes.bent_base(epsilon)),
+        "A3B2": lambda: tuned("A3", shapes.bent_base(epsilon)),
         "hybrid": lambda: shapes.hybrid(query, epsilon, goal),
         "truncated Laplace": lambda: shapes.truncated(query, epsilon, Fraction(1)),
         "truncated Gaussian": lambda: shapes.truncated(query, epsilon, Fraction(2)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -9,7 +10,15 @@ from typing import Any
 
 from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
 from noisewright.mechanisms.exponential import MinkowskiExponential, points
-from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, UncertifiedError
+from noisewright.mechanisms.response import RandomisedResponse
+from noisewright.numerics.balls import ball, lower, precision
+from noisewright.problem.errors import (
+    InvalidMechanismError,
+    InvalidPrivacyError,
+    InvalidQueryError,
+    InvalidUtilityError,
+    UncertifiedError,
+)
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Choice
@@ -21,6 +30,8 @@ from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.report.designer import Designer, Proposal, check_size
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
+
+_TRUTHS = 2**40
 
 
 def propose(query: Choice, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -63,6 +74,20 @@ def exponential_over(
     if not change:
         raise InvalidQueryError("no two answers are neighbours within the reach; nothing needs protection here.")
     return make_certified(replace(first, rate=privacy.epsilon / (2 * change)), privacy)
+
+
+def randomised_response(values: Sequence[str], privacy: PureDP) -> Certified:
+    """Randomised response over these values that tells the truth as often as epsilon allows, to twelve digits.
+
+    Rule: e^epsilon / (e^epsilon + n - 1) for n values, rounded down.
+    """
+    if not isinstance(privacy, PureDP):
+        raise InvalidPrivacyError(f"privacy is {privacy!r}; randomised response is designed for PureDP(epsilon).")
+    names = tuple(values)
+    with precision():
+        rise = ball(privacy.epsilon).exp()
+        truth = Fraction(math.floor(lower(rise / (rise + len(names) - 1)) * _TRUTHS), _TRUTHS)
+    return make_certified(RandomisedResponse(names, max(truth, Fraction(1, max(1, len(names))))), privacy)
 
 
 def release_within(certified: Certified, answer: Any, low: Number, high: Number, *, how: str = "clamp") -> Any:

@@ -6,7 +6,7 @@
 - approximate: one number with a delta: smooth noise, staircases that end, solved programmes
 - two_fold, two_fold_laws: two-fold noise, of Laplace and of Gaussian noise
 - vector_pure, vector_approximate, vector_parts, together: several numbers
-- shapes, bounded_optimum: answers in bounds
+- shapes, bounded_optimum, wide: answers in bounds
 - linear: linear questions
 - strategies, optimal: workloads: trees and searched rows, the optimum, marginals
 """

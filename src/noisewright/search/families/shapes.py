@@ -9,18 +9,18 @@ symmetric, so the mean is linear.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from noisewright.laws.bumps import FLAT, Part, Plateau, Sine, Steps, Tent
+from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Steps
 from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.composite import Composite, whole_outputs
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.settings import ACTIVATIONS as ACTIVATIONS
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.bisection import first_true
@@ -31,19 +31,23 @@ from noisewright.proof.bounded import bounded_ratio
 from noisewright.search.programmes.feasible import ratio_below, smallest_margin
 from noisewright.search.tools.golden import golden, lowest_share
 
-ACTIVATIONS: dict[str, Callable[[Fraction], Part]] = {"A1": Plateau, "A2": Sine, "A3": Tent}
-"""The paper's activations by name, made from half their width."""
-
 _CELLS = 1024
 _MOST_CELLS = 1 << 12
 _SCAN = 400
 _DENOMINATOR = 10**9
 _FLOOR_BITS = 60
 _CORE_SCAN = 200
+_BEND = Fraction(1, 10)
+_MOST_WHOLE_ROWS = 400
 
 
 def fitting_cells(query: Bounded, near: int) -> int:
-    """A number of grid cells, at least `near`, of which the sensitivity is a whole number where that is possible."""
+    """A number of grid cells, at least `near`, of which the sensitivity is a whole number where that is possible.
+
+    Whole answers have a row each where that many are allowed.
+    """
+    if query.integer and query.width <= _MOST_CELLS:
+        return int(query.width)
     whole = (query.width / query.sensitivity).numerator
     if whole <= _MOST_CELLS:
         return whole * max(1, -(-near // whole))
@@ -70,8 +74,24 @@ def composite(query: Bounded, epsilon: Fraction, activation: Part, base: Part = 
 
     Raises InvalidMechanismError where its outputs would leave the bounds.
     """
-    share = activation_share(activation, base, ratio_below(epsilon))
-    return Composite(query, activation, base, share, query.covered, fitting_cells(query, _CELLS))
+    return on_a_lattice(query, activation, base, activation_share(activation, base, ratio_below(epsilon)))
+
+
+def on_a_lattice(query: Bounded, activation: Part, base: Part, share: Fraction) -> Composite:
+    """The composite mechanism of this share, or of the next smaller one whose outputs are whole if they must be."""
+    cells = fitting_cells(query, _CELLS)
+    if not query.integer:
+        return Composite(query, activation, base, share, query.covered, cells)
+    share, points = whole_outputs(query, activation, share)
+    return Composite(query, activation, base, share, query.inputs, cells, points)
+
+
+def bent_base(epsilon: Fraction) -> Quartic:
+    """Base B2 with a tenth of the bend that epsilon allows: t / y from 1 towards e^-epsilon, where nothing is left.
+
+    Rule: the less it is bent, the larger the activation's share; at its best B2 is B1. So it is shown with some bend.
+    """
+    return Quartic(1 - _BEND * (1 - 1 / ratio_below(epsilon)))
 
 
 def tuned_half(query: Bounded, epsilon: Fraction, kind: str, base: Part, goal: str) -> Fraction | None:
@@ -116,6 +136,7 @@ def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Ro
     reach = max(x[j] - x[i] for i, j in enumerate(ends))
     slack = query.bias or Fraction(0)
     margin = smallest_margin(Bounded(min(reach, high - low), (low, high), query.outputs, slack, True), epsilon)
+    margin = Fraction(math.ceil(margin)) if query.integer else margin
     means = [p + slack * (1 - 2 * (p - low) / (high - low)) for p in x]
     bottom, top = low - margin, high + margin
     shares = [(mean - bottom) / (top - bottom) for mean in means]
@@ -150,10 +171,14 @@ def truncated(query: Bounded, epsilon: Fraction, power: Fraction, ends: str = "c
     contracted = query.bias is None
     # Where answers may not be drawn together, one cell fewer makes the others wide enough for the reach.
     cells = min(fitting_cells(query, 40), 120) - int(not contracted and query.covered != query.inputs)
+    points = 1024
+    if query.integer:
+        points = int(query.outputs[1] - query.outputs[0])
+        cells = int(query.width) if query.width <= _MOST_WHOLE_ROWS else cells
     scale = Fraction(float(query.sensitivity / epsilon)).limit_denominator(10**6) or query.sensitivity
 
     def made(candidate: Fraction) -> Truncated:
-        return Truncated(free, power, candidate, cells, ends=ends, contracted=contracted)
+        return Truncated(free, power, candidate, cells, points, ends, contracted)
 
     def passes(candidate: Fraction) -> bool:
         return bounded_ratio(made(candidate), epsilon)[0] <= epsilon
@@ -170,7 +195,7 @@ def central(query: Bounded, epsilon: Fraction, core: Fraction) -> Composite:
     Guarantees nothing by itself: the verifier checks the steps against the largest move.
     """
     steps, share = nested_steps(query, epsilon, core)
-    return Composite(query, steps, FLAT, share, query.covered, fitting_cells(query, _CELLS))
+    return on_a_lattice(query, steps, FLAT, share)
 
 
 def nested_steps(query: Bounded, epsilon: Fraction, core: Fraction) -> tuple[Steps, Fraction]:

@@ -24,7 +24,7 @@ from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidLawError, SolverError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, Points
+from noisewright.problem.sensitivity import Groups, L1Ball, L2Ball, LpBall, Points
 from noisewright.problem.utility import Utility
 from noisewright.proof.composed import joint_delta, move_of
 from noisewright.proof.vector_gaussian import composed_delta, frame_reach, gaussian_reach
@@ -293,6 +293,7 @@ def _for_groups(query: Vector, length: Fraction, utility: Utility) -> Mechanisms
 _FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
     L1Ball: _for_ball,
     L2Ball: _for_ball,
+    LpBall: _for_ball,
     Points: _for_points,
     Groups: _for_groups,
 }

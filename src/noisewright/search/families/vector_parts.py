@@ -23,7 +23,7 @@ from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.utilities import AbsoluteError, PowerError
 from noisewright.problem.utility import Utility
-from noisewright.proof.vectors import root_above
+from noisewright.proof.vectors import dual_length, length_above, root_above, widening
 from noisewright.search.families.staircase import best_split, tuned_staircase, with_split
 from noisewright.search.tools.golden import STEPS_PER_SCALE, on_cells, round_number
 from noisewright.search.tools.shares import Partition
@@ -122,10 +122,10 @@ def fitted(
 
 
 def ball_laplace(query: Vector, epsilon: Fraction) -> PerCoordinate:
-    """One Laplace scale for an l1 or l2 ball, with what rounding adds to it."""
+    """One Laplace scale for a ball, with what rounding adds to it."""
     chosen: Any = query.sensitivity
     count, radius = chosen.dimension, chosen.radius
-    length = Fraction(1) if chosen.order == 1 else root_above(Fraction(count)) * _HAIR
+    length = dual_length([Fraction(1)] * count, chosen.order) * (1 if chosen.order == 1 else _HAIR)
     if query.integer is True and chosen.order == 2:
         length = min(length, Fraction(math.floor(radius**2)) / radius)
     step = radius / round_number(STEPS_PER_SCALE * max(count / length, epsilon))
@@ -134,10 +134,10 @@ def ball_laplace(query: Vector, epsilon: Fraction) -> PerCoordinate:
 
 
 def ball_gaussian(query: Vector, length: Fraction) -> PerCoordinate:
-    """One deviation for an l1 or l2 ball so that its diameter, rounding included, is `length` deviations."""
+    """One deviation for a ball so that its diameter, rounding included, is `length` deviations."""
     chosen: Any = query.sensitivity
-    count, radius = chosen.dimension, chosen.radius
-    step = radius / round_number(STEPS_PER_SCALE * max(count**0.5, float(length)))
+    count, radius = chosen.dimension, chosen.radius * widening(chosen.dimension, Fraction(2), chosen.order)
+    step = chosen.radius / round_number(STEPS_PER_SCALE * max(count**0.5, float(length)))
     growth = root_above(Fraction(_rounded(query))) * step * _HAIR if count > 1 else Fraction(0)
     return _everywhere(query, Gaussian, (radius + growth) * _HAIR / length, step)
 
@@ -198,18 +198,20 @@ def blocks_from(query: Vector, partition: Partition, budgets: list[Fraction]) ->
 
 
 def round_blocks(query: Vector, epsilon: Fraction) -> NormShaped | None:
-    """Round noise for an l2 ball: one block where it can be drawn, else several of about equal size.
+    """Noise shaped by the norm of the question's ball: one block where it can be drawn, else several of equal size.
 
     None where its lattice costs much: more than a tenth of epsilon.
     """
+    chosen: Any = query.sensitivity
+    order = Fraction(chosen.order)
     count = math.ceil(query.dimension / LARGEST_ROUND_BLOCK)
-    if count * math.sqrt(LARGEST_ROUND_BLOCK) * float(_ROUND_RATE) > 0.1 * float(epsilon):
-        return None
     groups = [tuple(map(int, g)) for g in np.array_split(np.arange(query.dimension), count)]
-    growth = sum((_ROUND_RATE * root_above(Fraction(len(g))) for g in groups), Fraction(0))
-    length = root_above(Fraction(count)) * _HAIR
+    growth = sum((_ROUND_RATE * length_above([Fraction(1)] * len(g), order) for g in groups), Fraction(0))
+    if growth > epsilon / 10:
+        return None
+    length = dual_length([Fraction(1)] * count, order) * _HAIR
     step = _ROUND_RATE * query.extents[0] * length / (epsilon - growth)
-    return NormShaped(query, tuple(NormBlock(g, (step,) * len(g), _ROUND_RATE, "l2") for g in groups))
+    return NormShaped(query, tuple(NormBlock(g, (step,) * len(g), _ROUND_RATE, f"l{order}") for g in groups))
 
 
 def cube_block(query: Vector, epsilon: Fraction) -> NormShaped | None:

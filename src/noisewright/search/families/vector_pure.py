@@ -13,7 +13,7 @@ from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
 from noisewright.problem.queries import Vector
-from noisewright.problem.sensitivity import Box, Groups, L1Ball, L2Ball, Points
+from noisewright.problem.sensitivity import Box, Groups, L1Ball, L2Ball, LpBall, Points
 from noisewright.problem.utility import Utility
 from noisewright.proof.vectors import largest_sum, per_coordinate_bound
 from noisewright.search.families.vector_parts import (
@@ -63,6 +63,12 @@ def _for_l2_ball(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
     elif query.dimension > 1 and not query.mixed and _measured_by_blocks(utility):
         found["norm-shaped blocks"] = cube_block(query, epsilon)
     return {name: mechanism for name, mechanism in found.items() if mechanism is not None}
+
+
+def _for_lp_ball(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
+    found = _for_l1_ball(query, epsilon, utility)
+    shaped = round_blocks(query, epsilon) if utility.power in (1, 2) and query.integer is False else None
+    return found if shaped is None else {**found, "norm-shaped noise": shaped}
 
 
 def _for_points(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
@@ -174,6 +180,7 @@ _FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
     Box: _for_box,
     L1Ball: _for_l1_ball,
     L2Ball: _for_l2_ball,
+    LpBall: _for_lp_ball,
     Points: _for_points,
     Groups: _for_groups,
 }

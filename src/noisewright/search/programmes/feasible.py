@@ -51,13 +51,14 @@ def smallest_margin(query: Bounded, epsilon: Fraction) -> Fraction:
     way, and e^epsilon times it covers the neighbour's; on a line from lo + b to hi - b that takes
     margin >= sensitivity (1 - 2 b / width) / (e^epsilon - 1) - b. For b = 0 no mechanism does with less. Where
     answers may carry rounding errors the reach stands for the sensitivity, and the grid passes the inputs by a hair.
+    Whole outputs pass the inputs by a whole number.
     """
     bias = query.bias
     if bias is None or 2 * bias >= query.width:
         return -query.width
     slope = 1 - 2 * bias / query.width
     exact = query.reach * slope / (ratio_below(epsilon, 160) - 1) - bias
-    return _up(exact + query.covered[1] - query.inputs[1])
+    return Fraction(math.ceil(exact)) if query.integer else _up(exact + query.covered[1] - query.inputs[1])
 
 
 def smallest_epsilon(query: Bounded) -> Fraction | None:
@@ -153,9 +154,9 @@ def _window_maximum(masses: Floats, reach: tuple[int, ...]) -> Floats:
 def _roomy(programme: Programme) -> Floats:
     """A mechanism with room: a two-point mechanism with an even spread, the larger the better it fits."""
     query = programme.query
-    low, high = float(query.outputs[0]), float(query.outputs[1])
     x = np.array([float(p) for p in programme.grid.points])
     y = np.array([float(v) for v in programme.values])
+    low, high = y[0], y[-1]
     # Means with the most room: the answers, drawn together where a bias is allowed.
     middle = float(query.inputs[0] + query.inputs[1]) / 2
     drawn = 0.0 if query.bias is None else max(0.0, 1 - 2 * float(query.bias / query.width))

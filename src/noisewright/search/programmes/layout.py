@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.numerics.arrays import Floats
@@ -21,6 +23,7 @@ BITS = 60
 """Certified charges are whole numbers of 2^-60."""
 _GROWTH = 1.3
 _MOST_MULTIPLE = 4
+_MOST_WHOLE, _MOST_PAIRS, _WHOLE_IF_FULL = 120, 400, 60
 _ROUNDING = 2.0**-44
 
 
@@ -30,6 +33,11 @@ class Size:
 
     inputs: int
     outputs: int
+
+
+Places = tuple[Fraction, ...]
+_NARROW = Size(40, 240)
+_WIDEST, _FADED = 80, 29
 
 
 def default_size(query: Bounded, epsilon: Fraction) -> Size:
@@ -42,8 +50,12 @@ def default_size(query: Bounded, epsilon: Fraction) -> Size:
 def _input_grid(query: Bounded, cells: int) -> Grid:
     """Equal cells of which what one person can reach is a whole number, the last one shorter if it must be.
 
-    A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best.
+    A sensitivity much smaller than a cell counts as one cell: private all the same, and not the best. Whole answers
+    have a row each as long as there are few.
     """
+    most = _WHOLE_IF_FULL if query.sensitivity == query.width else min(_MOST_WHOLE, _MOST_PAIRS // query.sensitivity)
+    if query.integer and query.width <= most:
+        return uniform_grid(*query.inputs, int(query.width))
     whole = (query.width / query.sensitivity).numerator
     low, high = query.covered
     if whole <= _MOST_MULTIPLE * cells:
@@ -60,11 +72,24 @@ def output_values(query: Bounded, epsilon: Fraction, cells: int) -> tuple[Fracti
     low, high = query.outputs
     useful = max(2 * query.sensitivity / epsilon, smallest_margin(query, epsilon) * Fraction(11, 10))
     inner = max(low, query.inputs[0] - useful), min(high, query.inputs[1] + useful)
+    if query.integer:
+        return _whole_values(query.outputs, inner, cells)
     if inner == (low, high):
         return tuple(low + (high - low) * Fraction(k, cells) for k in range(cells + 1))
     count = math.ceil((high - low) * cells / (inner[1] - inner[0]))
     step = (high - low) / count
     below, above = math.floor((inner[0] - low) / step), math.floor((high - inner[1]) / step)
+    places = {*range(below, count - above + 1), *_outward(below), *(count - k for k in _outward(above))}
+    return tuple(low + k * step for k in sorted(places))
+
+
+def _whole_values(ends: Places, inner: Places, cells: int) -> Places:
+    """Whole outputs a whole step apart as far as they are of use, and growing multiples of it from there."""
+    step = max(1, math.ceil((inner[1] - inner[0]) / cells))
+    count = int(ends[1] - ends[0]) // step
+    low = ends[0] + (int(ends[1] - ends[0]) % step) // 2
+    below = min(count, max(0, math.floor((inner[0] - low) / step)))
+    above = min(count - below, max(0, math.floor((low + count * step - inner[1]) / step)))
     places = {*range(below, count - above + 1), *_outward(below), *(count - k for k in _outward(above))}
     return tuple(low + k * step for k in sorted(places))
 
@@ -87,6 +112,8 @@ def design_programme(query: Bounded, epsilon: Fraction, utility: Any, size: Size
     if utility.averaged and utility.prior is not None:
         grid = Grid(tuple(sorted({*grid.points, *_atoms(query, utility)})))
         weights = _prior_weights(grid.points, utility)
+    elif utility.averaged and query.integer and grid.every_whole:
+        weights = (Fraction(1, len(grid.points)),) * len(grid.points)
     elif utility.averaged:
         # Half of each cell beside a row.
         x = grid.points
@@ -98,9 +125,14 @@ def design_programme(query: Bounded, epsilon: Fraction, utility: Any, size: Size
 def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fraction]:
     """The programme whose value bounds every mechanism, and what must be taken off it.
 
-    Rule: any choice of inputs and of pairs within the sensitivity gives a relaxation.
+    Rule: any choice of inputs and of pairs within the sensitivity gives a relaxation. Where masses fade far, answers
+    in the middle of the range stand for all: a mechanism for the whole range is one for them.
     """
+    if design.steep and not utility.averaged:
+        design = design_programme(_middle(design.query, design.epsilon), design.epsilon, utility, _NARROW)
     query = design.query
+    if query.integer and (not utility.averaged or utility.prior is None):
+        return _whole_answers(design, utility.averaged), Fraction(0)
     if not utility.averaged:
         # Drawn together to the inputs themselves, points that fit the reach fit the sensitivity.
         low, high = query.inputs
@@ -113,11 +145,31 @@ def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fractio
     return _relaxed(design, points, _prior_weights(points, utility)), Fraction(0)
 
 
+def _middle(query: Bounded, epsilon: Fraction) -> Bounded:
+    """A lighter question: answers in the middle of the range, and outputs no farther, with any bias.
+
+    Rule: an output beyond the middle, moved to its nearer end, is no farther from any answer in it, and moving
+    outputs keeps privacy. It takes as many sensitivities as a programme solves well.
+    """
+    width = min(_WIDEST, math.floor(_FADED / epsilon) or 1) * query.sensitivity
+    below = (query.width - width) / 2
+    low = query.inputs[0] + (math.floor(below) if query.integer else below)
+    return replace(query, inputs=(low, low + width), outputs=(low, low + width), bias=None)
+
+
 def _relaxed(design: Programme, points: tuple[Fraction, ...], weights: tuple[Fraction, ...] | None) -> Programme:
     """The same question at some inputs, with the pairs that are within the sensitivity for sure."""
     delta, count = design.query.sensitivity, len(points)
+    values = tuple(sorted({*design.values, *design.query.outputs}))
     reach = tuple(max(j for j in range(i, count) if points[j] - points[i] <= delta) for i in range(count))
-    return Programme(design.query, design.epsilon, Grid(points), design.values, reach, weights)
+    return Programme(design.query, design.epsilon, Grid(points), values, reach, weights)
+
+
+def _whole_answers(design: Programme, averaged: bool) -> Programme:
+    """Rows for whole answers near those of the grid; in an average over all of them the others count nothing."""
+    points = tuple(sorted({Fraction(round(p)) for p in design.grid.points}))
+    weights = (1 / (design.query.width + 1),) * len(points) if averaged else None
+    return _relaxed(design, points, weights)
 
 
 def _averaged(design: Programme) -> tuple[Programme, Fraction]:
@@ -146,6 +198,8 @@ def _atoms(query: Bounded, utility: AverageVariance) -> list[Fraction]:
     atoms = [x for x, _ in utility.prior or ()]
     if atoms[0] < query.inputs[0] or atoms[-1] > query.inputs[1]:
         raise InvalidUtilityError("the prior has answers outside the inputs of the question; leave them out.")
+    if query.integer and any(x.denominator != 1 for x in atoms):
+        raise InvalidUtilityError("the prior has answers that are not whole numbers; leave them out.")
     return atoms
 
 
@@ -177,8 +231,7 @@ def charges(programme: Programme, utility: Any) -> Floats:
     distances, power = programme.distances, exponent(utility)
     if power is not None:
         return np.asarray(distances**2 if power == 2 else np.abs(distances) ** float(power))
-    limit = float(utility.edges[0] / programme.query.sensitivity)
-    return np.asarray(np.abs(distances) > limit, dtype=np.float64)
+    return np.asarray(np.abs(distances) > _limit(programme, utility), dtype=np.float64)
 
 
 def charges_below(programme: Programme, utility: Any) -> Charges:
@@ -186,14 +239,15 @@ def charges_below(programme: Programme, utility: Any) -> Charges:
 
     Rule: a release is rounded at random to the outputs of the programme, which keeps its mean and its privacy.
     That may add to the loss no more than a chord lies above it in the cells beside an output. Missing is
-    charged only where the next output towards the input has missed as well.
+    charged only where the next output towards the input has missed as well. Between two whole numbers that follow
+    one another there is no whole output, so nothing is rounded there.
     """
     distances, power = programme.distances, exponent(utility)
     doubt = _doubt(distances)
     if power is None:
         costs = [[int(c) << BITS for c in row] for row in missed(programme, utility).tolist()]
         return Charges(costs, [0] * len(costs))
-    gaps = np.pad(_chord_gaps(distances, float(power), doubt), ((0, 0), (1, 1)))
+    gaps = np.pad(np.where(_next_to(programme), 0.0, _chord_gaps(distances, float(power), doubt)), ((0, 0), (1, 1)))
     spare = np.maximum(gaps[:, :-1], gaps[:, 1:]) * (1 + _ROUNDING)
     paid = np.maximum(np.abs(distances) - doubt, 0.0) ** float(power) * (1 - _ROUNDING)
     costs = [[math.floor(c * 2.0**BITS) for c in row] for row in (paid - spare).tolist()]
@@ -203,10 +257,23 @@ def charges_below(programme: Programme, utility: Any) -> Charges:
 def missed(programme: Programme, utility: Any) -> Floats:
     """One where an output misses the limit for sure, and those beside it as well; else zero."""
     distances = programme.distances
-    limit = float(utility.edges[0] / programme.query.sensitivity) + _doubt(distances)
+    limit = _limit(programme, utility) + _doubt(distances)
     sides = np.where(distances >= limit, 1.0, np.where(distances <= -limit, -1.0, 0.0))
-    padded = np.pad(sides, ((0, 0), (1, 1)), mode="edge")
-    return np.asarray(np.abs(np.where((padded[:, :-2] == sides) & (padded[:, 2:] == sides), sides, 0.0)))
+    agree = np.pad((sides[:, 1:] == sides[:, :-1]) | _next_to(programme), ((0, 0), (1, 1)), constant_values=True)
+    return np.asarray(np.abs(np.where(agree[:, :-1] & agree[:, 1:], sides, 0.0)))
+
+
+def _limit(programme: Programme, utility: Any) -> float:
+    """The largest error that does not miss, in sensitivities; half-way to the next one where errors are whole."""
+    within = utility.edges[0]
+    if programme.query.integer and all(p.denominator == 1 for p in programme.grid.points):
+        within = math.floor(within) + Fraction(1, 2)
+    return float(within / programme.query.sensitivity)
+
+
+def _next_to(programme: Programme) -> NDArray[np.bool_]:
+    """Between which outputs there is no other that the question allows."""
+    return np.array([programme.query.integer and b - a == 1 for a, b in pairwise(programme.values)])
 
 
 def _doubt(distances: Floats) -> float:

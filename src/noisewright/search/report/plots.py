@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from noisewright.laws.piecewise import Piecewise
-from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.mechanisms.strategy_rows import Subsets
 from noisewright.numerics.fields import FLOATS
@@ -153,8 +152,11 @@ def _bounded(report: Report) -> Figure:
     return figure
 
 
-def _binned_density(mechanism: Conditional, answer: Fraction) -> tuple[Any, Any]:
+def _binned_density(mechanism: Any, answer: Fraction) -> tuple[Any, Any]:
     """Heights and edges of the law of the release at an answer, in bins of equal width."""
+    if hasattr(mechanism, "law_given"):
+        heights, edges = mechanism.law_given(answer).binned(_BINS)
+        return heights, edges
     i, share = mechanism.grid.locate(answer)
     laws = [(mechanism.row(i), 1 - share)] + ([(mechanism.row(i + 1), share)] if share else [])
     values = [float(mechanism.value(k)) for k in range(mechanism.last + 1)]

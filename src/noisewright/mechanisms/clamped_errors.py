@@ -1,0 +1,195 @@
+"""Worst cases over all true answers of what clamped noise costs, each between two ends that are proven.
+
+Rule: the bounds contain the answer, so clamping brings no output farther from it: what unclamped noise costs is an
+upper end. What one answer in the middle pays is a lower end. The noise stands around a lattice point at most `drift`
+and one step from the answer; for whole answers it is the answer itself, but for a chance of at most `drift` of the
+next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor
+from typing import Any
+
+import numpy as np
+
+from noisewright.numerics.arrays import Floats
+from noisewright.numerics.bisection import first_true
+from noisewright.problem.errors import InvalidUtilityError
+
+Ends = tuple[Fraction, Fraction]
+
+_MOST_POINTS = 20_000_000
+_ROUNDING = Fraction(1, 2**36)
+_PIECES = 64
+
+
+def drift(mechanism: Any) -> Fraction:
+    """How far, in steps, the noise is at most centred from the answer before it is rounded to the lattice.
+
+    Rule: the mean of a row rises by at most one step from row to row, so place minus answer rises with the answer
+    and is farthest from zero at an end of the inputs.
+    """
+    moved = []
+    for end in (0, 1):
+        k, share = mechanism.place(mechanism.query.inputs[end])
+        moved.append(Fraction(abs(k + share - mechanism.in_steps(end))))
+    return max(moved)
+
+
+def middle(mechanism: Any) -> Fraction:
+    """An answer in the middle of the inputs."""
+    found: Fraction = mechanism.near(sum(mechanism.query.inputs) / 2)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Answers between the means of two rows: how long the stretch is, and between what their variances lie."""
+
+    width: Fraction
+    least: Fraction
+    most: Fraction
+
+
+def _pieces(mechanism: Any) -> Iterator[_Piece]:
+    """The input range cut into pieces, short ones near its ends.
+
+    Rule: the variance of a row is the mean squared distance to its place less the square of mean minus place. The
+    squares of clamped noise grow with the room on each side, so between rows a and b they are at least those with the
+    smaller and at most those with the larger room; those of the last height are a parabola, largest at an end. Mean
+    minus place falls from row to row. Rounding an answer to the two rows beside it mixes their variances and adds
+    `_mixing`.
+    """
+    first, last = mechanism.ends
+    low = mechanism.place(mechanism.query.inputs[0])[0]
+    high = mechanism.place(mechanism.query.inputs[1])[0] + 1
+    edge = min(mechanism.levels.reach, (high - low) // 2)
+    near = {low + edge * i // _PIECES for i in range(_PIECES + 1)}
+    cuts = sorted(near | {low + high - k for k in near})
+    squares, total, mixing = mechanism.levels.squares, mechanism.total, _mixing(mechanism)
+    for a, b in pairwise(cuts):
+        width = min(mechanism.mean(b), mechanism.in_steps(1)) - max(mechanism.mean(a), mechanism.in_steps(0))
+        moved = sorted(mechanism.mean(k) - k for k in (a, b))
+        smallest = Fraction(0) if moved[0] <= 0 <= moved[1] else min(m * m for m in moved)
+        least = Fraction(squares(a - first) + squares(last - b), total) - max(m * m for m in moved)
+        even = max(mechanism.second(k) - Fraction(squares(k - first) + squares(last - k), total) for k in (a, b))
+        most = Fraction(squares(b - first) + squares(last - a), total) + even - smallest + mixing
+        yield _Piece(width, max(least, Fraction(0)), most)
+
+
+def worst_square(mechanism: Any) -> Ends:
+    """Both ends of the largest variance over all answers."""
+    low, high = mechanism.query.inputs
+    tried = {middle(mechanism), mechanism.near(low), mechanism.near(high)}
+    above = max(piece.most for piece in _pieces(mechanism))
+    return max(mechanism.variance_at(x) for x in tried), above * mechanism.step**2
+
+
+def _mixing(mechanism: Any) -> Fraction:
+    """The most that rounding an answer at random adds to the variance, in squared steps.
+
+    Rule: share (1 - share) times the squared slope, which is at most 1; for whole answers the share is within `drift`
+    of a whole number.
+    """
+    share = min(drift(mechanism), Fraction(1, 2)) if mechanism.query.integer else Fraction(1, 2)
+    return share * (1 - share)
+
+
+def average_square(mechanism: Any) -> Ends:
+    """Both ends of the variance averaged evenly over the input range."""
+    pieces = list(_pieces(mechanism))
+    unit = mechanism.step**2 / (mechanism.in_steps(1) - mechanism.in_steps(0))
+    below = sum((piece.width * piece.least for piece in pieces), Fraction(0))
+    above = sum((piece.width * piece.most for piece in pieces), Fraction(0))
+    return below * unit, above * unit
+
+
+def _offsets(mechanism: Any) -> list[tuple[Fraction, Fraction]]:
+    """Chances, and how far the noise is then at most centred from the answer, in steps."""
+    moved = drift(mechanism)
+    if mechanism.query.integer and moved < 1:
+        return [(1 - moved, Fraction(0)), (moved, Fraction(1))]
+    return [(Fraction(1), moved + 1)]
+
+
+def worst_power(mechanism: Any, power: Fraction) -> Ends:
+    """Both ends of the largest mean of |error|^power over all answers, in steps to the power.
+
+    Rule: for a power of at least 1 the mean of |noise + c|^power is even and convex in c, so it grows with |c|; below 1
+    it is at most that of the noise plus |c|^power. Sums of floats are right to far less than the room left for them.
+    """
+    weights = _weights(mechanism)
+    sizes, p = np.arange(len(weights), dtype=np.float64), float(power)
+    total, above = Fraction(mechanism.total), Fraction(0)
+    for chance, offset in _offsets(mechanism):
+        c = float(offset)
+        if p >= 1:
+            around = (np.abs(sizes + c) ** p + np.abs(sizes - c) ** p) / 2
+            found = Fraction(float(_both_sides(weights, around)))
+        else:
+            found = Fraction(float(_both_sides(weights, sizes**p))) + Fraction(c**p)
+        above += chance * found
+    spread = Fraction(float(mechanism.points) ** p) * mechanism.heights[-1] * mechanism.points / total
+    x = middle(mechanism)
+    k, share = mechanism.place(x)
+    room = min(k - mechanism.ends[0], mechanism.ends[1] - k - 1, len(weights) - 1)
+    inside, reached = weights[: room + 1], Fraction(0)
+    for row, chance in ((k, 1 - share), (k + 1, share)):
+        c = float(row - x / mechanism.step)
+        around = (np.abs(sizes[: room + 1] + c) ** p + np.abs(sizes[: room + 1] - c) ** p) / 2
+        reached += chance * Fraction(float(_both_sides(inside, around)))
+    return reached * (1 - _ROUNDING), (above + spread) * (1 + _ROUNDING)
+
+
+def _both_sides(weights: Floats, values: Floats) -> float:
+    return float(2 * (weights @ values) - weights[0] * values[0])
+
+
+def _weights(mechanism: Any) -> Floats:
+    """The chances of noise 0, 1, 2 … without the last height, in floats."""
+    if mechanism.levels.reach > _MOST_POINTS:
+        raise InvalidUtilityError("this noise spreads over too many points for the mean of such a power; use 2.")
+    total, floor_height = mechanism.total, mechanism.heights[-1]
+    shares = np.array([float(Fraction(h - floor_height, total)) for h in mechanism.heights[:-1]])
+    return np.asarray(np.repeat(shares, [mechanism.top + 1] + [mechanism.period] * (len(shares) - 1)))
+
+
+def _surely(mechanism: Any, limit: Fraction) -> Fraction:
+    """A chance to be at most so many steps off that holds for every answer."""
+    found = Fraction(0)
+    for chance, offset in _offsets(mechanism):
+        inside = floor(limit - offset)
+        if inside >= 0:
+            weight = mechanism.levels.total - 2 * mechanism.levels.beyond(inside)
+            found += chance * Fraction(weight, mechanism.total)
+    return found
+
+
+def _at(mechanism: Any, x: Fraction, limit: Fraction) -> Fraction:
+    """The chance to be at most so many steps off at one answer, exactly."""
+    law, place = mechanism.law_given(x), x / mechanism.step
+    found: Fraction = law.cdf(floor(place + limit)) - law.cdf(ceil(place - limit) - 1)
+    return found
+
+
+def worst_chance(mechanism: Any, limit: Fraction) -> Ends:
+    """Both ends of the least chance, over all answers, of an error of at most the limit."""
+    steps = limit / mechanism.step
+    return _surely(mechanism, steps), _at(mechanism, middle(mechanism), steps)
+
+
+def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
+    """Both ends of the smallest half-width that every error stays within with the confidence, whatever the answer."""
+    first, last = mechanism.ends
+    widest = ceil(max(last - mechanism.in_steps(0), mechanism.in_steps(1) - first))
+    x = middle(mechanism)
+    low = first_true(lambda r: _at(mechanism, x, Fraction(r)) >= confidence, -1, widest)
+    high = first_true(lambda r: _surely(mechanism, Fraction(r)) >= confidence, -1, widest)
+    # At the middle answer r - 1 steps were too few; the smallest width is above that.
+    least = low if mechanism.query.integer else max(low - 1, 0)
+    return least * mechanism.step, high * mechanism.step
