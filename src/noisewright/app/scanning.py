@@ -39,8 +39,8 @@ def _draw(title: str, done: Callable[[], float | None], over: Event, patience: f
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as progress:
         task = progress.add_task(title, total=None)
         while not over.wait(_EVERY):
             hundredths = done()
-            progress.update(task, total=None if hundredths is None else 100, completed=hundredths or 0)
+            progress.update(task, total=None if hundredths is None else 100, completed=hundredths or 0, refresh=True)

@@ -26,6 +26,7 @@ def test_a_bar_is_shown_while_the_work_lasts(people: nw.Dataset, capsys: pytest.
         return 40.0
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FORCE_COLOR", "1")  # as on a terminal
         patch.setattr("noisewright.release.progress.progress_of", lambda _: done)
         with scanning.scanning(people, "reading", shown=True, patience=0):
             assert asked.wait(60)
