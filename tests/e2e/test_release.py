@@ -217,6 +217,19 @@ def test_an_engine_that_fails_after_the_charge_repeats_nothing(
     assert "secret" not in outcome.err
 
 
+def test_files_that_cannot_be_written_lose_nothing(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    write(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("noisewright.app.tidy._csv", full)
+        stopped = cli("release", "visits.toml", "--output", "a.csv")
+    assert_failed(stopped, 1, "a.csv: cannot be written", "Spent: pure", "The answers are stored")
+    assert_succeeded(cli("release", "visits.toml", "--output", "a.csv"))
+    assert Ledger.open(tmp_path / "visits.ledger").remaining == 20
+
+
 def test_the_clinic_of_the_demonstration_is_the_same_each_time(tmp_path: Path, cli: Cli):
     clinic = runpy.run_path(str(ROOT / "examples" / "clinic.py"))
     rows = clinic["visits"](2000)

@@ -17,6 +17,7 @@ from noisewright.app.output import (
     EndedError,
     check_places,
     draw,
+    explain,
     keep,
     remark,
     say,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from noisewright.release.plan import Plan
 
 _MOST_SHOWN = 60
+_NOTHING = "Nothing was spent."
 _STORED = "The answers are stored: the same command gives them back at no cost."
 
 SpecFile = Annotated[
@@ -68,7 +70,7 @@ def release(
     asked = _read(spec)
     check_places(plot=plot)
     write, page = _places(asked, output, report)
-    with _interruptible("Nothing was spent."):
+    with _interruptible(_NOTHING):
         found = _planned(asked, ready=True)
         before = _charges(found)
         planned = "" if page is None else found._repr_html_()
@@ -85,24 +87,26 @@ def release(
                 page.write_text(release_page(found, planned, columns, told), encoding="utf-8")
             remark(f"The report is in {page}.")
     _say(columns, told, json=json)
-    if plot is not None:
-        from noisewright.app.pictures import plot_answers
+    with _interruptible(f"{told} {_STORED}"):
+        if plot is not None:
+            from noisewright.app.pictures import plot_answers
 
-        draw(lambda path: plot_answers(columns, path), plot)
+            draw(lambda path: plot_answers(columns, path), plot)
 
 
 @contextmanager
 def _interruptible(told: str) -> Iterator[None]:
-    """Whatever ends the work inside by hand or by a full disk, what was spent is said."""
+    """Whatever ends the work inside, what was spent is said; refusals before anything is spent stay as they are."""
     ended: EndedError
     try:
         yield
         return
     except KeyboardInterrupt:
         ended = EndedError(INTERRUPTED, f"interrupted. {told}")
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        ended = EndedError(REFUSED, f"{place}{error.strerror or error}. {told}")
+    except Exception as error:
+        if told == _NOTHING:
+            raise
+        ended = EndedError(REFUSED, f"{explain(error)[1]} {told}")
     raise ended
 
 
@@ -230,7 +234,7 @@ def _told(plan: Plan, before: set[int]) -> str:
     """What the ledger says was spent since, whatever point was reached."""
     spent = _charges(plan) - before
     if not spent:
-        return "Nothing was spent."
+        return _NOTHING
     ledger = _ledger(plan)
     stored = any(row["event"] == "answer" and row.get("charge") in spent for row in ledger.rows())
     after = _STORED if stored else "Nothing was released; asked again, it is charged again."
