@@ -18,7 +18,7 @@ import pytest
 
 from tests.docs.pages import ROOT, Block, blocks, commands, pages
 
-LANGUAGES = {"python", "console", "text", "json", "bash"}
+LANGUAGES = {"python", "console", "text", "json", "bash", "toml"}
 
 
 def _runnable(page: Path) -> bool:
@@ -43,6 +43,14 @@ def _run_console(block: Block, place: str) -> None:
         assert result.returncode == 0, f"{place}: {command}\n{result.stdout}{result.stderr}"
 
 
+def _keep_file(block: Block, place: str) -> None:
+    """Write a file of the page; its first line, a comment, is its name."""
+    name = block.text.partition("\n")[0].removeprefix("# ")
+    assert Path(name).name == name, f"{place}: the first line of a file is a comment with its name"
+    assert name.endswith(".toml"), f"{place}: {name} is no name of a TOML file"
+    Path(name).write_text(block.text, encoding="utf-8")
+
+
 def _run_python(block: Block, page: Path, names: dict[str, object]) -> None:
     # Leading newlines make tracebacks point at the line of the page.
     code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
@@ -57,6 +65,8 @@ def test_a_page_runs_as_written(page: Path, tmp_path: Path, monkeypatch: pytest.
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.language == "python":
             _run_python(block, page, names)
+        elif block.language == "toml":
+            _keep_file(block, f"{page.name}:{block.line}")
         elif block.language == "console":
             _run_console(block, f"{page.name}:{block.line}")
     if "matplotlib.pyplot" in sys.modules:
@@ -64,7 +74,7 @@ def test_a_page_runs_as_written(page: Path, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_first_page_and_the_manual_have_something_to_run():
-    assert {"README.md", "getting-started.md", "command-line.md"} <= {page.name for page in RUNNABLE}
+    assert {"README.md", "getting-started.md", "command-line.md", "tutorial.md"} <= {page.name for page in RUNNABLE}
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))

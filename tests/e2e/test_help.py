@@ -9,6 +9,7 @@ import pytest
 
 import noisewright
 from tests.e2e.command import COMMANDS, Cli, assert_succeeded
+from tests.e2e.spec_files import SPEC, VISITS
 
 
 def _example(text: str) -> list[str]:
@@ -38,6 +39,9 @@ def test_the_example_in_every_help_works(cli: Cli, mechanism: Path, command: str
     program, *example = _example(help_text.plain)
     Path("queries.csv").write_text("0,1,2\n1,0,4\n", encoding="utf-8")
     Path("points.csv").write_text("0,0\n1,0\n3,4\n", encoding="utf-8")
+    Path("visits.csv").write_text(VISITS, encoding="utf-8")
+    if command in ("plan", "release"):
+        Path("visits.toml").write_text(SPEC, encoding="utf-8")
     assert program == "noisewright"
     assert example[0] == (command or "design")
     assert_succeeded(cli(*example))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from itertools import pairwise
+from pathlib import Path
 
 from tests.docs.pages import ROOT, blocks, commands
 from tests.e2e.command import Cli, assert_succeeded
@@ -17,6 +18,10 @@ def test_every_output_in_the_manual_is_genuine(cli: Cli):
     page = [*blocks(MANUAL.read_text(encoding="utf-8"))]
     compared = 0
     for block, following in pairwise(page):
+        if block.language == "toml":
+            Path(block.text.partition("\n")[0].removeprefix("# ")).write_text(block.text, encoding="utf-8")
+        if block.language == "python":
+            exec(compile(block.text, str(MANUAL), "exec"), {})
         if block.language != "console":
             continue
         for command in commands(block):

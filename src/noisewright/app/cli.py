@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import noisewright
-from noisewright.app import composing, designing, linear, reproducing, saved, sweep, workload
+from noisewright.app import beginning, composing, designing, linear, releasing, reproducing, saved, sweep, workload
 from noisewright.app.ledgers import ledgers
 from noisewright.app.output import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
 
@@ -41,6 +41,9 @@ def start(
 
 
 for command, function, example in (
+    ("init", beginning.init, "noisewright init visits.csv"),
+    ("plan", releasing.plan, "noisewright plan visits.toml"),
+    ("release", releasing.release, "noisewright release visits.toml"),
     ("design", designing.design, "noisewright design --epsilon 1 --sensitivity 1 --utility squared-error"),
     ("linear", linear.linear, "noisewright linear --queries queries.csv --points points.csv"),
     ("compose", composing.compose, 'noisewright compose "gaussian(sigma=40) x 1000" --delta 1e-6'),

@@ -26,10 +26,20 @@ _LONGEST_LINE = 800
 _PICTURES = (".png", ".pdf", ".svg")
 
 
+class EndedError(Exception):
+    """A command that ends with a message and an exit code of its own."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 def explain(error: Exception) -> tuple[int, str]:
     """The exit code and the message for whatever ended a command."""
     if isinstance(error, NoisewrightError):
         return BAD_INPUT if isinstance(error, InvalidInputError) else REFUSED, str(error)
+    if isinstance(error, EndedError):
+        return error.code, str(error)
     if isinstance(error, typer.Abort):
         return INTERRUPTED, "interrupted."
     if hasattr(error, "format_message"):  # what the parser of the command line raises

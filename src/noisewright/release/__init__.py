@@ -10,6 +10,7 @@
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
 - plan, shown, selfcheck: `Plan`: printed, saved, verified, released; the falsifier for owners
 - transaction, estimates, frames: validate, charge, aggregate, draw, store; answers with intervals; tidy frames
+- schemas, progress: what spec files and the command line ask of a source: its columns, how far a query has come
 
 `Dataset.plan` -> `layout_of(questions, limits)` -> `designed(layout, privacy, ...)` -> `Plan`;
 `Plan.release` -> `ledger.charge` -> `Dataset.aggregate` -> `drawn` -> `charge.answered` -> `frame_of`.

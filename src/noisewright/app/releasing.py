@@ -1,0 +1,263 @@
+"""`noisewright plan` and `noisewright release`: from a spec file to private answers, without Python."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.app import options
+from noisewright.app.output import (
+    INTERRUPTED,
+    REFUSED,
+    EndedError,
+    check_places,
+    draw,
+    explain,
+    keep,
+    remark,
+    say,
+    say_either,
+    say_json,
+    writing,
+)
+from noisewright.problem.errors import InvalidInputError, NoisewrightError
+
+if TYPE_CHECKING:
+    from noisewright.app.specs import ReleaseSpec
+    from noisewright.release.dataset import Dataset
+    from noisewright.release.plan import Plan
+
+_MOST_SHOWN = 60
+_NOTHING = "Nothing was spent."
+_STORED = "The answers are stored: the same command gives them back at no cost."
+
+SpecFile = Annotated[
+    Path, typer.Argument(metavar="SPEC", help="A TOML file; `noisewright init` writes a first one.", show_default=False)
+]
+
+
+def plan(
+    spec: SpecFile,
+    json: options.Json = False,
+    save: Annotated[Path | None, options.option("FILE", "Keep the plan: `verify` proves it again.")] = None,
+) -> None:
+    """Show what a release would spend and the error to expect; nothing is spent and no value is looked at."""
+    check_places(save=save)
+    found = _planned(_read(spec))
+    say_either(found, json=json)
+    keep(found, save, "plan")
+
+
+def release(
+    spec: SpecFile,
+    output: Annotated[
+        Path | None, options.option("FILE", "Write the answers: .csv, .parquet or .json; else as the spec says.")
+    ] = None,
+    report: Annotated[Path | None, options.option("FILE", "Write a page with pictures: .html.")] = None,
+    plot: Annotated[Path | None, options.option("FILE", "Draw the answers: .png, .pdf or .svg.")] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Draw and charge again, although the answers are stored.")
+    ] = False,
+    reason: Annotated[str | None, options.option("TEXT", "What it is for; kept in the ledger.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Charge the budget and release what a spec file asks for; asked again, the stored answers cost nothing."""
+    asked = _read(spec)
+    check_places(plot=plot)
+    write, page = _places(asked, output, report)
+    with _interruptible(_NOTHING):
+        found = _planned(asked, ready=True)
+        before = _charges(found)
+        planned = "" if page is None else found._repr_html_()
+    answers = _released(found, before, fresh=fresh, reason=reason)
+    columns = answers.to_pydict()
+    told = _spent(found, columns["charge"][0], before)
+    with _interruptible(f"{told} {_STORED}"):
+        for write_to in write:
+            write_to(answers)
+        if page is not None:
+            from noisewright.app.pages import release_page
+
+            with writing(page):
+                page.write_text(release_page(found, planned, columns, told), encoding="utf-8")
+            remark(f"The report is in {page}.")
+    _say(columns, told, json=json)
+    with _interruptible(f"{told} {_STORED}"):
+        if plot is not None:
+            from noisewright.app.pictures import plot_answers
+
+            draw(lambda path: plot_answers(columns, path), plot)
+
+
+@contextmanager
+def _interruptible(told: str) -> Iterator[None]:
+    """Whatever ends the work inside, what was spent is said; refusals before anything is spent stay as they are."""
+    ended: EndedError
+    try:
+        yield
+        return
+    except KeyboardInterrupt:
+        ended = EndedError(INTERRUPTED, f"interrupted. {told}")
+    except Exception as error:
+        if told == _NOTHING:
+            raise
+        ended = EndedError(REFUSED, f"{explain(error)[1]} {told}")
+    raise ended
+
+
+def _read(path: Path) -> ReleaseSpec:
+    try:
+        from noisewright.app.specs import read_spec
+    except ImportError:
+        raise InvalidInputError(
+            "tables need Ibis and DuckDB, which are not installed: pip install 'noisewright[tables]'."
+        ) from None
+    return read_spec(path)
+
+
+def _places(
+    asked: ReleaseSpec, output: Path | None, report: Path | None
+) -> tuple[list[Callable[[Any], None]], Path | None]:
+    """Where the answers and the page go, checked before anything is spent."""
+    from noisewright.app.tidy import writer_for
+
+    answers, page = output or asked.output, report or asked.report
+    check_places(output=answers, report=page)
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise InvalidInputError(f"the report is {page}; give a name that ends in .html.")
+    if answers is None:
+        return [], page
+
+    write = writer_for(answers, "--output" if output else "output")
+
+    def told(table: Any) -> None:
+        write(table)
+        remark(f"The answers are in {answers}.")
+
+    return [told], page
+
+
+def _planned(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
+    """The plan of a spec; `ready` binds it to its ledger, which is made if it is not there.
+
+    A ledger is made only when everything else is in order, and never for a plan that is only looked at.
+    """
+    from noisewright.release.plan import bound
+
+    given = dict(asked.dataset)
+    url = given.get("ledger")
+    absent = url is not None and "://" not in url and not Path(url).exists()
+    if absent and given.get("budget") is None:
+        raise InvalidInputError(
+            f"{asked.path.name}: there is no ledger {url} yet; say its budget: budget = {{ epsilon = 3 }}."
+        )
+    if ready and url is None:
+        raise InvalidInputError(
+            f"{asked.path.name}: nothing can be released without a budget that is kept; say both under [dataset]:"
+            ' budget = { epsilon = 3 } and ledger = "visits.ledger".'
+        )
+    dry = {**given, "ledger": None} if absent else given
+    found = _dataset(asked, dry).plan(*asked.questions, **asked.plan)
+    if found.dataset is not None:
+        found.dataset.rehearse(found.layout)
+    return bound(found, _dataset(asked, given)) if ready and absent else found
+
+
+def _dataset(asked: ReleaseSpec, given: dict[str, Any]) -> Dataset:
+    from noisewright.problem.remarks import UnkeptBudgetWarning
+    from noisewright.release.dataset import Dataset
+    from noisewright.release.schemas import schema_of
+    from noisewright.release.sources import require_column
+
+    with warnings.catch_warnings():
+        # A plan that is only looked at spends nothing that would have to be kept.
+        warnings.simplefilter("ignore", UnkeptBudgetWarning)
+        found = Dataset(**given)
+    for join in asked.joins:
+        for side in (found.columns, schema_of(join["table"])):
+            for column in join["on"]:
+                require_column(_Named(side), column)
+        found = found.join_public(**join)
+    return found.filter(*(_callable(one) for one in asked.conditions)) if asked.conditions else found
+
+
+class _Named:
+    """Columns by name, as `require_column` looks for them."""
+
+    def __init__(self, columns: dict[str, str]) -> None:
+        self.columns = list(columns)
+
+
+def _callable(condition: Any) -> Callable[[Any], Any]:
+    return lambda table: condition(table)
+
+
+def _ledger(plan: Plan) -> Any:
+    if plan.dataset is None or plan.dataset.ledger is None:
+        raise InvalidInputError("this dataset has no budget, so nothing can be released.")
+    return plan.dataset.ledger
+
+
+def _charges(plan: Plan) -> set[int]:
+    """The rows of the ledger in which this plan was charged."""
+    own, rows = ["plan", plan.key], _ledger(plan).rows()
+    return {row["place"] for row in rows if row["event"] == "charge" and str(row.get("label")).split(" ")[:2] == own}
+
+
+def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None) -> Any:
+    """The answers as an Arrow table. Whatever ends it, what was spent is looked up in the ledger and said."""
+    from noisewright.app.scanning import scanning
+
+    ended: EndedError
+    try:
+        with scanning(plan.dataset):
+            return plan.release(fresh=fresh, reason=reason, frame="pyarrow")
+    except KeyboardInterrupt:
+        ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before)}")
+    except NoisewrightError:
+        if not _charges(plan) - before:
+            raise
+        ended = EndedError(REFUSED, f"the release failed. {_told(plan, before)}")
+    except Exception as error:  # noqa: BLE001 -- its text might repeat a value
+        by_hand = isinstance(error, RuntimeError) and "interrupted" in str(error)  # what DuckDB makes of Ctrl-C
+        what = "interrupted" if by_hand else f"the engine failed ({type(error).__name__})"
+        ended = EndedError(INTERRUPTED if by_hand else REFUSED, f"{what}. {_told(plan, before)}")
+    raise ended
+
+
+def _told(plan: Plan, before: set[int]) -> str:
+    """What the ledger says was spent since, whatever point was reached."""
+    spent = _charges(plan) - before
+    if not spent:
+        return _NOTHING
+    ledger = _ledger(plan)
+    stored = any(row["event"] == "answer" and row.get("charge") in spent for row in ledger.rows())
+    after = _STORED if stored else "Nothing was released; asked again, it is charged again."
+    return f"Charge {max(spent)} of {ledger.url} is spent: {plan.privacy}. {after}"
+
+
+def _spent(plan: Plan, charge: int, before: set[int]) -> str:
+    ledger = _ledger(plan)
+    where = f"charge {charge} of {ledger.url}"
+    free = f"Nothing was spent: these are the answers of {where}."
+    said = free if charge in before else f"Spent: {plan.privacy} ({where})."
+    return f"{said} Left: {ledger.buys()}."
+
+
+def _say(columns: dict[str, list[Any]], told: str, *, json: bool) -> None:
+    from noisewright.app.tidy import records, text_of
+
+    if json:
+        say_json(records(columns))
+        remark(told)
+        return
+    say(text_of(columns, _MOST_SHOWN))
+    hidden = len(columns["question"]) - _MOST_SHOWN
+    if hidden > 0:
+        say(f"({hidden:,} more answers are not shown; --output writes all)")
+    say(f"\n{told}")

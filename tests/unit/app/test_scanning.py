@@ -1,0 +1,48 @@
+"""A bar appears while a table is read, where it is asked for, and nothing of it is left; it never ends a release."""
+
+from __future__ import annotations
+
+from threading import Event, active_count
+
+import pandas as pd
+import pytest
+
+import noisewright as nw
+from noisewright.app import scanning
+from noisewright.release.progress import progress_of
+
+
+@pytest.fixture
+def people() -> nw.Dataset:
+    return nw.Dataset(pd.DataFrame({"id": [1, 2]}), "id")
+
+
+def test_a_bar_is_shown_while_the_work_lasts(people: nw.Dataset, capsys: pytest.CaptureFixture[str]):
+    before = active_count()
+    asked = Event()
+
+    def done() -> float:
+        asked.set()
+        return 40.0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FORCE_COLOR", "1")  # as on a terminal
+        patch.setattr("noisewright.release.progress.progress_of", lambda _: done)
+        with scanning.scanning(people, "reading", shown=True, patience=0):
+            assert asked.wait(60)
+    assert active_count() == before
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "reading" in err
+
+
+def test_nothing_is_shown_where_nobody_watches(people: nw.Dataset, capsys: pytest.CaptureFixture[str]):
+    with scanning.scanning(people, patience=0):
+        pass
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_engine_that_rests_or_knows_no_progress_says_nothing(people: nw.Dataset):
+    assert progress_of(people)() is None
+    people._source.engine.connection.con.close()
+    assert progress_of(people)() is None
