@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from noisewright.lab.claims import VERDICTS
 from noisewright.lab.registry import REPRODUCTIONS
 
 PAGE = Path(__file__).resolve().parent / "papers.md"
@@ -27,7 +28,8 @@ def claims(folder: Path) -> dict[str, list[dict[str, str]]]:
 
 def section(found: dict[str, list[dict[str, str]]]) -> str:
     """How many claims have which verdict, and every sentence of a paper that is not right as printed."""
-    verdicts = list(dict.fromkeys(claim["verdict"] for rows in found.values() for claim in rows))
+    given = {claim["verdict"] for rows in found.values() for claim in rows}
+    verdicts = [verdict for verdict in VERDICTS if verdict in given]
     lines = [f"| paper | {' | '.join(verdicts)} |", "|---|" + "---:|" * len(verdicts)]
     for name, rows in found.items():
         counts = Counter(claim["verdict"] for claim in rows)

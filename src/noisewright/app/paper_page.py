@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from noisewright.app.paper_style import CSS
 from noisewright.lab.captions import CAPTIONS, numbers_in, numbers_of
+from noisewright.lab.claims import VERDICTS
 
 if TYPE_CHECKING:
     from noisewright.lab.claims import Claim, Reproduction
@@ -43,11 +44,13 @@ def page(results: Mapping[str, Reproduction], folder: Path) -> str:
 
 def counts(claims: Iterable[Claim]) -> Counter[str]:
     """How many claims have each verdict."""
-    return Counter(claim.verdict for claim in claims)
+    found = Counter(claim.verdict for claim in claims)
+    return Counter({verdict: found[verdict] for verdict in VERDICTS if found[verdict]})
 
 
 def _summary(results: Mapping[str, Reproduction]) -> str:
-    verdicts = list(dict.fromkeys(claim.verdict for result in results.values() for claim in result.claims))
+    given = {claim.verdict for result in results.values() for claim in result.claims}
+    verdicts = [verdict for verdict in VERDICTS if verdict in given]
     head = "".join(f"<th>{_badge(verdict)}</th>" for verdict in verdicts)
     rows = ""
     for name, result in results.items():

@@ -36,7 +36,7 @@ def reproduce(
 
     Runs on the paper's data where they are to be had (the folder named by NOISEWRIGHT_DATA) and on data of its own
     otherwise, and says which. The page index.html shows every figure with its caption, the claims about it, their
-    verdicts and the numbers behind them; `all` puts the papers on one page, in about six minutes on two cores.
+    verdicts and the numbers behind them; `all` puts the papers on one page, in about four minutes on two cores.
     """
     from noisewright.lab.registry import REPRODUCTIONS
 

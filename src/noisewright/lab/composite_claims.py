@@ -68,6 +68,10 @@ def _refused(mechanism: Composite, epsilon: Fraction) -> bool:
     return False
 
 
+def _judged(refused: bool) -> str:
+    return "refused by the verifier" if refused else "proven by the verifier"
+
+
 def _corollary() -> Claim:
     query, base, half = bounded_question(), Quartic(Fraction(1, 2)), Fraction(3, 10)
     ratio = ratio_below(Fraction(1))
@@ -77,7 +81,7 @@ def _corollary() -> Claim:
     return Claim(
         "Corollary 3.1",
         "with base B2 the infimum of the density is y",
-        f"it is t = y/2 here, below y; a function calibrated with y is refused by the verifier at epsilon 1: {refused}",
+        f"it is t = y/2 here, below y; a function calibrated with y is {_judged(refused)} at epsilon 1",
         verdict_of(not refused),
         "certify() on A1B2 with t/y = 1/2 and half width 0.3",
     )
@@ -139,8 +143,8 @@ def _mapping() -> Claim:
     return Claim(
         "Remark 3.2",
         "mapping a window as wide as the sensitivity keeps differential privacy",
-        f"only if the window is the whole range of answers; a fifth of it, which must follow the data, is refused by"
-        f" the verifier at epsilon 1: {refused}",
+        f"only if the window is the whole range of answers; a fifth of it, which must follow the data, is"
+        f" {_judged(refused)} at epsilon 1",
         verdict_of(not refused),
         "certify() on A1B1 with the window [0.4, 0.6] of answers in [0, 1]",
     )
