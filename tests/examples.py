@@ -17,6 +17,7 @@ from noisewright.laws.bumps import FLAT
 from noisewright.mechanisms.conditional import Grid, uniform_grid
 from noisewright.mechanisms.linear import Block
 from noisewright.mechanisms.registry import mechanism_from_dict, renewed
+from noisewright.mechanisms.settings import CompositeSetting
 from noisewright.problem.attributes import Attributes
 from noisewright.problem.metrics import Scaled, Sum
 from noisewright.problem.queries import Bounded
@@ -46,6 +47,7 @@ AGES = Range((3, 120), HALF)
 VALUED = {"column": "age", "range": AGES, "by": KEYS, "name": "ages"}
 
 EXAMPLES: dict[type, dict[str, Any]] = {
+    CompositeSetting: {"function": "A2B1", "k": HALF, "m": THIRD, "y": TENTH},
     Keys: {"columns": ["ward", "sick"], "rows": [("A", True), ("B", False)]},
     Range: {"bounds": (3, 120), "step": HALF},
     Bins: {"column": "age", "edges": [0, HALF, 3]},

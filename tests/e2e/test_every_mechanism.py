@@ -30,7 +30,7 @@ TRUTHS: dict[str, Callable[[Any], str]] = {
 
 
 def _truth(mechanism: Any) -> str:
-    if hasattr(mechanism, "values"):  # one person's own value
+    if mechanism.CARD.kind == "randomised-response":  # one person's own value
         return str(mechanism.values[1])
     if isinstance(mechanism.query, str):  # points by which an exponential mechanism is listed
         return ",".join(map(str, mechanism.answers[0]))
@@ -80,7 +80,8 @@ def test_a_saved_mechanism_is_described_verified_and_answers(kind: str, cli: Cli
 
 
 def _plausible(line: str, mechanism: Any) -> bool:
-    names = getattr(mechanism.query, "candidates", None) or getattr(mechanism, "values", None)
+    own = mechanism.values if mechanism.CARD.kind == "randomised-response" else None
+    names = getattr(mechanism.query, "candidates", own)
     return line in names if names else all(np.isfinite(float(part)) for part in line.split(","))
 
 

@@ -1,4 +1,4 @@
-"""`budget_for` is the inverse of `design`, to a thousandth, over five hundred random targets."""
+"""`budget_for` is the inverse of `design`, to a thousandth, over two hundred random targets."""
 
 from __future__ import annotations
 
@@ -60,37 +60,37 @@ def run(kind: type, *, integer: bool, data: Any, low: float = 0.06, high: float 
 
 
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_powers_on_real_answers(data):
     run(PowerError, integer=False, data=data)
 
 
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_powers_on_integers(data):
     run(PowerError, integer=True, data=data)
 
 
 @given(data=st.data())
-@settings(max_examples=120)
+@settings(max_examples=40)
 def test_usefulness_on_real_answers(data):
     run(Usefulness, integer=False, data=data)
 
 
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_usefulness_on_integers(data):
     run(Usefulness, integer=True, data=data)
 
 
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_quantiles_on_real_answers(data):
     run(ErrorQuantile, integer=False, data=data)
 
 
 @given(data=st.data())
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_quantiles_on_integers(data):
     run(ErrorQuantile, integer=True, data=data)
 

@@ -14,6 +14,8 @@ MOST_DRAWN = 60
 _MOST_PANELS = 12
 _LONGEST_LABEL = 40
 _WIDTH = 7
+_TITLE = "Private answers: points, and intervals that hold the truth 95 times in 100"
+_TITLE_ROOM = 0.4
 
 
 def known_of(columns: Columns, rows: list[int]) -> list[int]:
@@ -23,7 +25,7 @@ def known_of(columns: Columns, rows: list[int]) -> list[int]:
 
 def plot_answers(columns: Columns, path: Path) -> None:
     """Draw every question that has several groups, one below the other."""
-    from noisewright.search.report.plots import new_figure, save
+    from noisewright.drawing.style import new_figure, save
 
     panels = {str(name): known_of(columns, rows_of(columns, name)) for name in dict.fromkeys(columns["question"])}
     drawn = [(name, rows[:MOST_DRAWN]) for name, rows in panels.items() if len(rows) > 1][:_MOST_PANELS]
@@ -32,7 +34,8 @@ def plot_answers(columns: Columns, path: Path) -> None:
             "there is nothing to draw: no question has two groups with an answer; nothing was lost."
         )
     heights = [_height(rows) for _, rows in drawn]
-    figure = new_figure(_WIDTH, sum(heights))
+    figure = new_figure(_WIDTH, sum(heights) + _TITLE_ROOM)
+    figure.suptitle(_TITLE)
     each = figure.subplots(len(drawn), 1, squeeze=False, height_ratios=heights)
     for axes, (name, rows) in zip(each[:, 0], drawn, strict=True):
         _panel(axes, name, columns, rows)
@@ -43,10 +46,11 @@ def svg_of(question: str, columns: Columns, rows: list[int]) -> bytes:
     """One question as a picture that a page can hold, the same each time."""
     import matplotlib as mpl
 
-    from noisewright.search.report.plots import new_figure
+    from noisewright.drawing.style import finished, new_figure
 
     figure = new_figure(_WIDTH, _height(rows[:MOST_DRAWN]))
     _panel(figure.subplots(), question, columns, rows[:MOST_DRAWN])
+    finished(figure)
     held = BytesIO()
     with mpl.rc_context({"svg.hashsalt": "noisewright"}):
         figure.savefig(held, format="svg", metadata={"Date": None, "Creator": None})
@@ -54,7 +58,7 @@ def svg_of(question: str, columns: Columns, rows: list[int]) -> bytes:
 
 
 def _height(rows: list[int]) -> float:
-    return 1.2 + 0.25 * len(rows)
+    return 1.5 + 0.25 * len(rows)
 
 
 def _panel(axes: Any, question: str, columns: Columns, rows: list[int]) -> None:
@@ -69,5 +73,7 @@ def _panel(axes: Any, question: str, columns: Columns, rows: list[int]) -> None:
     # Names of groups are plain text, whatever signs they hold.
     axes.set_yticks(places, labels, parse_math=False)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel(shown_key(question), parse_math=False)
+    axes.set_xlabel(f"{shown_key(question)[:_LONGEST_LABEL]}, with its 95 % interval", parse_math=False)
+    axes.set_ylabel((", ".join(keys) or "group")[:_LONGEST_LABEL], parse_math=False)
+    axes.set_title(shown_key(question)[:_LONGEST_LABEL], parse_math=False)
     axes.grid(visible=True, axis="x", alpha=0.3)

@@ -150,7 +150,9 @@ def upper_distance(metric: Any, i: int, j: int) -> Fraction:
             return upper(_circle(metric, i, j))
     if isinstance(metric, WithAbsent) and metric.size - 1 not in (i, j):
         # The inner distance may be known from below only, whose root is exact all the same.
-        return min(upper_distance(metric.metric, i, j), 2 * metric.budget)
+        around = 2 * metric.budget
+        apart = infinitely_apart(metric.metric, i, j)
+        return around if apart else min(upper_distance(metric.metric, i, j), around)
     below = root_below(lower_squared(metric, i, j))
     return below if below**2 == lower_squared(metric, i, j) else below * (1 + Fraction(1, 2**150))
 

@@ -82,7 +82,7 @@ def _ranking(report: Report, axes: Any, columns: int) -> None:
     axes.invert_yaxis()
     axes.margins(x=0.25)
     axes.locator_params(axis="x", nbins=5)
-    axes.set(xlabel=wrapped(report.title, columns), ylabel="mechanism", title=wrapped(title, columns))
+    axes.set(xlabel=wrapped(report.title, columns), ylabel="mechanism", title=wrapped(title, columns + 2))
     axes.grid(visible=False, axis="y")
 
 
