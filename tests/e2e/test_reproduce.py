@@ -64,7 +64,7 @@ def test_every_claim_is_said_with_its_verdict(cli: Cli):
         *("", "Table 3: noise is dear", "  not reproducible: who knows"),
         *("", "Table 4: noise is loud", "  fails: it is 6"),
         "",
-        "Verdicts: fails 2, holds 1, not reproducible 1.",
+        "Verdicts: holds 1, fails 2, not reproducible 1.",
     ]
     assert outcome.err == "5 files are in short; short/index.html shows them all.\n"
 
