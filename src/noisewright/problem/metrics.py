@@ -194,35 +194,25 @@ def islands_of(infinite: Sequence[Sequence[bool]]) -> Islands | None:
     """
     if not any(map(any, infinite)):
         return None
+    check_entries(tuple(map(int, row)) for row in infinite)
     found: dict[int, int] = {}
     for i, row in enumerate(infinite):
         first = next((j for j in range(i + 1) if not row[j]), i)
         found[i] = found[first] if first < i else len(set(found.values()))
-    for i, row in enumerate(infinite):
-        for j, apart in enumerate(row):
-            if apart != (found[i] != found[j]) or apart != infinite[j][i]:
-                raise _no_island(infinite, i, j)
+    if any(apart != (found[i] != found[j]) for i, row in enumerate(infinite) for j, apart in enumerate(row)):
+        raise _joined_by_a_finite_way(infinite)
     return tuple(found.values())
 
 
-def _no_island(infinite: Sequence[Sequence[bool]], i: int, j: int) -> InvalidPrivacyError:
+def _joined_by_a_finite_way(infinite: Sequence[Sequence[bool]]) -> InvalidPrivacyError:
     size = range(len(infinite))
-    if infinite[i][i] or infinite[j][j]:
-        return InvalidPrivacyError(f"the distance of element {i if infinite[i][i] else j} to itself is not 0.")
-    for a, b in ((a, b) for a in size for b in size):
-        if infinite[a][b] != infinite[b][a]:
-            return InvalidPrivacyError(
-                f"the distance from {a} to {b} differs from the one back; a metric is symmetric.", pair=(a, b)
-            )
-    for a, b in ((a, b) for a in size for b in size if infinite[a][b]):
-        for k in size:
-            if not infinite[a][k] and not infinite[k][b]:
-                return InvalidPrivacyError(
-                    f"the triangle inequality fails for the points {a}, {k}, {b}: d({a},{b}) is infinite, but the way"
-                    f" through {k} is not. Lower d({a},{b}), or use shortest paths (Graph).",
-                    points=(a, k, b),
-                )
-    return InvalidPrivacyError(f"elements {i} and {j} are on no islands.", pair=(i, j))
+    ways = ((a, k, b) for a in size for b in size for k in size)
+    a, k, b = next((a, k, b) for a, k, b in ways if infinite[a][b] and not infinite[a][k] and not infinite[k][b])
+    return InvalidPrivacyError(
+        f"the triangle inequality fails for the points {a}, {k}, {b}: d({a},{b}) is infinite, but the way"
+        f" through {k} is not. Lower d({a},{b}), or use shortest paths (Graph).",
+        points=(a, k, b),
+    )
 
 
 def members(islands: Islands | None, size: int) -> list[list[int]]:
