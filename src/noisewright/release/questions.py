@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, text
+from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, text
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
 from noisewright.release.estimates import Estimate
-from noisewright.release.groupings import Bins, Grouping
+from noisewright.release.groupings import BINS, Bins, Grouping
 from noisewright.release.keys import Keys
 from noisewright.release.numbers import Number, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
+from noisewright.release.times import TimeBins
 
 QUESTIONS: Family[Any] = Family(
     "questions such as nw.count(), nw.mean('age', bounds=(0, 120)) or nw.ask.sum('cost', bounds=(0, 1000))",
@@ -175,7 +177,7 @@ class Variance(Valued):
 class BinCount(Question):
     """How many rows there are in each bin of a column."""
 
-    bins: Bins = only(Bins)
+    bins: Spec[Bins | TimeBins, Bins | TimeBins] = one_of(BINS)
     by: By = _by()
     name: Name = _name()
     word = "histogram"
@@ -247,10 +249,29 @@ def variance(
 
 
 def histogram(
-    column: str, *, edges: Iterable[exact.Number], by: Keys | None = None, name: str | None = None
+    column: str,
+    *,
+    edges: Iterable[exact.Number] | None = None,
+    every: str | None = None,
+    start: date | str | None = None,
+    end: date | str | None = None,
+    zone: str | None = None,
+    by: Keys | None = None,
+    name: str | None = None,
 ) -> BinCount:
-    """How many rows are in each bin of a column of numbers.
+    """How many rows are in each bin of a column of numbers (`edges`), or of dates or times (`every`, `start`, `end`).
 
-    Bins go from one edge up to the next, which belongs to the next bin; the last edge belongs to the last bin.
+    Bins of numbers go from one edge up to the next, which belongs to the next bin; the last edge belongs to the last
+    bin. Bins of time are every hour, day, week (from Monday), month, quarter or year from `start` up to, but without,
+    `end`. A column of instants needs a `zone`, such as "Europe/Berlin", whose days and hours are meant; dates, and
+    times without a zone, are compared as they are written.
     """
-    return BinCount(Bins(column, edges), by, name)
+    if every is None:
+        if edges is None or (start, end, zone) != (None, None, None):
+            raise InvalidQueryError(
+                "give edges=[...] for numbers, or every=, start= and end= (and zone=) for dates and times."
+            )
+        return BinCount(Bins(column, edges), by, name)
+    if edges is not None or start is None or end is None:
+        raise InvalidQueryError(f'every="{every}" takes start= and end= beside it, such as "2026-01-01", and no edges.')
+    return BinCount(TimeBins(column, every, start, end, zone), by, name)

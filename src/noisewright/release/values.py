@@ -7,7 +7,7 @@ may evaluate it on rows that the filter drops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import ibis
@@ -123,6 +123,12 @@ def rewriting(engine: Engine) -> Callable[[Any, Any], Any]:
     return replace
 
 
+def _require_fine(node: Any, values: Iterable[Any]) -> None:
+    """Refuse times that count whole seconds or milliseconds: DuckDB casts them, and fails on those far away."""
+    if any(value.dtype.is_timestamp() and value.dtype.scale in (0, 3) for value in values):
+        raise refused(node, "its times count seconds or milliseconds, which engines cast; make them TIMESTAMP first")
+
+
 def _double(value: Any) -> Any:
     return value.to_expr().cast("float64")
 
@@ -148,6 +154,7 @@ def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
         among = [value for name, value in given.items() if name != "bool_expr"]
         chosen = [[one for value in among for one in (value if isinstance(value, tuple) else (value,))]]
     for values in chosen:
+        _require_fine(node, values)
         kinds = {value.dtype for value in values if not value.dtype.is_null()}
         if len({_family(kind) for kind in kinds}) > 1:
             told = " and ".join(sorted(map(str, kinds)))
@@ -202,6 +209,7 @@ def _rounding(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 
 def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    _require_fine(node, [given["arg"]])
     value, to = given["arg"].to_expr(), given["to"]
     held = value.type()
     if held == to:
@@ -226,7 +234,9 @@ def _cast_text(node: Any, text: Any, to: dt.DataType, engine: Engine) -> Any:
         return engine.cast(engine.whole_of_text(text), to)
     if to.is_date():
         return engine.date_of_text(text)
-    raise refused(node, f"text is cast to numbers and dates, not to {to}")
+    if to.is_timestamp():
+        return engine.time_of_text(text) if to.timezone is None else engine.instant_of_text(text)
+    raise refused(node, f"text is cast to numbers, dates and times, not to {to}")
 
 
 def _substring(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
@@ -238,6 +248,7 @@ def _substring(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 def _of_a_day(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     held = given["arg"].dtype
+    _require_fine(node, [given["arg"]])
     if not held.is_date() and not (held.is_timestamp() and held.timezone is None):
         raise refused(node, "what an hour or a day is depends on a zone; use dates, or times without a zone")
     return node.__recreate__(dict(given))
