@@ -187,7 +187,7 @@ def _require_whole(blocks: Sequence[Block], layout: Layout) -> None:
     if [block.table for block in blocks] == [None]:
         wanted = [design.joint_query(layout)]
     elif [block.table for block in blocks] == list(range(len(layout.tables))):
-        wanted = [design.group_query(table) for table in layout.tables]
+        wanted = [table.way.query(table) for table in layout.tables]
     else:
         raise MechanismFileError("the mechanisms of the plan do not answer each table of its questions once; refused.")
     if any(block.certified.mechanism.query != query for block, query in zip(blocks, wanted, strict=True)):

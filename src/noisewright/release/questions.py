@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
@@ -19,6 +19,10 @@ from noisewright.release.keys import Keys
 from noisewright.release.numbers import Number, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
 from noisewright.release.times import TimeBins
+from noisewright.release.ways import BY_GROUP, Way
+
+if TYPE_CHECKING:
+    from noisewright.release.layout import Table
 
 QUESTIONS: Family[Any] = Family(
     "questions such as nw.count(), nw.mean('age', bounds=(0, 120)) or nw.ask.sum('cost', bounds=(0, 1000))",
@@ -65,6 +69,20 @@ class Question(Record):
     def numbers(self) -> tuple[Number, ...]:
         """The numbers of each group that it is computed from."""
         raise TypeError("a question says which numbers it needs")
+
+    @property
+    def way(self) -> Way:
+        """How the numbers of its table are answered."""
+        return BY_GROUP
+
+    def answers(
+        self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
+    ) -> Iterator[tuple[dict[str, Any], Estimate]]:
+        """Its rows in an answer: what names each, and the estimate; `part` are the released numbers of its table."""
+        width = len(table.numbers)
+        for row, label in enumerate(table.grouping.labels()):
+            named = dict(zip(table.grouping.columns, label, strict=True))
+            yield named, self.estimate([part[row * width + i] for i in places], widths)
 
     def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
         """The answer of one group from noisy numbers, each within its width of the truth."""

@@ -49,7 +49,7 @@ def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
     rows = []
     each = widths(plan.blocks, plan.layout, _CONFIDENCE)
     for place, table in enumerate(plan.layout.tables):
-        errors = plain.errors_of(plan, place)
+        errors = plain.expected(plan, place)
         for question, places in table.questions:
             for i in places:
                 number, unit = table.numbers[i], table.numbers[i].unit

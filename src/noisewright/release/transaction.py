@@ -34,7 +34,7 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) 
         )
     kind = require_frame(frame or dataset.frame)
     label = f"plan {plan.key} {reason or ''}".strip()
-    if not fresh and (kept := stored(ledger, plan.key, plan.layout.dimension)) is not None:
+    if not fresh and (kept := stored(ledger, plan.key, plan.layout.released)) is not None:
         place, numbers = kept
         return frame_of(columns(plan, numbers, place), kind)
     require_sound(plan)
@@ -85,20 +85,19 @@ def columns(
 ) -> dict[str, list[Any]]:
     """Released numbers as a tidy table: one row for each question and group, in the order they were asked."""
     reaches = reaches_of(plan) if reaches is None else reaches
+    tables = list(zip(plan.layout.tables, plan.layout.split_released(numbers), strict=True))
     names = list(dict.fromkeys(name for table in plan.layout.tables for name in table.grouping.columns))
     ends = ("value", "half_width", "low", "high", "mechanism", "charge")
     found: dict[str, list[Any]] = {name: [] for name in ("question", *map(column_name, names), *ends)}
-    by_question = {}
-    for place, (table, part) in enumerate(zip(plan.layout.tables, plan.layout.split(numbers), strict=True)):
-        block = plan.blocks[0 if plan.blocks[0].table is None else place]
-        for question, places in table.questions:
-            by_question[question.label] = (table, part, block, places)
+    by_question = {
+        question.label: (table, part, place, places)
+        for place, (table, part) in enumerate(tables)
+        for question, places in table.questions
+    }
     for question in plan.questions:
-        table, part, block, places = by_question[question.label]
-        for row, label in enumerate(table.grouping.labels()):
-            values = [part[row * len(table.numbers) + i] for i in places]
-            answer = question.estimate(values, reaches[question.label])
-            named = dict(zip(table.grouping.columns, label, strict=True))
+        table, part, place, places = by_question[question.label]
+        block = plan.blocks[0 if plan.blocks[0].table is None else place]
+        for named, answer in question.answers(table, part, places, reaches[question.label]):
             found["question"].append(question.label)
             for name in names:
                 found[column_name(name)].append(named.get(name))
