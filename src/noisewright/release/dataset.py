@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import warnings
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.ledger import Ledger
-from noisewright.problem.errors import InvalidInputError, InvalidTableError, LedgerDamagedError, LedgerError
+from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import digest
-from noisewright.problem.remarks import UnkeptBudgetWarning
 from noisewright.problem.utilities import SquaredError
+from noisewright.release.budgets import ledger_for
 from noisewright.release.layout import Layout, Limits
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
+    from noisewright.release.bounding import Bounds
     from noisewright.release.plan import Plan
     from noisewright.release.sources import Source
 
@@ -34,8 +31,8 @@ class Dataset:
     otherwise its budget must be the same; a budget alone is kept for as long as the process lasts, with a warning.
     A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are
     is chosen at random, anew for each release. With `one_row_per_person=True` the owner declares that there is nothing
-    to limit. `types` says how text is read (number, integer, date), `local_views` which views of a database are
-    declared person-local. Rows whose unit is NULL are left out.
+    to limit. `types` says how text is read (number, integer, date, time, instant), `local_views` which views of a
+    database are declared person-local. Rows whose unit is NULL are left out.
     Neighbours: one person, with all rows, comes or goes.
     """
 
@@ -57,7 +54,7 @@ class Dataset:
         limits = Limits(rows_per_group, groups_per_person, one_row_per_person)
         opened = _opened(source, unit, tuple(local_views)).typed(types)
         self._begin(opened, unit, limits, _name(name, opened.name), None if version is None else str(version))
-        self._ledger = _ledger(budget, ledger)
+        self._ledger = ledger_for(budget, ledger)
 
     def _begin(self, source: Source, unit: str, limits: Limits, name: str, version: str | None) -> None:
         from noisewright.release.local import checked
@@ -158,6 +155,21 @@ class Dataset:
         from noisewright.release.plan import planned
 
         return planned(self, questions, privacy, SquaredError() if utility is None else utility, weights or {})
+
+    def estimate_bounds(
+        self, column: str, *, privacy: Any, keep: Number = "0.98", fresh: bool = False, reason: str | None = None
+    ) -> Bounds:
+        """Bounds for a column whose values nobody knows beforehand: a release of its own, charged like any other.
+
+        A noisy histogram over powers of two, never the least and greatest value. `bounds=found` takes the result, which
+        aims to keep the share `keep` of the values; it is empty, and says so, where there are too few. Asked again, it
+        is the stored one, at no cost.
+        """
+        from noisewright.release.bounding import bounds_of, plan_for, share
+
+        kept = share(keep)
+        plan = plan_for(self, column, privacy)
+        return bounds_of(plan, plan.release(fresh=fresh, reason=reason, frame="pyarrow"), kept)
 
     def load_plan(self, path: str | Path) -> Plan:
         """A saved plan, proven again and ready to release; refuses one that was made for another dataset."""
@@ -260,39 +272,3 @@ def _require_unit(kind: Any, unit: str) -> None:
             " accident; cast others to text in the table).",
             column=unit,
         )
-
-
-def _ledger(budget: Any, ledger: Any) -> Ledger | None:
-    """The ledger that was given, opened or made."""
-    if isinstance(ledger, Ledger):
-        return _matching(ledger, budget)
-    if ledger is not None:
-        try:
-            return _matching(Ledger.open(ledger), budget)
-        except LedgerDamagedError:
-            raise
-        except LedgerError:
-            if budget is None:
-                raise
-        return Ledger.create(ledger, budget=budget, neighbours="add-remove")
-    if budget is None:
-        return None
-    warnings.warn(
-        "this budget is kept until the process ends, and the next process begins anew; give ledger=path to keep it.",
-        UnkeptBudgetWarning,
-        stacklevel=3,
-    )
-    folder = tempfile.mkdtemp(prefix="noisewright-")
-    made = Ledger.create(Path(folder) / "budget.ledger", budget=budget, neighbours="add-remove")
-    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
-    return made
-
-
-def _matching(ledger: Ledger, budget: Any) -> Ledger:
-    if budget is not None and ledger.budget != budget:
-        raise InvalidInputError(
-            f"the ledger {ledger.url} keeps {ledger.budget}, and budget= says {budget}; leave budget= out, or raise the"
-            " ledger's with raise_budget.",
-            budget=budget,
-        )
-    return ledger

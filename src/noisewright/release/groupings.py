@@ -86,6 +86,19 @@ class Grouping(Record):
         return " by ".join(parts) or "everything"
 
 
+def bins_of(column: str, edges: Any, every: str | None, start: Any, end: Any, zone: str | None) -> Bins | TimeBins:
+    """Bins of numbers or of times, whichever was asked for; refuses half of one and half of the other."""
+    if every is None:
+        if edges is None or (start, end, zone) != (None, None, None):
+            raise InvalidQueryError(
+                "give edges=[...] for numbers, or every=, start= and end= (and zone=) for dates and times."
+            )
+        return Bins(column, edges)
+    if edges is not None or start is None or end is None:
+        raise InvalidQueryError(f'every="{every}" takes start= and end= beside it, such as "2026-01-01", and no edges.')
+    return TimeBins(column, every, start, end, zone)
+
+
 def least_double(edge: Fraction) -> float:
     """The least double that is not below an edge: a double is at or above the edge where it is at or above this."""
     near = float(edge)
