@@ -13,6 +13,7 @@ from noisewright.problem.records import digest
 from noisewright.problem.utilities import SquaredError
 from noisewright.release.budgets import ledger_for
 from noisewright.release.layout import Layout, Limits
+from noisewright.release.queries import joined, made
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
@@ -85,18 +86,18 @@ class Dataset:
 
     def filter(self, *conditions: Any) -> Dataset:
         """The rows that meet all conditions, such as `lambda t: t.age >= 18`; conditions look at one row each."""
-        return self._derived(self._source.table.filter(*conditions))
+        return self._derived(made(lambda: self._source.table.filter(*conditions)))
 
     def mutate(self, **columns: Any) -> Dataset:
         """With more columns, such as `bmi=lambda t: t.weight / t.height ** 2`; each is made of one row.
 
         What could fail for some value, such as a division by zero, gives NULL instead.
         """
-        return self._derived(self._source.table.mutate(**columns))
+        return self._derived(made(lambda: self._source.table.mutate(**columns)))
 
     def through(self, query: Callable[[Any], Any]) -> Dataset:
         """What an Ibis query makes of the table, if it is person-local: `lambda t: t.group_by("id").agg(...)`."""
-        return self._derived(query(self._source.table))
+        return self._derived(made(lambda: query(self._source.table)))
 
     def join_public(self, table: Any, on: str | Sequence[str], *, how: str = "left") -> Dataset:
         """With the columns of a public table, a source of any kind, which everybody may see."""
@@ -111,8 +112,8 @@ class Dataset:
         if set(other.bases) & {table for table, base in self._source.bases.items() if base.private}:
             raise InvalidInputError("this is the private table itself; join_public takes tables that anybody may see.")
         bases = {**self._source.bases, **dict.fromkeys(other.bases, Base(None))}
-        joined = self._source.table.join(other.table, on, how=_how(how))
-        return self._derived(joined, replace(self._source, bases=bases))
+        both = joined(self._source.table, other.table, [on] if isinstance(on, str) else list(on), how)
+        return self._derived(both, replace(self._source, bases=bases))
 
     def join(self, other: Dataset, on: str | Sequence[str] | None = None, *, how: str = "inner") -> Dataset:
         """Joined with another private table about the same persons, on the unit of both (and `on`, if given).
@@ -129,20 +130,18 @@ class Dataset:
         if source.engine.connection is not self._source.engine.connection:
             source = source.beside(self._source.engine)
         also = [on] if isinstance(on, str) else list(on or ())
-        mine, theirs = self._source.table, source.table
-        conditions = [mine[self.unit] == theirs[other.unit], *also]
-        bases = {**self._source.bases, **source.bases}
-        return self._derived(mine.join(theirs, conditions, how=_how(how)), replace(self._source, bases=bases))
+        both = joined(self._source.table, source.table, also, how, (self.unit, other.unit))
+        return self._derived(both, replace(self._source, bases={**self._source.bases, **source.bases}))
 
     def _derived(self, table: Any, source: Source | None = None) -> Dataset:
         """The same persons, limits and ledger with another table."""
         from dataclasses import replace
 
-        made = Dataset.__new__(Dataset)
+        found = Dataset.__new__(Dataset)
         changed = replace(source or self._source, table=table, origin=None)
-        made._begin(changed, self.unit, self.limits, self.name, self.version)
-        made._ledger = self._ledger
-        return made
+        found._begin(changed, self.unit, self.limits, self.name, self.version)
+        found._ledger = self._ledger
+        return found
 
     def plan(
         self, *questions: Any, privacy: Any, utility: Any = None, weights: Mapping[str, Number] | None = None
@@ -236,12 +235,6 @@ class Dataset:
         )
 
     __repr__ = __str__
-
-
-def _how(how: str) -> str:
-    if how not in ("inner", "left", "semi", "anti"):
-        raise InvalidInputError(f"how is {how!r}; give inner, left, semi or anti: others give rows without a person.")
-    return how
 
 
 def _opened(source: Any, unit: Any, local_views: tuple[str, ...]) -> Source:

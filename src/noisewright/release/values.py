@@ -19,6 +19,7 @@ from noisewright.release.engines.base import Engine
 
 _WHOLE_LIMIT = 9.0e15
 _LONGEST = 10**6
+_LARGEST_POWER = 8
 
 TOTAL: dict[type, str] = {
     **dict.fromkeys((ops.Field, ops.Literal, ops.Alias), "reads what is there"),
@@ -38,6 +39,7 @@ TOTAL: dict[type, str] = {
         (ops.Add, ops.Subtract, ops.Multiply, ops.Negate, ops.Abs), "done in doubles, which cannot overflow"
     ),
     **dict.fromkeys((ops.Divide,), "done in doubles; a divisor of 0 is made NULL"),
+    ops.Power: "done in doubles as a product, for a whole exponent from 1 to 8 that is written down",
     **dict.fromkeys((ops.Modulus, ops.FloorDivide), "done in doubles by a positive number that is written down"),
     **dict.fromkeys((ops.Sqrt, ops.Ln, ops.Log2, ops.Log10), "arguments without a value are made NULL"),
     **dict.fromkeys((ops.Floor, ops.Ceil, ops.Round), "arguments that are not finite or beyond 9e15 are made NULL"),
@@ -78,7 +80,6 @@ REASONS: dict[type, str] = {
     ops.Unnest: "it makes many rows of one; do it before, in a table of its own",
     ops.TimestampNow: "it depends on the clock",
     ops.DateNow: "it depends on the clock",
-    ops.Power: "it may overflow",
     ops.Exp: "it may overflow",
     ops.Repeat: "it may need more memory than there is",
     ops.Hash: "its result differs between engines and versions",
@@ -176,6 +177,18 @@ def _divide(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     return (_double(given["left"]) / _unless(bottom == 0, bottom)).op()
 
 
+def _power(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    exponent = given["right"]
+    if not isinstance(exponent, ops.Literal) or exponent.value not in range(1, _LARGEST_POWER + 1):
+        raise refused(
+            node, f"it may overflow unless the exponent is a whole number from 1 to {_LARGEST_POWER}, written down"
+        )
+    base = found = _double(given["left"])
+    for _ in range(int(exponent.value) - 1):
+        found = found * base
+    return found.op()
+
+
 def _by_a_constant(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     right = given["right"]
     if not isinstance(right, ops.Literal) or right.value is None or not 0 < right.value < 2**53:
@@ -260,6 +273,7 @@ _RULES: dict[type, Callable[[Any, Mapping[str, Any], Engine], Any]] = {
     **dict.fromkeys((ops.SimpleCase, ops.SearchedCase, ops.Greatest, ops.Least), _alike),
     **dict.fromkeys((ops.Add, ops.Subtract, ops.Multiply, ops.Negate, ops.Abs), _arithmetic),
     ops.Divide: _divide,
+    ops.Power: _power,
     **dict.fromkeys((ops.Modulus, ops.FloorDivide), _by_a_constant),
     **dict.fromkeys((ops.Sqrt, ops.Ln, ops.Log2, ops.Log10), _root),
     **dict.fromkeys((ops.Floor, ops.Ceil, ops.Round), _rounding),
