@@ -106,7 +106,7 @@ def bounds(
     reason: Annotated[str | None, options.option("TEXT", "What it is for; kept in the ledger.")] = None,
     json: options.Json = False,
 ) -> None:
-    """Estimate the bounds of a column of a spec: a release of its own, which is charged; asked again it costs nothing."""
+    """Estimate the bounds of a column: a release of its own, which is charged; asked again it costs nothing."""
     asked = _read(spec)
     from noisewright.release.bounding import bounds_of, question, share
 
