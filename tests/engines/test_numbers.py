@@ -6,7 +6,6 @@ numbers, text among numbers, equal rows, heavy persons, groups that nobody is in
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -96,7 +95,7 @@ def check(engine: Any, texts: bool, examples: int) -> None:
 
 @pytest.mark.parametrize("texts", [False, True], ids=["whole units", "text units"])
 def test_generated_tables(engine: Any, texts: bool):
-    check(engine, texts, 12)
+    check(engine, texts, 8)
 
 
 @pytest.mark.soak
@@ -113,11 +112,12 @@ def row(place: int, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("texts", [False, True], ids=["whole units", "text units"])
-def test_everything_at_once_with_a_person_of_ten_thousand_rows(engine: Any, texts: bool):
+def test_a_person_of_ten_thousand_rows(engine: Any, texts: bool):
     heavy = [row(place // 2, id=77) for place in range(10_000)]
     table = [*heavy, *(row(place) for place in range(300)), *(row(place, id=None) for place in range(50))]
     named = [{**one, "id": None if one["id"] is None else f"pérson {one['id']}"} for one in table] if texts else table
-    equal(engine, named, [*QUESTIONS, *TIMES], texts, rows_per_group=3, groups_per_person=4)
+    asked = [QUESTIONS[0], QUESTIONS[2], QUESTIONS[8], TIMES[3]]
+    equal(engine, named, asked, texts, rows_per_group=3, groups_per_person=4)
 
 
 def test_one_row_per_person_is_not_limited(engine: Any):
@@ -127,10 +127,3 @@ def test_one_row_per_person_is_not_limited(engine: Any):
 def test_an_empty_table_and_empty_groups_give_zeros(engine: Any):
     equal(engine, [], [*QUESTIONS, *TIMES])
     equal(engine, [row(1, k="nowhere", f=None, t=None)], [*QUESTIONS, *TIMES], rows_per_group=2, groups_per_person=2)
-
-
-def test_the_reference_knows_what_is_no_number():
-    from tests.release import reference
-
-    assert [reference.number(value) for value in (None, math.nan, "x", "1e2", -0.0)] == [None, None, None, 100.0, 0.0]
-    assert math.copysign(1, reference.number(-0.0) or 0.0) in (-1, 1)
