@@ -7,6 +7,7 @@ second clamp it is one of finitely many whole numbers, and after the limit a per
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
@@ -25,27 +26,39 @@ UNIT, GROUP = "u", "k"
 
 def number_of(column: Any, engine: Engine) -> Any:
     """A column as doubles: NULL where it is missing, NaN or text that is no number."""
+    double = double_of(column, engine)
+    return double.isnan().ifelse(ibis.null("float64"), double) if column.type().is_floating() else double
+
+
+def double_of(column: Any, engine: Engine) -> Any:
+    """A column as doubles: NULL where it is missing or text that is no number; NaN stays."""
     kind = column.type()
     if kind.is_string():
         return engine.number_of_text(column)
-    if kind.is_boolean():
-        return column.cast("int8").cast("float64")
-    double = column.cast("float64")
-    return double.isnan().ifelse(ibis.null("float64"), double) if kind.is_floating() else double
+    return column.cast("int8").cast("float64") if kind.is_boolean() else column.cast("float64")
 
 
 def index_of(number: Any, span: Range) -> Any:
-    """The whole number that stands for a value of a range; NULL stays NULL.
+    """The whole number that stands for a double of a range; NULL for NULL and NaN.
 
     Guarantees: first <= index <= last wherever it is not NULL, whatever the number was, because of the last clamp.
+    Only numbers between the bounds are multiplied, so that nothing overflows. They are asked for first: an engine that
+    works with columns then looks at the other cases for the few rows that are left.
     """
     low, high = (float(end) for end in span.bounds)
-    inside = ibis.least(ibis.greatest(number, ibis.literal(low, "float64")), ibis.literal(high, "float64"))
-    unit = span.unit
-    parts = inside * ibis.literal(float(unit.denominator), "float64") / ibis.literal(float(unit.numerator), "float64")
+    factor, divisor = float(span.unit.denominator), float(span.unit.numerator)
+    parts = number if factor == 1 else number * ibis.literal(factor, "float64")
+    parts = parts if divisor == 1 else parts / ibis.literal(divisor, "float64")
     whole = (parts + ibis.literal(0.5, "float64")).floor()
     clamped = ibis.least(ibis.greatest(whole, ibis.literal(span.first, "int64")), ibis.literal(span.last, "int64"))
-    return number.isnull().ifelse(ibis.null("int64"), clamped)
+    bottom, top = (min(max(math.floor(end * factor / divisor + 0.5), span.first), span.last) for end in (low, high))
+    return ibis.cases(
+        ((number > ibis.literal(low, "float64")) & (number < ibis.literal(high, "float64")), clamped),
+        (number.isnan(), ibis.null("int64")),
+        (number >= ibis.literal(high, "float64"), ibis.literal(top, "int64")),
+        (number <= ibis.literal(low, "float64"), ibis.literal(bottom, "int64")),
+        else_=ibis.null("int64"),
+    )
 
 
 @singledispatch
@@ -72,14 +85,14 @@ def _(number: Present, table: Any, engine: Engine) -> Any:
 @term.register
 def _(number: Total, table: Any, engine: Engine) -> Any:
     centre = number.range.centre if number.centred else 0
-    index = index_of(number_of(table[number.column], engine), number.range)
+    index = index_of(double_of(table[number.column], engine), number.range)
     return (index - ibis.literal(centre, "int64")).fill_null(0)
 
 
 @term.register
 def _(number: Squares, table: Any, engine: Engine) -> Any:
     span = number.range
-    distance = index_of(number_of(table[number.column], engine), span) - ibis.literal(span.centre, "int64")
+    distance = index_of(double_of(table[number.column], engine), span) - ibis.literal(span.centre, "int64")
     return (distance * distance - ibis.literal(span.half_square, "int64")).fill_null(0)
 
 
@@ -97,8 +110,6 @@ def bin_of(number: Any, bins: Bins) -> Any:
 
 
 def _below(end: float) -> float:
-    import math
-
     return math.nextafter(end, -math.inf)
 
 

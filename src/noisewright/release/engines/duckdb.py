@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -156,7 +157,15 @@ class DuckDB:
         return None if found is None else str(found[0])
 
     def small_table(self, columns: Mapping[str, Any]) -> Any:
-        return ibis.memtable(pa.table(dict(columns)))
+        # A table of DuckDB's own has statistics, by which a join on whole keys becomes a lookup in an array.
+        data = pa.table(dict(columns))
+        name = f"listed_{_content(data)[:32]}"
+        self.backend.con.register(f"{name}_arrow", data)
+        try:
+            self.backend.con.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS SELECT * FROM {name}_arrow")
+        finally:
+            self.backend.con.unregister(f"{name}_arrow")
+        return self.backend.table(name)
 
     def fetch(self, expression: Any) -> Any:
         return self.backend.to_pyarrow(expression)
@@ -185,3 +194,11 @@ def _quoted(text: str) -> str:
 def _named(paths: list[str]) -> str:
     """A name for files that does not change from run to run."""
     return f"files_{digest({'paths': paths})[:16]}"
+
+
+def _content(data: Any) -> str:
+    """A digest of a small public table."""
+    found = sha256(str(data.schema).encode())
+    for batch in data.combine_chunks().to_batches():
+        found.update(batch.serialize())
+    return found.hexdigest()
