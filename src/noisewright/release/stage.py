@@ -8,7 +8,7 @@ second clamp it is one of finitely many whole numbers, and after the limit a per
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -18,7 +18,7 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.base import Engine
 from noisewright.release.groupings import Bins, Grouping, least_double
 from noisewright.release.keys import Keys
-from noisewright.release.numbers import Number, Persons, Present, Rows, Squares, Total
+from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
 
 UNIT, GROUP = "u", "k"
@@ -90,6 +90,11 @@ def _(number: Total, table: Any, engine: Engine) -> Any:
 
 
 @term.register
+def _(number: Partial, table: Any, engine: Engine) -> Any:
+    return index_of(double_of(table[number.column], engine), number.range).fill_null(0)
+
+
+@term.register
 def _(number: Squares, table: Any, engine: Engine) -> Any:
     span = number.range
     distance = index_of(double_of(table[number.column], engine), span) - ibis.literal(span.centre, "int64")
@@ -153,18 +158,39 @@ def key_table(keys: Keys, engine: Engine) -> Any:
     return engine.small_table({"place": pa.array(range(len(keys.rows)), type=pa.int64()), **columns})
 
 
-def totals(rows: Any, numbers: Sequence[Number], engine: Engine, *, person: str | None) -> Any:
-    """The sums of each group, as texts of whole numbers.
+def totals(rows: Any, numbers: Mapping[int, Number], engine: Engine) -> Any:
+    """The sums of each group over its rows, as texts of whole numbers, by the places of their numbers.
 
-    `person` is the column that is 1 for one row of each person in a group; without one, every row is a person.
+    Each row is a whole person for numbers that are about persons: those are counted, and clamped, row by row.
     """
-    sums = {"n0": rows.count().cast("string")}
-    for place, number in enumerate(numbers):
-        if isinstance(number, Persons) and person is not None:
-            sums[f"s{place}"] = engine.sum_text(rows[person])
+    sums = {}
+    for place, number in numbers.items():
+        if isinstance(number, Partial):
+            sums[f"s{place}"] = engine.sum_text(_within(rows[f"t{place}"], number))
         elif f"t{place}" in rows.columns:
             sums[f"s{place}"] = engine.sum_text(rows[f"t{place}"])
+        else:
+            sums[f"s{place}"] = rows.count().cast("string")
     return rows.group_by(GROUP).agg(**sums)
+
+
+def persons_of(rows: Any, numbers: Mapping[int, Number], engine: Engine) -> Any:
+    """One row for each person in each group, with the sum of all of that person's rows for each partial number.
+
+    Guarantees: each sum is within the clamps of its number, so that it fits into 64 bits, however many rows there are.
+    """
+    sums = {
+        f"t{place}": _within(engine.sum_of(rows[f"t{place}"]), number).cast("int64")
+        for place, number in numbers.items()
+        if isinstance(number, Partial)
+    }
+    return rows.group_by([UNIT, GROUP]).agg(**sums)
+
+
+def _within(whole: Any, number: Partial) -> Any:
+    """A whole number clamped to what one person may add to a partial sum."""
+    first, last = ibis.literal(number.first, "int64"), ibis.literal(number.last, "int64")
+    return ibis.least(ibis.greatest(whole, first), last)
 
 
 def require_key_types(table: Any, keys: Keys) -> None:

@@ -52,6 +52,7 @@ class DuckDB:
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
+        self.steps = (0, 1)
 
     @property
     def connection(self) -> Any:
@@ -135,8 +136,11 @@ class DuckDB:
     def hash_of(self, text: Any) -> Any:
         return _md5(text)
 
-    def sum_text(self, terms: Any) -> Any:
+    def sum_of(self, terms: Any) -> Any:
         # DuckDB adds 64-bit numbers in 128 bits; Ibis would take the result for one of 64.
+        return _sum(terms)
+
+    def sum_text(self, terms: Any) -> Any:
         return _sum(terms).cast("string")
 
     def is_view(self, table: Any) -> bool:
@@ -172,18 +176,21 @@ class DuckDB:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        try:
-            self.backend.con.execute("BEGIN TRANSACTION")
-        except duckdb.TransactionException:
-            # The caller has one open already, which is a snapshot as well.
+        if self._transaction() == self._transaction():
+            # The caller has a transaction open already, which is a snapshot as well; a second one would abort it.
             yield
             return
+        self.backend.con.execute("BEGIN TRANSACTION")
         try:
             yield
         except BaseException:
             self.backend.con.execute("ROLLBACK")
             raise
         self.backend.con.execute("COMMIT")
+
+    def _transaction(self) -> Any:
+        """The number of the running transaction; without one that lasts, each query has its own."""
+        return self.backend.con.execute("SELECT txid_current()").fetchone()
 
 
 def _quoted(text: str) -> str:
