@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, text
+from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, pair, text
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
 from noisewright.release.estimates import Estimate
 from noisewright.release.groupings import BINS, Bins, Grouping, bins_of
 from noisewright.release.keys import Keys
-from noisewright.release.numbers import Number, Persons, Present, Rows, Squares, Total
+from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
 from noisewright.release.times import TimeBins
 from noisewright.release.ways import BY_GROUP, Way
@@ -133,18 +133,33 @@ class Valued(Question):
 
 @record("sum", QUESTIONS, error=InvalidQueryError)
 class Sum(Valued):
-    """The sum of a column within bounds, or of the distances to the middle of the bounds."""
+    """The sum of a column within bounds, of the distances to their middle, or of persons' clamped sums."""
 
     column: Text = text()
     range: Range = only(Range)
     by: By = _by()
     name: Name = _name()
     centred: Flag = flag(default=False)
+    person_bounds: Spec[Any, tuple[Fraction, Fraction] | None] = optional(pair(), default=None, absent=None)
     word = "sum"
+
+    def __post_init__(self) -> None:
+        if self.person_bounds is None:
+            return
+        if self.centred:
+            raise InvalidQueryError(
+                "centred=True and person_bounds= are two ways to make what a person moves small; give one of them."
+            )
+        Partial(self.column, self.range, self.person_bounds)
 
     @property
     def numbers(self) -> tuple[Number, ...]:
+        if self.person_bounds is not None:
+            return (Partial(self.column, self.range, self.person_bounds),)
         return (Total(self.column, self.range, self.centred),)
+
+    def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
+        return estimates.plain(values[0], widths[0], self.range.unit)
 
 
 @record("mean", QUESTIONS, error=InvalidQueryError)
@@ -231,14 +246,16 @@ def sum(
     by: Keys | None = None,
     step: exact.Number | None = None,
     centred: bool = False,
+    person_bounds: Sequence[exact.Number] | None = None,
     name: str | None = None,
 ) -> Sum:
     """The sum of a column whose values are clamped to `bounds`, from public knowledge.
 
     With `centred=True` the sum of the distances to the middle of the bounds, which one person moves less. Values are
-    rounded to multiples of `step`, unless given a millionth of the bounds or finer.
+    rounded to multiples of `step`, unless given a millionth of the bounds or finer. With `person_bounds` all rows of a
+    person in a group are added up, however many, and the sum of each person is clamped to these bounds.
     """
-    return Sum(column, Range(bounds, step), by, name, centred)
+    return Sum(column, Range(bounds, step), by, name, centred, person_bounds)
 
 
 def mean(
