@@ -100,6 +100,10 @@ def _plan(given: Table) -> Table:
         "privacy": lambda value: requirement(value, "privacy"),
         "utility": utility,
         "weights": lambda value: _table(value, "[weights]"),
+        "targets": lambda value: _table(value, "[targets]"),
+        "budgets": lambda value: {
+            name: requirement(one, f"budgets.{name}") for name, one in _table(value, "[budgets]").items()
+        },
     }
     return _arguments(Dataset.plan, given, readers, skip=("self",))
 
