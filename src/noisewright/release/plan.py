@@ -60,17 +60,26 @@ class Plan(Unchanging):
         content = self.to_dict()
         return digest({name: content[name] for name in sorted(content) if name not in ("format", "blocks", "digest")})
 
-    def release(self, *, fresh: bool = False, reason: str | None = None, frame: str | None = None) -> Any:
+    def release(
+        self,
+        *,
+        fresh: bool = False,
+        reason: str | None = None,
+        frame: str | None = None,
+        post: Sequence[str] = (),
+    ) -> Any:
         """The private answers as a tidy frame: charged durably, then computed, drawn and stored.
 
         Asked again, the stored answers come back and nothing is spent; `fresh=True` draws and charges again. The frame
         has the columns question, those of the keys, value, half_width (95 %), low, high, mechanism and charge (the row
         of the ledger), in the kind of frame that the dataset was given as, or in `frame` ("pandas", "polars",
-        "pyarrow"). Raises BudgetExceeded, and spends nothing, where the budget does not allow it.
+        "pyarrow"). `post` names what is done afterwards, at no cost, and shown beside the answers in columns that begin
+        with post_: "non-negative", "integers" and "totals", which add up.
+        Raises BudgetExceeded, and spends nothing, where the budget does not allow it.
         """
         from noisewright.release.transaction import released
 
-        return released(self._bound("released"), fresh=fresh, reason=reason, frame=frame)
+        return released(self._bound("released"), fresh=fresh, reason=reason, frame=frame, post=post)
 
     def selfcheck(self, persons: int = 20) -> str:
         """Try the sensitivity on the real table: leave out persons one at a time, with the limits and salt unchanged.
