@@ -128,8 +128,11 @@ def _split(numbers: Sequence[Any], counts: Sequence[int]) -> list[Sequence[Any]]
     return [numbers[end - count : end] for end, count in zip(ends, counts, strict=True)]
 
 
-def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
-    """The vector of a list of questions; refuses none, what is no question, and two of one name."""
+def layout_of(questions: Sequence[Question], limits: Limits, *, apart: bool = False) -> Layout:
+    """The vector of a list of questions; refuses none, what is no question, and two of one name.
+
+    With `apart` each question has a table of its own, so that it can get an amount of its own.
+    """
     if not questions:
         raise InvalidQueryError("nothing is asked; give at least one question, such as nw.count().")
     for question in questions:
@@ -137,10 +140,10 @@ def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
     names = [question.label for question in questions]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InvalidQueryError(f"two questions are called {twice!r}; give one of them another name=.", name=twice)
-    asked: dict[tuple[Grouping, Way], list[Question]] = {}
+    asked: dict[tuple[Grouping, Way, str], list[Question]] = {}
     for question in questions:
-        asked.setdefault((question.grouping, question.way), []).append(question)
-    found = Layout(tuple(_table(grouping, way, own, limits) for (grouping, way), own in asked.items()))
+        asked.setdefault((question.grouping, question.way, question.label if apart else ""), []).append(question)
+    found = Layout(tuple(_table(grouping, way, own, limits) for (grouping, way, _), own in asked.items()))
     if found.dimension > _MOST_NUMBERS:
         raise InvalidQueryError(
             f"these questions need {found.dimension} numbers; at most {_MOST_NUMBERS}.", numbers=found.dimension

@@ -44,6 +44,11 @@ class Number(Record):
         """What one is worth in the units of the question."""
         return Fraction(1)
 
+    @property
+    def never_negative(self) -> bool:
+        """Whether the truth is at least 0, whatever the data."""
+        return True
+
 
 @record("rows", NUMBERS)
 class Rows(Number):
@@ -86,6 +91,10 @@ class Total(Number):
     @property
     def unit(self) -> Fraction:
         return self.range.unit
+
+    @property
+    def never_negative(self) -> bool:
+        return not self.centred and self.range.first >= 0
 
 
 @record("partial", NUMBERS)
@@ -141,3 +150,7 @@ class Squares(Number):
     @property
     def unit(self) -> Fraction:
         return self.range.unit**2
+
+    @property
+    def never_negative(self) -> bool:
+        return False

@@ -49,6 +49,8 @@ class Question(Record):
     by: By
     name: Name
     word = ""
+    plain = False
+    """Whether its answer in a group is its one number, in the unit of that number."""
 
     @property
     def about(self) -> str:
@@ -89,6 +91,13 @@ class Question(Record):
         unit = self.numbers[0].unit
         return estimates.plain(values[0], widths[0], unit)
 
+    def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
+        """The largest half-width of its answers where each number is within its width; None if that is not public.
+
+        `smallest_group` is how many rows every group is publicly known to have.
+        """
+        return widths[0] * self.numbers[0].unit if self.plain else None
+
     def __str__(self) -> str:
         return f"{self.label}, {self.grouping}"
 
@@ -100,6 +109,7 @@ class Count(Question):
     by: By = _by()
     name: Name = _name()
     word = "count"
+    plain = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -113,6 +123,7 @@ class PersonCount(Question):
     by: By = _by()
     name: Name = _name()
     word = "persons"
+    plain = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -142,6 +153,7 @@ class Sum(Valued):
     centred: Flag = flag(default=False)
     person_bounds: Spec[Any, tuple[Fraction, Fraction] | None] = optional(pair(), default=None, absent=None)
     word = "sum"
+    plain = True
 
     def __post_init__(self) -> None:
         if self.person_bounds is None:
@@ -179,6 +191,9 @@ class Mean(Valued):
     def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
         return estimates.mean(self.range, values, widths)
 
+    def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
+        return None if smallest_group is None else estimates.mean_reach(self.range, widths, smallest_group)
+
 
 @record("variance", QUESTIONS, error=InvalidQueryError)
 class Variance(Valued):
@@ -215,6 +230,7 @@ class BinCount(Question):
     name: Name = _name()
     persons: Flag = flag(default=False, absent=False)
     word = "histogram"
+    plain = True
 
     @property
     def about(self) -> str:
