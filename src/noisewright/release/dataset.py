@@ -203,12 +203,18 @@ class Dataset:
     def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
         from noisewright.release.aggregate import aggregated
+        from noisewright.release.engines.base import guarded
 
         table = self._table if leave_out is None else self._table.filter(self._table[self.unit] != leave_out)
         table = table.limit(0) if rehearsal else table
         own = self.limits.one_row_per_person
-        with self._source.engine.snapshot():
-            return aggregated(table, self.unit, layout, salt, self._source.engine, one_row=own)
+        engine = self._source.engine
+
+        def numbers() -> list[int]:
+            with engine.snapshot():
+                return aggregated(table, self.unit, layout, salt, engine, one_row=own)
+
+        return guarded(engine, numbers)
 
     def _units(self) -> list[Any]:
         """Every unit of the table, for `selfcheck` alone; never shown."""

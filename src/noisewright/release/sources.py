@@ -114,6 +114,12 @@ def require_column(table: Any, column: str) -> None:
 def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | None) -> Source:
     from noisewright.release.engines.duckdb import DuckDB
 
+    if "://" in text:
+        # An address may hold a password, so that it is not repeated.
+        raise InvalidTableError(
+            f"the source is an address ({text.partition('://')[0][:20]}://...); give the path of a CSV or Parquet file,"
+            ' "path.duckdb::table", a frame, or an Ibis table on DuckDB.'
+        )
     path, marker, name = text.partition("::")
     if marker:
         engine = DuckDB.opened(Path(path))

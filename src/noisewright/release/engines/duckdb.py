@@ -51,6 +51,7 @@ class DuckDB:
     """A connection to DuckDB through Ibis."""
 
     name = "duckdb"
+    errors = (duckdb.Error,)
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
