@@ -25,9 +25,10 @@ from noisewright.problem.utility import UTILITIES
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
 from noisewright.release.questions import QUESTIONS
+from noisewright.release.tidying import steps_of
 
 _LARGEST_FILE = 16
-_OWN = ("dataset", "join_public", "filter", "keys", "ask", "output", "report")
+_OWN = ("dataset", "join_public", "filter", "keys", "ask", "post", "output", "report")
 _VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 Table = Mapping[str, Any]
@@ -45,6 +46,8 @@ class ReleaseSpec:
     questions: tuple[Any, ...]
     plan: Table
     """The arguments of `Dataset.plan` besides the questions."""
+    post: tuple[str, ...]
+    """What is done to the answers afterwards."""
     output: Path | None
     report: Path | None
 
@@ -77,6 +80,7 @@ def _spec(path: Path, data: Table) -> ReleaseSpec:
         tuple(condition(text) for text in _texts(data.get("filter", []), "filter")),
         tuple(_question(one, named, i) for i, one in enumerate(_tables(data["ask"], "ask"), 1)),
         _plan({name: data[name] for name in of_plan if name in data}),
+        steps_of(_texts(data.get("post", []), "post")),
         *(None if name not in data else folder / _text(data[name], name) for name in ("output", "report")),
     )
 
