@@ -81,8 +81,8 @@ def check_case(seed: int) -> None:
     # The same tables with the same shares of less, and what a plan without targets would do with it.
     if blocks[0].table is not None:
         alone = []
-        for block in blocks:
-            table, held = layout.tables[block.table], block.certified.certificate.requirement
+        for block, table in zip(blocks, layout.tables, strict=True):
+            held: Any = block.certified.certificate.requirement
             smaller = type(held)(held.epsilon * 49 / 50, *([held.delta] if isinstance(held, ApproxDP) else []))
             weights = [Fraction(1, extent**2) for extent in table.extents]
             certified = table.way.proposed(table, smaller, nw.SquaredError(), weights).certified
@@ -231,8 +231,8 @@ def test_each_output_gets_its_own_budget_and_all_are_charged(tmp_path: Path):
     assert plan.privacy == PureDP("7/2")
     assert [table.grouping.count for table in plan.layout.tables] == [3, 3, 1]
     # A person is in two wards: half of the amount for each of them.
-    epsilons = [block.certified.certificate.requirement.epsilon for block in plan.blocks]
-    assert epsilons == [Fraction(1, 4), Fraction(1, 2), 2]
+    held = [block.certified.certificate.requirement for block in plan.blocks]
+    assert held == [PureDP("1/4"), PureDP("1/2"), PureDP(2)]
     assert "  again: pure differential privacy, epsilon = 1" in str(plan)
     answers = plan.release()
     assert data.ledger is not None

@@ -17,7 +17,7 @@ from noisewright.problem.fields import Flag, Whole, flag, whole
 from noisewright.problem.records import Record, record
 from noisewright.problem.sensitivity import Box, Disjoint, Groups, SensitivitySet, Sparse
 from noisewright.release.groupings import Grouping
-from noisewright.release.numbers import Number, Persons
+from noisewright.release.numbers import Number
 from noisewright.release.questions import QUESTIONS, Question
 from noisewright.release.ways import BY_GROUP, Way
 
@@ -154,8 +154,7 @@ def layout_of(questions: Sequence[Question], limits: Limits, *, apart: bool = Fa
 def _table(grouping: Grouping, way: Way, questions: Sequence[Question], limits: Limits) -> Table:
     numbers = tuple(dict.fromkeys(number for question in questions for number in question.numbers))
     placed = tuple((q, tuple(numbers.index(number) for number in q.numbers)) for q in questions)
-    only_persons = all(isinstance(number, Persons) for number in numbers)
-    rows = 1 if only_persons else limits.rows_per_group
+    rows = 1 if all(number.of_persons for number in numbers) else limits.rows_per_group
     found = Table(grouping, numbers, placed, rows, min(limits.groups_per_person, grouping.count), way)
     for number, extent in zip(numbers, found.extents, strict=True):
         if extent > _LARGEST_EXTENT:
