@@ -9,9 +9,11 @@
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
 - ways: how the numbers of a table are answered; what plans ask of a mechanism goes through it
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
-- aims, targets: half-widths or budgets by output instead of one amount; the smallest epsilon that reaches targets
+- aims, targets, least: half-widths or budgets by output instead of one amount; the least epsilon that reaches targets
 - plan, shown, selfcheck, bounding: `Plan`: printed, saved, released; the falsifier for owners; bounds nobody knows
 - transaction, estimates, frames: validate, charge, aggregate, draw, store; answers with intervals; tidy frames
+- tidying, adding, totals, sums: answers made non-negative, whole or adding up, beside the raw ones; which numbers add
+  up, the linear map, and how far weighted sums of noise are off
 - schemas, progress: what spec files and the command line ask of a source: its columns, how far a query has come
 
 `Dataset.plan` -> `layout_of(questions, limits)` -> `designed(layout, privacy, ...)` -> `Plan`;

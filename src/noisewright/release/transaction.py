@@ -14,7 +14,7 @@ from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import InvalidInputError
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.frames import frame_of, require_frame
-from noisewright.release.tidying import Tidying
+from noisewright.release.tidying import Tidying, steps_of
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
@@ -38,12 +38,11 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
         raise InvalidInputError(
             "this dataset has no budget, so nothing can be released; give nw.Dataset(..., budget=..., ledger=path)."
         )
-    kind, reaches = require_frame(frame or dataset.frame), reaches_of(plan)
-    tidy = Tidying(plan, post, reaches, CONFIDENCE) if post else None
+    kind, tidy = require_frame(frame or dataset.frame), tidying_of(plan, post)
     label = f"plan {plan.key} {reason or ''}".strip()
     if not fresh and (kept := stored(ledger, plan.key, plan.layout.released)) is not None:
         place, numbers = kept
-        return frame_of(columns(plan, numbers, place, reaches, tidy), kind)
+        return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
     require_sound(plan)
     dataset.rehearse(plan.layout)
     with ledger.charge(plan.charge, reason=label) as charge:
@@ -54,7 +53,13 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
             error.add_note(f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released.")
             raise
         charge.answered(numbers)
-    return frame_of(columns(plan, numbers, charge.place, reaches, tidy), kind)
+    return frame_of(columns(plan, numbers, charge.place, tidy=tidy), kind)
+
+
+def tidying_of(plan: Plan, post: Any) -> Tidying | None:
+    """What `post` will do to the answers, worked out before anything is spent; None where nothing is asked for."""
+    steps = steps_of(post)
+    return Tidying(plan, steps, reaches_of(plan), CONFIDENCE) if steps else None
 
 
 def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None:
