@@ -60,14 +60,14 @@ class Dataset:
         self._ledger = _ledger(budget, ledger)
 
     def _begin(self, source: Source, unit: str, limits: Limits, name: str, version: str | None) -> None:
-        from noisewright.release.local import checked
+        from noisewright.release.local import checked, require_unit
 
         table, standing = checked(source.table, source.bases, source.engine)
         if unit not in standing.units:
             raise InvalidTableError(
                 f"{unit!r} is not the unit that the table carries ({', '.join(sorted(standing.units))}).", column=unit
             )
-        _require_unit(table[unit].type(), unit)
+        require_unit(table[unit].type(), unit)
         if limits.one_row_per_person and not standing.straight:
             raise InvalidInputError(
                 "one_row_per_person was declared for the table; after a join or union a person may have more rows."
@@ -134,8 +134,16 @@ class Dataset:
         also = [on] if isinstance(on, str) else list(on or ())
         mine, theirs = self._source.table, source.table
         conditions = [mine[self.unit] == theirs[other.unit], *also]
-        bases = {**self._source.bases, **source.bases}
-        return self._derived(mine.join(theirs, conditions, how=_how(how)), replace(self._source, bases=bases))
+        if any(source.bases.get(table, base) != base for table, base in self._source.bases.items()):
+            raise InvalidInputError(
+                "the two datasets say different things of one table: whose rows it holds, or that it is public."
+            )
+        both = replace(
+            self._source,
+            bases={**self._source.bases, **source.bases},
+            views=(*self._source.views, *source.views),
+        )
+        return self._derived(mine.join(theirs, conditions, how=_how(how)), both)
 
     def _derived(self, table: Any, source: Source | None = None) -> Dataset:
         """The same persons, limits and ledger with another table."""
@@ -173,6 +181,7 @@ class Dataset:
 
     def rehearse(self, layout: Layout) -> None:
         """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
+        self._source.require_sound_tables()
         self._aggregate(layout, 0, rehearsal=True)
 
     def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
@@ -251,15 +260,6 @@ def _name(given: str | None, found: str | None) -> str:
             raise InvalidTableError(f"name is {given!r}; give a text.")
         return given
     return found or f"unnamed {int(SystemEntropy().stream().words(1)[0]):016x}"
-
-
-def _require_unit(kind: Any, unit: str) -> None:
-    if not (kind.is_string() or (kind.is_integer() and not kind.is_uint64())):
-        raise InvalidTableError(
-            f"{unit!r} holds {kind}; a unit is text or a whole number of at most 64 bits (floats are equal or not by"
-            " accident; cast others to text in the table).",
-            column=unit,
-        )
 
 
 def _ledger(budget: Any, ledger: Any) -> Ledger | None:

@@ -35,6 +35,26 @@ class Source:
     origin: Any = None
     """What was given, where it can be read again in another engine of this process; None where it cannot."""
     types: Any = None
+    views: tuple[str, ...] = ()
+    """Views that are person-local: declared so by the owner, or made here of a file or a frame."""
+
+    def require_sound_tables(self) -> None:
+        """Refuse tables that the database does not show as they were declared; asked before every charge."""
+        import ibis.expr.operations as ops
+
+        tables = [one for one, base in self.bases.items() if base.private and isinstance(one, ops.DatabaseTable)]
+        for table in tables:
+            if table.name not in self.views:
+                _require_base_table(self.engine, table)
+            if self.engine.has_collation(table):
+                raise InvalidTableError(
+                    f"{table.name!r} compares texts by a collation, by which two persons may be one; copy it without."
+                )
+        if replaced := self.engine.replaced_functions():
+            raise InvalidTableError(
+                f"this database defines {', '.join(replaced[:3])} anew, which the engine has already, so that answers"
+                " may mean anything; drop it, or copy the table into another database."
+            )
 
     def beside(self, engine: Engine) -> Source:
         """The same table in another engine; refuses tables of a database, and tables that a query was made of."""
@@ -118,7 +138,9 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
         table = memory.csv(found, *_header(found))
     else:
         raise InvalidTableError(f"{path} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
-    return Source(memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit))
+    return Source(
+        memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit), views=(table.op().name,)
+    )
 
 
 def _matching(pattern: str) -> list[str]:
@@ -170,18 +192,23 @@ def _checked_leaves(engine: Any, table: Any, unit: str, local_views: tuple[str, 
                 " the unit. Bring public tables in with dataset.join_public(...).",
                 column=unit,
             )
-        if isinstance(leaf, ops.DatabaseTable):
-            if engine.is_view(leaf) and leaf.name not in local_views:
-                raise InvalidTableError(
-                    f"{leaf.name!r} is a view, whose definition is not checked; give the base table, or declare with"
-                    f" local_views=[{leaf.name!r}] that each of its rows is made of rows of its own person alone."
-                )
-            if engine.has_collation(leaf):
-                raise InvalidTableError(
-                    f"{leaf.name!r} compares texts by a collation, by which two persons may be one; copy it without."
-                )
         bases[leaf] = Base(unit)
-    return Source(engine, table, bases, None, "pandas")
+    found = Source(engine, table, bases, None, "pandas", views=local_views)
+    found.require_sound_tables()
+    return found
+
+
+def _require_base_table(engine: Engine, leaf: Any) -> None:
+    """Refuse what is something else than a plain table, whatever its name says."""
+    if engine.is_view(leaf):
+        raise InvalidTableError(
+            f"{leaf.name!r} is a view, whose definition is not checked; give the base table, or declare with"
+            f" local_views=[{leaf.name!r}] that each of its rows is made of rows of its own person alone."
+        )
+    if engine.is_hidden(leaf):
+        raise InvalidTableError(
+            f"a temporary table or view is called {leaf.name!r} like the table, and would be read instead; drop it."
+        )
 
 
 def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool) -> Source:
@@ -193,7 +220,7 @@ def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool)
     # The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
     content = {"columns": columns, **({"content": _content(data)} if public else {})}
     table = memory.register(data, f"frame_{digest(content)[:16]}")
-    return Source(memory, table, {table.op(): Base(unit)}, None, kind, (data, unit))
+    return Source(memory, table, {table.op(): Base(unit)}, None, kind, (data, unit), views=(table.op().name,))
 
 
 def _content(data: Any) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import duckdb
@@ -44,6 +45,13 @@ def _fits(text: Any, grammar: Any) -> Any: ...
 def _sum(terms: Any) -> Any: ...
 
 
+_TEMPORARY = (
+    "SELECT 1 FROM duckdb_tables() WHERE temporary AND lower(table_name) = lower(?)"
+    " UNION ALL SELECT 1 FROM duckdb_views() WHERE temporary AND lower(view_name) = lower(?)"
+)
+_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
+
+
 class DuckDB:
     """A connection to DuckDB through Ibis."""
 
@@ -51,6 +59,8 @@ class DuckDB:
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
+        # One for each connection, however many engines stand for it: two threads would get each other's results.
+        self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
 
     @property
     def connection(self) -> Any:
@@ -141,6 +151,17 @@ class DuckDB:
     def is_view(self, table: Any) -> bool:
         return self._definition(table) is None
 
+    def is_hidden(self, table: Any) -> bool:
+        return self.backend.con.execute(_TEMPORARY, [table.name, table.name]).fetchone() is not None
+
+    def replaced_functions(self) -> list[str]:
+        own = {str(name) for (name,) in self._functions(internal=False)}
+        return sorted(own & {str(name) for (name,) in self._functions(internal=True)}) if own else []
+
+    def _functions(self, *, internal: bool) -> list[Any]:
+        found: list[Any] = self.backend.con.execute(_FUNCTIONS, [internal]).fetchall()
+        return found
+
     def has_collation(self, table: Any) -> bool:
         (everywhere,) = self.backend.con.execute("SELECT current_setting('default_collation')").fetchone()
         return bool(everywhere) or " COLLATE " in (self._definition(table) or "").upper()
@@ -149,7 +170,7 @@ class DuckDB:
         """How a base table was made; None if there is no such base table."""
         space = table.namespace
         found = self.backend.con.execute(
-            "SELECT sql FROM duckdb_tables() WHERE table_name = ? AND schema_name = coalesce(?, 'main')"
+            "SELECT sql FROM duckdb_tables() WHERE table_name = ? AND schema_name = coalesce(?, current_schema())"
             " AND database_name = coalesce(?, current_database())",
             [table.name, space.database, space.catalog],
         ).fetchone()
@@ -159,10 +180,16 @@ class DuckDB:
         return ibis.memtable(pa.table(dict(columns)))
 
     def fetch(self, expression: Any) -> Any:
-        return self.backend.to_pyarrow(expression)
+        with self._lock:
+            return self.backend.to_pyarrow(expression)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
+        with self._lock, self._transaction():
+            yield
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
         try:
             self.backend.con.execute("BEGIN TRANSACTION")
         except duckdb.TransactionException:
