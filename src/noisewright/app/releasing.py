@@ -25,7 +25,7 @@ from noisewright.app.output import (
     say_json,
     writing,
 )
-from noisewright.problem.errors import InvalidInputError, NoisewrightError
+from noisewright.problem.errors import InvalidInputError, NoisewrightError, ReleaseFailedError
 
 if TYPE_CHECKING:
     from noisewright.app.specs import ReleaseSpec
@@ -219,6 +219,8 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None) 
             return plan.release(fresh=fresh, reason=reason, frame="pyarrow")
     except KeyboardInterrupt:
         ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before)}")
+    except ReleaseFailedError as error:
+        ended = EndedError(REFUSED, f"the engine failed ({error.kind}). {_told(plan, before)}")
     except NoisewrightError:
         if not _charges(plan) - before:
             raise

@@ -76,6 +76,11 @@ class Dataset:
         self._source, self._table, self.unit, self.limits = source, table, unit, limits
         self.name, self.version = name, version
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(self, "_ledger"):
+            raise AttributeError("a dataset was checked when it was made and does not change; declare another.")
+        super().__setattr__(name, value)
+
     @property
     def ledger(self) -> Ledger | None:
         """The ledger that its releases are charged to."""

@@ -138,9 +138,7 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
         table = memory.csv(found, *_header(found))
     else:
         raise InvalidTableError(f"{path} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
-    return Source(
-        memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit), views=(table.op().name,)
-    )
+    return Source(memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit), views=(table.op().name,))
 
 
 def _matching(pattern: str) -> list[str]:
