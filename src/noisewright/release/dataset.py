@@ -111,12 +111,13 @@ class Dataset:
         from dataclasses import replace
 
         from noisewright.release.local import Base
-        from noisewright.release.sources import open_source
+        from noisewright.release.sources import may_be_one, open_source
 
         other = open_source(table, "", beside=self._source.engine, public=True)
         if other.engine.connection is not self._source.engine.connection:
             other = other.beside(self._source.engine)
-        if set(other.bases) & {table for table, base in self._source.bases.items() if base.private}:
+        private = [table for table, base in self._source.bases.items() if base.private]
+        if any(may_be_one(table, mine) for table in other.bases for mine in private):
             raise InvalidInputError("this is the private table itself; join_public takes tables that anybody may see.")
         bases = {**self._source.bases, **dict.fromkeys(other.bases, Base(None))}
         joined = self._source.table.join(other.table, on, how=_how(how))
@@ -138,6 +139,7 @@ class Dataset:
             source = source.beside(self._source.engine)
         also = [on] if isinstance(on, str) else list(on or ())
         mine, theirs = self._source.table, source.table
+        theirs = theirs.view() if theirs.op() == mine.op() else theirs
         conditions = [mine[self.unit] == theirs[other.unit], *also]
         if any(source.bases.get(table, base) != base for table, base in self._source.bases.items()):
             raise InvalidInputError(
@@ -147,6 +149,7 @@ class Dataset:
             self._source,
             bases={**self._source.bases, **source.bases},
             views=(*self._source.views, *source.views),
+            joined=(*self._source.joined, *source.joined, (other.name, other.version)),
         )
         return self._derived(mine.join(theirs, conditions, how=_how(how)), both)
 
@@ -192,8 +195,9 @@ class Dataset:
     def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
         from noisewright.release.aggregate import aggregated
+        from noisewright.release.selfcheck import without
 
-        table = self._table if leave_out is None else self._table.filter(self._table[self.unit] != leave_out)
+        table = self._table if leave_out is None else without(self._source, leave_out)
         table = table.limit(0) if rehearsal else table
         own = self.limits.one_row_per_person
         with self._source.engine.snapshot():
@@ -214,13 +218,13 @@ class Dataset:
         """What it is, as plain data: everything about it that is public, and nothing of its content."""
         import ibis
 
-        shape = str(ibis.to_sql(self._table, dialect=self._source.engine.name))
+        shape, joined = str(ibis.to_sql(self._table, dialect=self._source.engine.name)), self._source.joined
         return {
             "name": self.name,
             "version": self.version,
             "unit": self.unit,
             "limits": self.limits.to_dict(),
-            "query": digest({"sql": shape}),
+            "query": digest({"sql": shape, **({"joined": list(map(list, joined))} if joined else {})}),
         }
 
     def __str__(self) -> str:

@@ -38,6 +38,9 @@ class Source:
     views: tuple[str, ...] = ()
     """Views that are person-local: declared so by the owner, or made here of a file or a frame."""
 
+    joined: tuple[tuple[str, str | None], ...] = ()
+    """Name and version of the private datasets that were joined to it."""
+
     def require_sound_tables(self) -> None:
         """Refuse tables that the database does not show as they were declared; asked before every charge."""
         import ibis.expr.operations as ops
@@ -109,6 +112,15 @@ def open_source(
     )
 
 
+def may_be_one(one: Any, other: Any) -> bool:
+    """Whether two tables of one connection may be the same: DuckDB does not tell upper from lower case in names."""
+    if not (hasattr(one, "namespace") and hasattr(other, "namespace")):
+        return bool(one == other)
+    said = [(getattr(one.namespace, part), getattr(other.namespace, part)) for part in ("catalog", "database")]
+    alike = all(mine is None or theirs is None or mine.casefold() == theirs.casefold() for mine, theirs in said)
+    return alike and bool(one.name.casefold() == other.name.casefold())
+
+
 def require_column(table: Any, column: str) -> None:
     """Refuse a column that is not there, and name the nearest ones."""
     from difflib import get_close_matches
@@ -133,6 +145,7 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
     kinds = {Path(one).suffix.lower() for one in found}
     if kinds == {".parquet"}:
+        memory.require_alike(found)
         table = memory.parquet(found)
     elif kinds <= {".csv", ".tsv", ".txt"}:
         table = memory.csv(found, *_header(found))
@@ -153,11 +166,15 @@ def _header(paths: list[str]) -> tuple[list[str], str]:
     lines = []
     for path in paths:
         with Path(path).open("rb") as stream:
-            lines.append(stream.readline(_LONGEST_HEADER).decode("utf-8-sig", "replace").rstrip("\r\n"))
+            line = stream.readline(_LONGEST_HEADER).decode("utf-8-sig", "replace")
+            lines.append(line.partition("\n")[0].partition("\r")[0])
     if len(set(lines)) > 1:
         raise InvalidTableError("the files of this glob have different header lines; give files of one kind.")
     separator = max(_SEPARATORS, key=lines[0].count)
-    names = next(csv.reader([lines[0]], delimiter=separator), [])
+    try:
+        names = next(csv.reader([lines[0]], delimiter=separator), [])
+    except csv.Error:
+        names = []
     if not names or not all(names) or len({name.casefold() for name in names}) < len(names):
         raise InvalidTableError(f"the header of {paths[0]} must name every column once; it is {lines[0][:200]!r}.")
     return names, separator
@@ -213,12 +230,29 @@ def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool)
     from noisewright.release.engines.duckdb import DuckDB
 
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
+    _require_valid(data)
     _require_distinct(data.column_names)
     columns = [[name, str(held)] for name, held in zip(data.schema.names, data.schema.types, strict=True)]
     # The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
     content = {"columns": columns, **({"content": _content(data)} if public else {})}
     table = memory.register(data, f"frame_{digest(content)[:16]}")
     return Source(memory, table, {table.op(): Base(unit)}, None, kind, (data, unit), views=(table.op().name,))
+
+
+def _require_valid(data: Any) -> None:
+    """Refuse frames whose text is no UTF-8, or that are broken in another way: an engine would fail in the middle."""
+    import pyarrow as pa
+
+    broken = False
+    try:
+        data.validate(full=True)
+    except pa.ArrowInvalid:
+        broken = True
+    if broken:
+        raise InvalidTableError(
+            "the frame holds text that is no UTF-8, or is broken in another way (Table.validate(full=True) says how);"
+            " make it anew. Nothing was spent."
+        )
 
 
 def _content(data: Any) -> str:

@@ -99,15 +99,38 @@ class DuckDB:
             problem = type(error).__name__
         raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
 
-    def csv(self, paths: list[str], names: list[str], separator: str) -> Any:
-        """CSV files as one table of texts, by a fixed dialect; rows that do not fit the header are left out.
+    def require_alike(self, paths: list[str]) -> None:
+        """Refuse Parquet files of different columns or types: a value of one is cast to the type of another."""
+        problem, schemas = "", []
+        try:
+            schemas = [dict(self._columns(path)) for path in paths]
+        except duckdb.Error as error:
+            problem = type(error).__name__
+        if problem:
+            raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        for path, schema in zip(paths, schemas, strict=True):
+            if wrong := sorted({name for name, _ in set(schema.items()) ^ set(schemas[0].items())}):
+                raise InvalidTableError(
+                    f"{paths[0]} and {path} have different columns or types ({', '.join(map(repr, wrong[:3]))}); give"
+                    " files of one schema.",
+                    column=wrong[0],
+                )
 
-        Nothing is sniffed: a sniffer looks at values, and a wrong guess raises in the middle of a release.
+    def _columns(self, path: str) -> list[tuple[str, str]]:
+        found = self.backend.con.execute("DESCRIBE SELECT * FROM read_parquet(?)", [path]).fetchall()
+        return [(str(row[0]), str(row[1])) for row in found]
+
+    def csv(self, paths: list[str], names: list[str], separator: str) -> Any:
+        """CSV files as one table of texts, by a fixed dialect.
+
+        Rows with fewer values than the header are left out, and values beyond it are not read. Nothing is sniffed: a
+        sniffer looks at values, and a wrong guess raises in the middle of a release. Nor is the reader strict: a strict
+        one drops every row after a letter behind a closing quote, whoever they are about, and fails on an odd line end.
         """
         columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
         files = ", ".join(map(_quoted, paths))
         dialect = f"delim = {_quoted(separator)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
-        rules = "ignore_errors = true, nullstr = '', allow_quoted_nulls = false"
+        rules = "ignore_errors = true, strict_mode = false, nullstr = '', allow_quoted_nulls = false"
         query = f"SELECT * FROM read_csv([{files}], {dialect}, columns = {{{columns}}}, {rules})"
         name = _named(paths)
         self.backend.con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
@@ -117,8 +140,16 @@ class DuckDB:
         """An Arrow table under a name, with the first number behind it that is free."""
         taken = set(self.backend.list_tables())
         free = next(one for one in (f"{name}_{i}" for i in count(1)) if one not in taken)
-        self.backend.con.register(free, data)
-        return self.backend.table(free)
+        problem = ""
+        try:
+            self.backend.con.register(free, data)
+            return self.backend.table(free)
+        except duckdb.Error as error:
+            problem = type(error).__name__
+        raise InvalidTableError(
+            f"the frame holds a type that DuckDB does not read ({problem}), of"
+            f" {', '.join(sorted(map(str, data.schema.types)))}; cast that column, or leave it out."
+        )
 
     def number_of_text(self, text: Any) -> Any:
         plain = text.strip()
