@@ -20,7 +20,7 @@ def require_short_texts(query: Any) -> None:
     known: dict[Any, int] = {}
     for node in query.find(ops.StringConcat):
         if _parts(node, known) > _MOST_PARTS:
-            raise refused(node, f"the text is put together of more than {_MOST_PARTS} others, and may not fit in memory")
+            raise refused(node, f"its text is made of more than {_MOST_PARTS} others, and may not fit in memory")
 
 
 def _parts(value: Any, known: dict[Any, int]) -> int:
