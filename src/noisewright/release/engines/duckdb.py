@@ -117,8 +117,7 @@ class DuckDB:
                 )
 
     def _columns(self, path: str) -> list[tuple[str, str]]:
-        found = self.backend.con.execute("DESCRIBE SELECT * FROM read_parquet(?)", [path]).fetchall()
-        return [(str(row[0]), str(row[1])) for row in found]
+        return [(row[0], row[1]) for row in self._rows("DESCRIBE SELECT * FROM read_parquet(?)", path)]
 
     def csv(self, paths: list[str], names: list[str], separator: str) -> Any:
         """CSV files as one table of texts, by a fixed dialect.
@@ -183,29 +182,33 @@ class DuckDB:
         return self._definition(table) is None
 
     def is_hidden(self, table: Any) -> bool:
-        return self.backend.con.execute(_TEMPORARY, [table.name, table.name]).fetchone() is not None
+        return bool(self._rows(_TEMPORARY, table.name, table.name))
 
     def replaced_functions(self) -> list[str]:
-        own = {str(name) for (name,) in self._functions(internal=False)}
-        return sorted(own & {str(name) for (name,) in self._functions(internal=True)}) if own else []
+        own = {name for (name,) in self._rows(_FUNCTIONS, False)}
+        return sorted(own & {name for (name,) in self._rows(_FUNCTIONS, True)}) if own else []
 
-    def _functions(self, *, internal: bool) -> list[Any]:
-        found: list[Any] = self.backend.con.execute(_FUNCTIONS, [internal]).fetchall()
+    def _rows(self, query: str, *given: Any) -> list[tuple[Any, ...]]:
+        """What a query about the database gives."""
+        with self._lock:
+            found: list[tuple[Any, ...]] = self.backend.con.execute(query, list(given)).fetchall()
         return found
 
     def has_collation(self, table: Any) -> bool:
-        (everywhere,) = self.backend.con.execute("SELECT current_setting('default_collation')").fetchone()
+        ((everywhere,),) = self._rows("SELECT current_setting('default_collation')")
         return bool(everywhere) or " COLLATE " in (self._definition(table) or "").upper()
 
     def _definition(self, table: Any) -> str | None:
         """How a base table was made; None if there is no such base table."""
         space = table.namespace
-        found = self.backend.con.execute(
+        found = self._rows(
             "SELECT sql FROM duckdb_tables() WHERE table_name = ? AND schema_name = coalesce(?, current_schema())"
             " AND database_name = coalesce(?, current_database())",
-            [table.name, space.database, space.catalog],
-        ).fetchone()
-        return None if found is None else str(found[0])
+            table.name,
+            space.database,
+            space.catalog,
+        )
+        return str(found[0][0]) if found else None
 
     def small_table(self, columns: Mapping[str, Any]) -> Any:
         return ibis.memtable(pa.table(dict(columns)))
