@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from threading import RLock
@@ -20,7 +21,9 @@ import pyarrow as pa
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
-from noisewright.release.engines.base import DATE_GRAMMAR, GRAMMAR, WHOLE_GRAMMAR
+from noisewright.release.engines.base import DATE_GRAMMAR, GRAMMAR, INSTANT_GRAMMAR, TIME_GRAMMAR, WHOLE_GRAMMAR
+
+_COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
 
 
 @ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))  # type: ignore[untyped-decorator]
@@ -61,6 +64,7 @@ class DuckDB:
         self.backend = backend
         # One for each connection, however many engines stand for it: two threads would get each other's results.
         self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
+        self.steps = (0, 1)
 
     @property
     def connection(self) -> Any:
@@ -91,13 +95,26 @@ class DuckDB:
         return sorted(self.backend.list_tables())
 
     def parquet(self, paths: list[str]) -> Any:
-        """Parquet files as one table."""
+        """Parquet files as one table.
+
+        Refuses times in milliseconds, by the schema: one that is far away makes every query of the file fail, also one
+        that does not read it.
+        """
         problem = ""
         try:
-            return self.backend.read_parquet(paths, table_name=_named(paths))
+            table = self.backend.read_parquet(paths, table_name=_named(paths))
+            coarse = self.backend.con.execute(_COARSE_TIMES, [paths]).fetchone()
         except duckdb.Error as error:
             problem = type(error).__name__
-        raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        if problem:
+            raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        if coarse is not None:
+            raise InvalidTableError(
+                f"{coarse[0]!r} of {paths[0]} counts milliseconds, of which DuckDB fails on those far away; write the"
+                " file with microseconds, or give it as an Arrow table: pyarrow.parquet.read_table(path).",
+                column=coarse[0],
+            )
+        return table
 
     def require_alike(self, paths: list[str]) -> None:
         """Refuse Parquet files of different columns or types: a value of one is cast to the type of another."""
@@ -151,16 +168,19 @@ class DuckDB:
         )
 
     def number_of_text(self, text: Any) -> Any:
-        plain = text.strip()
-        return _fits(plain, GRAMMAR).ifelse(plain, ibis.null("string")).try_cast("float64")
+        return _fitting(text, GRAMMAR).try_cast("float64")
 
     def whole_of_text(self, text: Any) -> Any:
-        plain = text.strip()
-        return _fits(plain, WHOLE_GRAMMAR).ifelse(plain, ibis.null("string")).try_cast("int64")
+        return _fitting(text, WHOLE_GRAMMAR).try_cast("int64")
 
     def date_of_text(self, text: Any) -> Any:
-        plain = text.strip()
-        return _fits(plain, DATE_GRAMMAR).ifelse(plain, ibis.null("string")).try_cast("date")
+        return _fitting(text, DATE_GRAMMAR).try_cast("date")
+
+    def time_of_text(self, text: Any) -> Any:
+        return _fitting(text, TIME_GRAMMAR).try_cast("timestamp(6)")
+
+    def instant_of_text(self, text: Any) -> Any:
+        return _fitting(text, INSTANT_GRAMMAR).try_cast("timestamp('UTC', 6)")
 
     def cast(self, value: Any, to: Any) -> Any:
         return value.try_cast(to)
@@ -174,8 +194,11 @@ class DuckDB:
     def hash_of(self, text: Any) -> Any:
         return _md5(text)
 
-    def sum_text(self, terms: Any) -> Any:
+    def sum_of(self, terms: Any) -> Any:
         # DuckDB adds 64-bit numbers in 128 bits; Ibis would take the result for one of 64.
+        return _sum(terms)
+
+    def sum_text(self, terms: Any) -> Any:
         return _sum(terms).cast("string")
 
     def is_view(self, table: Any) -> bool:
@@ -211,7 +234,15 @@ class DuckDB:
         return str(found[0][0]) if found else None
 
     def small_table(self, columns: Mapping[str, Any]) -> Any:
-        return ibis.memtable(pa.table(dict(columns)))
+        # A table of DuckDB's own has statistics, by which a join on whole keys becomes a lookup in an array.
+        data = pa.table(dict(columns))
+        name = f"listed_{_content(data)[:32]}"
+        self.backend.con.register(f"{name}_arrow", data)
+        try:
+            self.backend.con.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS SELECT * FROM {name}_arrow")
+        finally:
+            self.backend.con.unregister(f"{name}_arrow")
+        return self.backend.table(name)
 
     def fetch(self, expression: Any) -> Any:
         with self._lock:
@@ -219,23 +250,32 @@ class DuckDB:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        with self._lock, self._transaction():
+        with self._lock, self._one_view():
             yield
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        try:
-            self.backend.con.execute("BEGIN TRANSACTION")
-        except duckdb.TransactionException:
-            # The caller has one open already, which is a snapshot as well.
+    def _one_view(self) -> Iterator[None]:
+        if self._transaction() == self._transaction():
+            # The caller has a transaction open already, which is a snapshot as well; a second one would abort it.
             yield
             return
+        self.backend.con.execute("BEGIN TRANSACTION")
         try:
             yield
         except BaseException:
             self.backend.con.execute("ROLLBACK")
             raise
         self.backend.con.execute("COMMIT")
+
+    def _transaction(self) -> Any:
+        """The number of the running transaction; without one that lasts, each query has its own."""
+        return self.backend.con.execute("SELECT txid_current()").fetchone()
+
+
+def _fitting(text: Any, grammar: str) -> Any:
+    """The text without spaces around it, NULL where it does not fit."""
+    plain = text.strip()
+    return _fits(plain, grammar).ifelse(plain, ibis.null("string"))
 
 
 def _quoted(text: str) -> str:
@@ -246,3 +286,11 @@ def _quoted(text: str) -> str:
 def _named(paths: list[str]) -> str:
     """A name for files that does not change from run to run."""
     return f"files_{digest({'paths': paths})[:16]}"
+
+
+def _content(data: Any) -> str:
+    """A digest of a small public table."""
+    found = sha256(str(data.schema).encode())
+    for batch in data.combine_chunks().to_batches():
+        found.update(batch.serialize())
+    return found.hexdigest()
