@@ -202,7 +202,8 @@ def test_what_an_engine_says_of_a_value_is_not_repeated(tmp_path: Path, monkeypa
 def test_nothing_is_read_before_the_charge_and_every_release_has_a_salt_of_its_own(tmp_path: Path, monkeypatch):
     data = declared(tmp_path)
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
-    aggregate, salts = Dataset._aggregate, []
+    aggregate = Dataset._aggregate
+    salts: list[int] = []
 
     def watched(self: Any, layout: Any, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
         if not rehearsal:
@@ -278,6 +279,10 @@ def test_the_falsifier_reads_tables_by_their_declared_types(tmp_path: Path):
 # The noise.
 
 
+def epsilon_of(block: Any) -> Any:
+    return block.certified.certificate.requirement.epsilon
+
+
 @pytest.mark.parametrize("groups", [1, 3])
 def test_what_is_charged_is_what_one_person_touches(tmp_path: Path, groups: int):
     """Added up by hand: of each table as many groups as a person is in, each with the epsilon of its mechanism."""
@@ -291,7 +296,7 @@ def test_what_is_charged_is_what_one_person_touches(tmp_path: Path, groups: int)
     ]
     plan = data.plan(*questions, privacy=nw.PureDP(1))
     spent = sum(
-        min(groups, table.grouping.count) * block.certified.certificate.requirement.epsilon
+        min(groups, table.grouping.count) * epsilon_of(block)
         for table, block in zip(plan.layout.tables, plan.blocks, strict=True)
     )
     assert len(plan.blocks) == 4, "overlapping bins are tables of their own"
