@@ -26,7 +26,7 @@ from noisewright.app.output import (
     writing,
 )
 from noisewright.app.questions import make_privacy, typed
-from noisewright.problem.errors import InvalidInputError, NoisewrightError
+from noisewright.problem.errors import InvalidInputError, NoisewrightError, ReleaseFailedError
 from noisewright.problem.numbers import show
 
 if TYPE_CHECKING:
@@ -231,6 +231,8 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, 
             return plan.release(fresh=fresh, reason=reason, frame="pyarrow", post=post)
     except KeyboardInterrupt:
         ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before)}")
+    except ReleaseFailedError as error:
+        ended = EndedError(REFUSED, f"the engine failed ({error.kind}). {_told(plan, before)}")
     except NoisewrightError:
         if not _charges(plan) - before:
             raise

@@ -5,6 +5,7 @@
 - layout: all outputs as one vector and the set of differences of one person (`Layout.sensitivity`)
 - sources, memory, queries, dataset, budgets, checks: sources as Ibis tables; `Dataset`; what the schema shows wrong
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
+- kinds, growth: what may be compared with what, and constants; how long a text may become
 - stage, limiting, aggregate: rows to whole terms (once, over Ibis), the limits of a person, the true vector
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
 - ways: how the numbers of a table are answered; what plans ask of a mechanism goes through it
