@@ -1,5 +1,6 @@
 from noisewright.problem.errors import (
     BudgetExceeded as BudgetExceeded,
+    EngineError as EngineError,
     InfeasibleError as InfeasibleError,
     InvalidAnswerError as InvalidAnswerError,
     InvalidInputError as InvalidInputError,

@@ -19,6 +19,7 @@ NoisewrightError
 ├── BudgetExceeded (ValueError)         a charge that would pass the budget; it was not made
 ├── LedgerError (RuntimeError)          a ledger that cannot be read or written now
 │   └── LedgerDamagedError              a ledger whose rows, chain or head are not what was written
+├── EngineError (RuntimeError)          an engine that is away, or failed in the middle of a query
 ├── MovedNameError (AttributeError)     a name of an earlier version, and where it is now
 └── SolverError (RuntimeError)          a numerical solver gave no usable answer
 
@@ -123,6 +124,10 @@ class LedgerDamagedError(LedgerError):
 
 class MovedNameError(NoisewrightError, AttributeError):
     """A name of an earlier version; the message says what it is called now."""
+
+
+class EngineError(NoisewrightError, RuntimeError):
+    """An engine that is away, or failed in a query; its own words are left out, because they may repeat values."""
 
 
 class SolverError(NoisewrightError, RuntimeError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from noisewright.release.design import Block
 from noisewright.release.layout import Layout
@@ -12,22 +11,11 @@ from noisewright.sample.uniform import Entropy
 
 
 def drawn(blocks: Sequence[Block], layout: Layout, vector: Sequence[int], entropy: Entropy | None = None) -> list[int]:
-    """The released numbers: each block answers its own, groups of a table independently of one another."""
+    """The released numbers: each block answers its own table, or all of them."""
     if len(blocks) == 1 and blocks[0].table is None:
         return [int(value) for value in blocks[0].certified.release(list(vector), entropy=entropy)]
-    parts = layout.split(vector)
-    found: list[int] = []
-    for block in blocks:
-        table, own = layout.tables[block.table or 0], parts[block.table or 0]
-        width = len(table.numbers)
-        if width == 1:
-            answers: Any = block.certified.release_many(list(own), entropy=entropy)
-            found += [int(value) for value in answers]
-        else:
-            rows = [list(own[start : start + width]) for start in range(0, len(own), width)]
-            for row in block.certified.release_many(rows, entropy=entropy):
-                found += [int(value) for value in row]
-    return found
+    parts = zip(blocks, layout.tables, layout.split(vector), strict=True)
+    return [value for block, table, own in parts for value in table.way.drawn(block.certified, table, own, entropy)]
 
 
 def widths(blocks: Sequence[Block], layout: Layout, confidence: Fraction) -> list[list[Fraction]]:
@@ -43,7 +31,6 @@ def widths(blocks: Sequence[Block], layout: Layout, confidence: Fraction) -> lis
             each = [max(group[i::width]) for i in range(width)]
             start += table.count
         else:
-            own = blocks[place].certified.half_width(confidence)
-            each = list(own) if isinstance(own, tuple) else [own]
+            each = table.way.widths(blocks[place].certified, table, confidence)
         found.append([Fraction(value) for value in each])
     return found

@@ -1,14 +1,15 @@
 """All outputs of a plan as one vector of whole numbers, and every difference that one person can make to it.
 
-Questions about the same groups share a table; in each of its groups stand the numbers that the questions need, each
-once. One person changes at most so many groups of a table, in each of them by an element of a box, and in every table
-at once: the set is the product over tables.
+Questions about the same groups that are answered in the same way share a table; in each of its groups stand the
+numbers that the questions need, each once. One person changes at most so many groups of a table, in each of them by an
+element of a box, and in every table at once: the set is the product over tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from noisewright.problem.errors import InvalidQueryError
@@ -18,6 +19,7 @@ from noisewright.problem.sensitivity import Box, Disjoint, Groups, SensitivitySe
 from noisewright.release.groupings import Grouping
 from noisewright.release.numbers import Number
 from noisewright.release.questions import QUESTIONS, Question
+from noisewright.release.ways import BY_GROUP, Way
 
 _MOST_NUMBERS = 1_000_000
 _LARGEST_EXTENT = 10**12
@@ -48,6 +50,7 @@ class Table:
     questions: tuple[tuple[Question, tuple[int, ...]], ...]
     rows: int
     groups: int
+    way: Way = BY_GROUP
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -58,6 +61,11 @@ class Table:
     def count(self) -> int:
         """How many numbers the table has."""
         return self.grouping.count * len(self.numbers)
+
+    @property
+    def released(self) -> int:
+        """How many whole numbers are released of it."""
+        return self.way.released(self)
 
     @property
     def sensitivity(self) -> SensitivitySet:
@@ -91,18 +99,23 @@ class Layout:
         return sum(table.count for table in self.tables)
 
     @property
+    def released(self) -> int:
+        """How many whole numbers are released."""
+        return sum(table.released for table in self.tables)
+
+    @property
     def sensitivity(self) -> Any:
         """Every difference that one person can make: of all tables at once."""
         sets = [table.sensitivity for table in self.tables]
         return sets[0] if len(sets) == 1 else Groups(sets, len(sets))
 
     def split(self, vector: Sequence[Any]) -> list[Sequence[Any]]:
-        """The numbers of each table."""
-        found, start = [], 0
-        for table in self.tables:
-            found.append(vector[start : start + table.count])
-            start += table.count
-        return found
+        """The true numbers of each table."""
+        return _split(vector, [table.count for table in self.tables])
+
+    def split_released(self, numbers: Sequence[Any]) -> list[Sequence[Any]]:
+        """The released numbers of each table."""
+        return _split(numbers, [table.released for table in self.tables])
 
     def holds(self, difference: Sequence[int]) -> bool:
         """Whether a difference of all numbers is one that a person can make."""
@@ -110,8 +123,16 @@ class Layout:
         return len(difference) == self.dimension and all(table.holds(part) for table, part in parts)
 
 
-def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
-    """The vector of a list of questions; refuses none, what is no question, and two of one name."""
+def _split(numbers: Sequence[Any], counts: Sequence[int]) -> list[Sequence[Any]]:
+    ends = list(accumulate(counts))
+    return [numbers[end - count : end] for end, count in zip(ends, counts, strict=True)]
+
+
+def layout_of(questions: Sequence[Question], limits: Limits, *, apart: bool = False) -> Layout:
+    """The vector of a list of questions; refuses none, what is no question, and two of one name.
+
+    With `apart` each question has a table of its own, so that it can get an amount of its own.
+    """
     if not questions:
         raise InvalidQueryError("nothing is asked; give at least one question, such as nw.count().")
     for question in questions:
@@ -119,10 +140,10 @@ def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
     names = [question.label for question in questions]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InvalidQueryError(f"two questions are called {twice!r}; give one of them another name=.", name=twice)
-    asked: dict[Grouping, list[Question]] = {}
+    asked: dict[tuple[Grouping, Way, str], list[Question]] = {}
     for question in questions:
-        asked.setdefault(question.grouping, []).append(question)
-    found = Layout(tuple(_table(grouping, own, limits) for grouping, own in asked.items()))
+        asked.setdefault((question.grouping, question.way, question.label if apart else ""), []).append(question)
+    found = Layout(tuple(_table(grouping, way, own, limits) for (grouping, way, _), own in asked.items()))
     if found.dimension > _MOST_NUMBERS:
         raise InvalidQueryError(
             f"these questions need {found.dimension} numbers; at most {_MOST_NUMBERS}.", numbers=found.dimension
@@ -130,11 +151,11 @@ def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
     return found
 
 
-def _table(grouping: Grouping, questions: Sequence[Question], limits: Limits) -> Table:
+def _table(grouping: Grouping, way: Way, questions: Sequence[Question], limits: Limits) -> Table:
     numbers = tuple(dict.fromkeys(number for question in questions for number in question.numbers))
     placed = tuple((q, tuple(numbers.index(number) for number in q.numbers)) for q in questions)
     rows = 1 if all(number.of_persons for number in numbers) else limits.rows_per_group
-    found = Table(grouping, numbers, placed, rows, min(limits.groups_per_person, grouping.count))
+    found = Table(grouping, numbers, placed, rows, min(limits.groups_per_person, grouping.count), way)
     for number, extent in zip(numbers, found.extents, strict=True):
         if extent > _LARGEST_EXTENT:
             column = getattr(number, "column", "")

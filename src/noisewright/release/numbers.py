@@ -44,12 +44,21 @@ class Number(Record):
         """What one is worth in the units of the question."""
         return Fraction(1)
 
+    @property
+    def never_negative(self) -> bool:
+        """Whether the truth is at least 0, whatever the data."""
+        return False
+
 
 @record("rows", NUMBERS)
 class Rows(Number):
     """How many rows the group has."""
 
     word = "rows"
+
+    @property
+    def never_negative(self) -> bool:
+        return True
 
 
 @record("persons", NUMBERS)
@@ -62,6 +71,10 @@ class Persons(Number):
     def extent(self, rows: int) -> int:
         return 1
 
+    @property
+    def never_negative(self) -> bool:
+        return True
+
 
 @record("present", NUMBERS)
 class Present(Number):
@@ -69,6 +82,10 @@ class Present(Number):
 
     column: Text = text()
     word = "rows with a value"
+
+    @property
+    def never_negative(self) -> bool:
+        return True
 
 
 @record("total", NUMBERS)
@@ -86,6 +103,10 @@ class Total(Number):
     @property
     def unit(self) -> Fraction:
         return self.range.unit
+
+    @property
+    def never_negative(self) -> bool:
+        return not self.centred and self.range.first >= 0
 
 
 @record("partial", NUMBERS)
@@ -125,6 +146,10 @@ class Partial(Number):
     @property
     def unit(self) -> Fraction:
         return self.range.unit
+
+    @property
+    def never_negative(self) -> bool:
+        return self.first >= 0 or self.range.first >= 0
 
 
 @record("squares", NUMBERS)

@@ -49,7 +49,7 @@ def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
     rows = []
     each = widths(plan.blocks, plan.layout, _CONFIDENCE)
     for place, table in enumerate(plan.layout.tables):
-        errors = plain.errors_of(plan, place)
+        errors = plain.expected(plan, place)
         for question, places in table.questions:
             for i in places:
                 number, unit = table.numbers[i], table.numbers[i].unit
@@ -72,6 +72,7 @@ def _foot(plan: Plan) -> list[str]:
     lines = [
         f"Expected errors are {kind}s of the noise in one group; so are those of plain noise, with the budget split"
         " equally.",
+        *([] if plan.aims is None else plan.aims.lines(plan.blocks, plan.layout)),
         *(f"{_answers(plan, block)}: {block.why}" for block in plan.blocks),
         *_ratios(plan),
         *_remains(plan),

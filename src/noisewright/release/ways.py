@@ -1,0 +1,128 @@
+"""How the numbers of a table are answered: which question is designed for, what it costs a person, how it is drawn.
+
+A question says its way (`Question.way`), and questions about the same groups in the same way share a table. Everything
+that plans ask of a mechanism goes through the way of its table, so that a new one needs no change elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from noisewright.accounting.compose import compose
+from noisewright.numerics.balls import precision
+from noisewright.numerics.fields import BALLS
+from noisewright.problem.queries import Scalar, Vector
+from noisewright.problem.records import Family, Record, record
+from noisewright.problem.sensitivity import Box
+from noisewright.sample.certified import Certified
+from noisewright.sample.uniform import Entropy
+from noisewright.search.design import design
+
+if TYPE_CHECKING:
+    from noisewright.release.layout import Table
+
+WAYS: Family[Any] = Family("a way of answering a table")
+"""Every way by the name it has in files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A certified mechanism for a table, with its name, the reason for it and the weighted error of the whole table."""
+
+    certified: Certified
+    name: str
+    why: str
+    error: float
+
+
+class Way(Record):
+    """What every way answers for a table. A way that differs from group by group says what differs."""
+
+    __slots__ = ()
+
+    def query(self, table: Table) -> Any:
+        """The question that the mechanism must be certified for: a loaded plan is compared with it."""
+        raise TypeError("a way says which question is designed for")
+
+    def touched(self, table: Table) -> int:
+        """How many independent draws of the mechanism one person can change."""
+        raise TypeError("a way says what one person can change")
+
+    def charge(self, certified: Certified, table: Table) -> Any:
+        """What one person can lose to the whole table."""
+        return compose([certified], groups=self.touched(table))
+
+    def proposed(self, table: Table, privacy: Any, utility: Any, weights: Sequence[Fraction]) -> Proposal:
+        """The best mechanism for one draw; `weights` are those of the numbers of a group."""
+        raise TypeError("a way says how it designs")
+
+    def released(self, table: Table) -> int:
+        """How many whole numbers are released; unless a way says otherwise, one for each true number."""
+        return table.count
+
+    def drawn(self, certified: Certified, table: Table, part: Sequence[int], entropy: Entropy | None) -> list[int]:
+        """The released numbers around the true ones."""
+        raise TypeError("a way says how it draws")
+
+    def widths(self, certified: Certified, table: Table, confidence: Fraction) -> list[Fraction]:
+        """How far each number of a group is from the truth with a confidence."""
+        raise TypeError("a way says how far it is off")
+
+    def errors(self, certified: Certified, table: Table, utility: Any) -> list[float]:
+        """The expected error of each number of a group by itself."""
+        raise TypeError("a way says what error to expect")
+
+
+@record("by-group", WAYS)
+class ByGroup(Way):
+    """The numbers of one group are one question, a box, and every group gets a draw of its own.
+
+    Rule: the groups of a table are disjoint in what they read of a person's limited rows, and a person is in at most
+    `table.groups` of them; every group has the same mechanism, whose profile is therefore the largest.
+    """
+
+    def query(self, table: Table) -> Any:
+        extents = table.extents
+        return Scalar(extents[0], integer=True) if len(extents) == 1 else Vector(Box(extents), integer=True)
+
+    def touched(self, table: Table) -> int:
+        return table.groups
+
+    def proposed(self, table: Table, privacy: Any, utility: Any, weights: Sequence[Fraction]) -> Proposal:
+        one = len(table.numbers) == 1
+        wanted = type(utility)() if one else type(utility)(weights)
+        report = design(self.query(table), privacy=privacy, utility=wanted, progress=False)
+        best = report.candidates[0]
+        error = best.value * float(weights[0] if one else 1) * table.grouping.count
+        return Proposal(report.best, best.name, report.why, error)
+
+    def drawn(self, certified: Certified, table: Table, part: Sequence[int], entropy: Entropy | None) -> list[int]:
+        width = len(table.numbers)
+        if width == 1:
+            answers: Any = certified.release_many(list(part), entropy=entropy)
+            return [int(value) for value in answers]
+        rows = [list(part[start : start + width]) for start in range(0, len(part), width)]
+        return [int(value) for row in certified.release_many(rows, entropy=entropy) for value in row]
+
+    def widths(self, certified: Certified, table: Table, confidence: Fraction) -> list[Fraction]:
+        own = certified.half_width(confidence)
+        return [Fraction(value) for value in (own if isinstance(own, tuple) else (own,))]
+
+    def errors(self, certified: Certified, table: Table, utility: Any) -> list[float]:
+        return errors_of(certified.mechanism, utility)
+
+
+BY_GROUP = ByGroup()
+
+
+def errors_of(mechanism: Any, utility: Any) -> list[float]:
+    """The expected error of each number that a mechanism answers, by itself."""
+    plain = type(utility)()
+    if not hasattr(mechanism.query, "dimension"):
+        return [float(mechanism.expected(plain).mid())]
+    with precision():
+        values = [float(value.mid()) for value in plain.each(mechanism.errors, BALLS)]
+    return values * (int(mechanism.errors.count) // len(values))
