@@ -8,6 +8,7 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.release.layout import Layout
 from noisewright.release.sources import require_column
 from noisewright.release.stage import require_key_types
+from noisewright.release.unlisted import kinds_of
 
 
 def require_columns(table: Any, layout: Layout) -> None:
@@ -17,7 +18,7 @@ def require_columns(table: Any, layout: Layout) -> None:
         for column in grouping.keys.columns if grouping.keys else ():
             require_column(table, column)
         if grouping.keys:
-            require_key_types(table, grouping.keys)
+            (kinds_of if grouping.private else require_key_types)(table, grouping.keys)
         named = [number.column for number in part.numbers if hasattr(number, "column")]
         for column in [*named, *([grouping.bins.column] if grouping.bins else [])]:
             require_column(table, column)

@@ -175,15 +175,15 @@ class Dataset:
         """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
         self._aggregate(layout, 0, rehearsal=True)
 
-    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
+    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[Any]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
-        from noisewright.release.aggregate import aggregated
+        from noisewright.release.unlisted import true_numbers
 
         table = self._table if leave_out is None else self._table.filter(self._table[self.unit] != leave_out)
         table = table.limit(0) if rehearsal else table
         own = self.limits.one_row_per_person
         with self._source.engine.snapshot():
-            return aggregated(table, self.unit, layout, salt, self._source.engine, one_row=own)
+            return true_numbers(table, self.unit, layout, salt, self._source.engine, one_row=own)
 
     def _units(self) -> list[Any]:
         """Every unit of the table, for `selfcheck` alone; never shown."""

@@ -35,7 +35,7 @@ class Bins(Record):
 
 @record("grouping", error=InvalidQueryError)
 class Grouping(Record):
-    """One table of answers: listed keys, bins of a column, both (every combination) or neither (one group)."""
+    """One table of answers: keys, bins of a column, both (every combination) or neither (one group)."""
 
     keys: Spec[Keys | None, Keys | None] = optional(only(Keys), default=None)
     bins: Spec[Bins | None, Bins | None] = optional(only(Bins), default=None)
@@ -46,8 +46,13 @@ class Grouping(Record):
 
     @property
     def count(self) -> int:
-        """How many groups there are."""
-        return (len(self.keys.rows) if self.keys else 1) * (len(self.bins.edges) - 1 if self.bins else 1)
+        """How many groups there are; where keys are chosen privately, those of one key."""
+        return (self.keys.count if self.keys else 1) * (len(self.bins.edges) - 1 if self.bins else 1)
+
+    @property
+    def private(self) -> bool:
+        """Whether its keys are chosen by the release."""
+        return self.keys is not None and self.keys.private
 
     @property
     def columns(self) -> tuple[str, ...]:

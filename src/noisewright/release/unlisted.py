@@ -1,0 +1,133 @@
+"""The true numbers of groups that nobody listed, by key; those of unpublished groups never leave this process.
+
+A person's groups are chosen by a hash of salt, unit and the key itself, written out, with ties by what is written; no
+number of a group is made from the other keys of the table, so that nobody's choice depends on who else is there.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import ibis
+
+from noisewright.problem.errors import InvalidTableError
+from noisewright.release.aggregate import aggregated
+from noisewright.release.engines.base import Engine
+from noisewright.release.keys import Keys, Row, Value
+from noisewright.release.layout import Layout, Table
+from noisewright.release.limiting import in_engine
+from noisewright.release.numbers import Rows
+from noisewright.release.stage import GROUP, UNIT, bin_of, comparable, number_of, term, totals
+
+
+class Unlisted(dict[Row, tuple[int, ...]]):
+    """By key, the numbers of a group, bin by bin; a key that is not there has zeros."""
+
+    def __sub__(self, other: Unlisted) -> Unlisted:
+        """What differs, by key."""
+        zeros = (0,) * len(next(iter((*self.values(), *other.values())), ()))
+        pairs = {key: (self.get(key, zeros), other.get(key, zeros)) for key in self.keys() | other.keys()}
+        return Unlisted(
+            {key: tuple(x - y for x, y in zip(a, b, strict=True)) for key, (a, b) in pairs.items() if a != b}
+        )
+
+
+def true_numbers(table: Any, unit: str, layout: Layout, salt: int, engine: Engine, *, one_row: bool) -> list[Any]:
+    """The vector of a layout over a checked table: whole numbers, and one mapping for each table of unlisted keys.
+
+    Guarantees: with the same salt, two tables that differ by the rows of one person give vectors whose difference the
+    layout holds.
+    """
+    public = Layout(tuple(part for part in layout.tables if not part.grouping.private))
+    numbers = aggregated(table, unit, public, salt, engine, one_row=one_row) if public.tables else []
+    listed = iter(public.split(numbers))
+    found: list[Any] = []
+    for part in layout.tables:
+        own = [counted(table, unit, part, salt, engine, one_row=one_row)] if part.grouping.private else next(listed)
+        found.extend(own)
+    return found
+
+
+def counted(table: Any, unit: str, part: Table, salt: int, engine: Engine, *, one_row: bool) -> Unlisted:
+    """The numbers of every group that somebody is in; rows without a unit or without a key are in none."""
+    rows = _rows(table, unit, part, engine)
+    if not one_row:
+        rows = in_engine(rows, f"{salt:016x}", part.rows, part.groups, engine)
+    data = engine.fetch(totals(rows, part.numbers, engine, person=None if one_row else "first")).to_pydict()
+    sources = [
+        "n0" if isinstance(number, Rows) or f"s{place}" not in data else f"s{place}"
+        for place, number in enumerate(part.numbers)
+    ]
+    kinds = kinds_of(table, part.grouping.keys)
+    width, found = len(part.numbers), dict[Row, list[int]]()
+    for row, group in enumerate(data[GROUP]):
+        *texts, place = group.split(",")
+        key = tuple(_read(text, kind) for text, kind in zip(texts, kinds, strict=True))
+        if None in key:
+            continue
+        numbers = found.setdefault(key, [0] * (part.grouping.count * width))
+        numbers[int(place) * width : (int(place) + 1) * width] = [int(data[source][row]) for source in sources]
+    return Unlisted({key: tuple(numbers) for key, numbers in found.items()})
+
+
+def _rows(table: Any, unit: str, part: Table, engine: Engine) -> Any:
+    """Every row that counts: its unit, its key and bin written out as one text, and its terms."""
+    grouping = part.grouping
+    terms = {f"t{place}": one for place, n in enumerate(part.numbers) if (one := term(n, table, engine)) is not None}
+    bins = grouping.bins
+    place = bin_of(number_of(table[bins.column], engine), bins) if bins else ibis.literal(0)
+    named = {f"g{i}": _written(table[column], engine) for i, column in enumerate(grouping.keys.columns)}
+    found = table.select(**{UNIT: comparable(table[unit], engine)}, **named, b=place.cast("string"), **terms)
+    for name in (UNIT, *named, "b"):
+        found = found.filter(found[name].notnull())
+    group = ibis.literal(",").join([found[name] for name in (*named, "b")])
+    return found.select(UNIT, **{GROUP: group}, **{name: found[name] for name in terms})
+
+
+def _written(column: Any, engine: Engine) -> Any:
+    """A key as text without a comma, different for different keys: hexadecimal digits of the bytes of a text.
+
+    NULL is no key, nor is a day that Python has no date for.
+    """
+    kind = column.type()
+    if kind.is_string():
+        return engine.digits_of(engine.bytes_of(column))
+    if kind.is_date():
+        known = (column >= ibis.literal(date.min)) & (column <= ibis.literal(date.max))
+        return known.ifelse(column.cast("string"), ibis.null("string"))
+    return column.cast("int8").cast("string") if kind.is_boolean() else column.cast("string")
+
+
+def _read(text: str, kind: str) -> Value | None:
+    """The key that was written; None for bytes that are no text, which are no key."""
+    if kind == "text":
+        try:
+            return bytes.fromhex(text).decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+    if kind == "date":
+        return date.fromisoformat(text)
+    return bool(int(text)) if kind == "boolean" else int(text)
+
+
+def kinds_of(table: Any, keys: Keys) -> list[str]:
+    """What the columns of keys hold; refuses what is no key."""
+    found = []
+    for column in keys.columns:
+        held = table[column].type()
+        fits = {
+            "text": held.is_string(),
+            "boolean": held.is_boolean(),
+            "integer": held.is_integer() and not held.is_uint64(),
+            "date": held.is_date(),
+        }
+        kind = next((kind for kind, holds in fits.items() if holds), None)
+        if kind is None:
+            raise InvalidTableError(
+                f"{column!r} holds {held}; keys that are chosen privately are text, whole numbers, truth values or"
+                " dates. Derive such a column with dataset.mutate(...), or make bins with nw.ask.histogram.",
+                column=column,
+            )
+        found.append(kind)
+    return found
