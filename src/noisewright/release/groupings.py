@@ -55,6 +55,13 @@ class Grouping(Record):
         return self.keys is not None and self.keys.private
 
     @property
+    def counted(self) -> str:
+        """How many groups there are, in words where the release chooses them."""
+        if not self.private:
+            return str(self.count)
+        return "private" if self.bins is None else f"private x {self.count}"
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that name a group in an answer."""
         return (*(self.keys.columns if self.keys else ()), *((self.bins.column,) if self.bins else ()))

@@ -72,8 +72,8 @@ class Keys(Record):
 
     def __post_init__(self) -> None:
         if self.private == bool(self.rows):
-            told = "list no values" if self.private else "give at least one row of values"
-            raise InvalidQueryError(f"the keys of {', '.join(self.columns)} have {len(self.rows)} rows; {told}.")
+            told = "keys that are chosen privately have none" if self.private else "give at least 1"
+            raise InvalidQueryError(f"rows has {len(self.rows)} items; {told}.")
         if any(len(row) != len(self.columns) for row in self.rows):
             raise InvalidQueryError(f"each row of keys has {len(self.columns)} values, one for each column.")
         for place, column in enumerate(self.columns):

@@ -58,12 +58,12 @@ def private_way(question: Question, rows: int) -> Way:
 class Selecting(Way):
     """The groups are chosen by their noisy number of persons, which is released with them.
 
-    Rule: let X be noise on the whole numbers from -m to m, private at shift 1. Think of the table with one row for every
-    conceivable key and its number of persons, nearly all of them 0. One person moves at most `table.groups` of the
-    numbers, each by 1; so all noisy numbers together are as private as `table.groups` draws of X composed, however many
-    keys there are. What is released is a function of them: the keys whose noisy number is above m, and these numbers.
-    A number of 0 never gets above m, so that drawing for the keys in the table alone gives the same release. A group of
-    one person gets above m only where X = m, whose chance is at most delta.
+    Rule: let X be noise on the whole numbers from -m to m, private at shift 1. Think of the table with one row for
+    every conceivable key and its number of persons, nearly all of them 0. One person moves at most `table.groups` of
+    the numbers, each by 1; so all noisy numbers together are as private as `table.groups` draws of X composed, however
+    many keys there are. What is released is a function of them: the keys whose noisy number is above m, and these
+    numbers. A number of 0 never gets above m, so that drawing for the keys in the table alone gives the same release.
+    A group of one person gets above m only where X = m, whose chance is at most delta.
     """
 
     def numbers(self, questions: Sequence[Question]) -> tuple[Number, ...]:
@@ -129,9 +129,7 @@ class Following(ByGroup):
 
     def after(self, table: Table, part: Sequence[Any], earlier: Sequence[tuple[Table, Sequence[Any]]]) -> Sequence[Any]:
         chosen = [
-            own[0]
-            for other, own in earlier
-            if other.way == SELECTING and other.grouping.keys == table.grouping.keys
+            own[0] for other, own in earlier if other.way == SELECTING and other.grouping.keys == table.grouping.keys
         ]
         if len(chosen) != 1:
             raise UncertifiedError("groups are chosen once, before anything else is drawn for them; refused.")
@@ -167,8 +165,9 @@ def require_delta(privacy: Any) -> None:
     """Refuse requirements under which no group can be chosen privately."""
     if not isinstance(privacy, ApproxDP):
         raise InvalidPrivacyError(
-            f"privacy is {privacy}, and keys that are chosen privately need a delta: a group is published with a chance"
-            " that is 0 without its persons. Give nw.ApproxDP(epsilon, delta), or list the keys: nw.keys(column, [...]).",
+            f"privacy is {privacy}, and keys that are chosen privately need a delta: what is never published without"
+            " a person is published with a chance that is no longer 0. Give nw.ApproxDP(epsilon, delta), or list the"
+            " keys: nw.keys(column, [...]).",
             privacy=privacy,
         )
 
@@ -185,8 +184,8 @@ def bounded_noise(privacy: Any, utility: Any) -> Certified:
     law = truncated_staircase(query, privacy, type(utility)())
     if law is None:
         raise InvalidPrivacyError(
-            f"no group can be chosen privately with {privacy} for each group of a person: the noise would need more than"
-            " 8000 persons. Give a larger epsilon or delta, fewer groups_per_person, or list the keys.",
+            f"no group can be chosen privately with {privacy} for each group of a person: thousands of persons would be"
+            " needed in it. Give a larger epsilon or delta, fewer groups_per_person, or list the keys.",
             privacy=privacy,
         )
     return make_certified(Additive(query, law, Lattice.integers()), privacy)

@@ -10,7 +10,8 @@ together. Floats choose; what is taken is proven by `compose`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,9 +19,9 @@ from typing import Any
 from noisewright.accounting.compose import compose
 from noisewright.accounting.releases import Noise as Declared, Pair
 from noisewright.laws.gaussian import Gaussian
-from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter
-from noisewright.problem.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+from noisewright.problem.privacy import LARGEST_EPSILON, ApproxDP, PureDP, ZeroConcentratedDP
 from noisewright.problem.utilities import SquaredError
 from noisewright.release.design import Block, Noise, by_table, charge_of, require_within, weights_of
 from noisewright.release.layout import Layout
@@ -32,7 +33,7 @@ _SHARES = 20
 _GRID = 10**9
 _FEWEST_DRAWS = 4
 _STEPS, _TRIES = 9, 6
-_OF_DELTA, _SMALLER = Fraction(3, 4), Fraction(49, 50)
+_OF_DELTA, _SMALLER = Fraction(3, 4), 0.98
 _SAFE = 1 - Fraction(1, 10**9)
 
 
@@ -129,12 +130,13 @@ class Splitter:
         first, second = self.importance(of_choice=True), self.importance(of_choice=False)
         share = first / (first + second) if self.rest.tables else 1.0
         choice = _rounded(math.sqrt(2 * total * share / self.draws))
-        given = ApproxDP(choice, self.privacy.delta * _OF_DELTA / self.draws)
+        given = ApproxDP(min(choice, LARGEST_EPSILON), self.privacy.delta * _OF_DELTA / self.draws)
         if not self.rest.tables:
             return Amounts(given, None)
         left = total * (1 - share)
-        rest = PureDP(_rounded(math.sqrt(2 * left * self.others))) if pure else ZeroConcentratedDP(_rounded(left))
-        return Amounts(given, rest)
+        if not pure:
+            return Amounts(given, ZeroConcentratedDP(_rounded(left)))
+        return Amounts(given, PureDP(min(_rounded(math.sqrt(2 * left * self.others)), LARGEST_EPSILON)))
 
     def holds(self, amounts: Amounts) -> bool:
         """Whether such noise would be within the requirement; the rest stands for itself by its worst case."""
@@ -146,12 +148,12 @@ class Splitter:
         plan = compose(parts, neighbours="add-remove")
         return plan.delta(self.privacy.epsilon) <= self.privacy.delta
 
-    def largest(self, *, pure: bool) -> float | None:
-        """The largest concentration, about, at which such noise holds."""
+    def largest(self, *, pure: bool) -> float:
+        """The largest concentration, about, at which such noise holds; 0 where none was found."""
         room = math.log(4 / float(self.privacy.delta))
         low = (math.sqrt(room + float(self.privacy.epsilon)) - math.sqrt(room)) ** 2 / 2
         if not self.holds(self.composed(low, pure=pure)):
-            return None
+            return 0.0
         high = 8 * low
         for _ in range(_STEPS):
             middle = math.sqrt(low * high)
@@ -159,29 +161,29 @@ class Splitter:
         return low
 
     def tried(self) -> Iterator[Noise]:
-        """Every shape, each within the requirement."""
-        yield self.noise(self.added())
+        """Every shape that can be made."""
+        with suppress(InvalidPrivacyError):
+            yield self.noise(self.added())
         if self.draws + self.others < _FEWEST_DRAWS:
             return
         shapes = [True] if not self.rest.tables or not self._continuous() else [True, False]
         for pure in shapes:
-            total = self.largest(pure=pure)
-            if total is not None and (found := self._proven(total, pure=pure)) is not None:
-                yield found
+            with suppress(InvalidPrivacyError):
+                yield from self._largest(pure=pure)
 
     def _continuous(self) -> bool:
         return all(table.way in (BY_GROUP, FOLLOWING) for table in self.rest.tables)
 
-    def _proven(self, total: float, *, pure: bool) -> Noise | None:
-        for _ in range(_TRIES):
+    def _largest(self, *, pure: bool) -> Iterator[Noise]:
+        """The composed shape with as much for each draw as the accountant proves of the mechanisms themselves."""
+        total = self.largest(pure=pure)
+        for _ in range(_TRIES if total else 0):
             found = self.noise(self.composed(total, pure=pure))
-            try:
+            with suppress(UncertifiedError):
                 require_within(charge_of(found.blocks, self.layout), self.privacy)
-            except UncertifiedError:
-                total *= float(_SMALLER)
-                continue
-            return found
-        return None
+                yield found
+                return
+            total *= _SMALLER
 
 
 def with_selection(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, Number]) -> Noise:
@@ -193,7 +195,9 @@ def with_selection(layout: Layout, privacy: Any, utility: Any, weights: Mapping[
     """
     require_delta(privacy)
     splitter = Splitter(layout, privacy, utility, weights)
-    best = min(splitter.tried(), key=splitter.merit)
+    best = min(splitter.tried(), key=splitter.merit, default=None)
+    if best is None:
+        return splitter.noise(splitter.added())
     require_within(charge_of(best.blocks, layout), privacy)
     return best
 
