@@ -19,7 +19,7 @@ from typing import Any
 from noisewright.accounting.compose import compose
 from noisewright.accounting.releases import Noise as Declared, Pair
 from noisewright.laws.gaussian import Gaussian
-from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
+from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import LARGEST_EPSILON, ApproxDP, PureDP, ZeroConcentratedDP
 from noisewright.problem.utilities import SquaredError
@@ -145,8 +145,12 @@ class Splitter:
             parts.append((Pair(amounts.rest.epsilon / self.others), self.others))
         elif amounts.rest is not None:
             parts.append(Declared(Gaussian(_rounded(1 / math.sqrt(2 * float(amounts.rest.rho)))), 1))
-        plan = compose(parts, neighbours="add-remove")
-        return plan.delta(self.privacy.epsilon) <= self.privacy.delta
+        return self._within(compose(parts, neighbours="add-remove"))
+
+    def _within(self, plan: Any) -> bool:
+        """Whether the point of the curve that a ledger is charged with is within the requirement."""
+        pair = plan.costs().pair()
+        return pair is not None and pair[0] <= self.privacy.epsilon and pair[1] <= self.privacy.delta
 
     def largest(self, *, pure: bool) -> float:
         """The largest concentration, about, at which such noise holds; 0 where none was found."""
@@ -179,8 +183,7 @@ class Splitter:
         total = self.largest(pure=pure)
         for _ in range(_TRIES if total else 0):
             found = self.noise(self.composed(total, pure=pure))
-            with suppress(UncertifiedError):
-                require_within(charge_of(found.blocks, self.layout), self.privacy)
+            if self._within(charge_of(found.blocks, self.layout)):
                 yield found
                 return
             total *= _SMALLER
