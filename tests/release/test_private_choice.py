@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import combinations, product
 from types import SimpleNamespace
@@ -33,7 +33,7 @@ def chosen(privacy: Any, groups: int = 1) -> tuple[Any, Layout]:
 
 def released_law(certified: Any, layout: Layout, counts: dict[str, int]) -> Law:
     """Every release of a table with these numbers of persons, with its exact probability."""
-    law, table, found = certified.mechanism.law, layout.tables[0], Counter[Any]()
+    law, table, found = certified.mechanism.law, layout.tables[0], defaultdict[Any, Fraction](Fraction)
     part = [Unlisted({(key,): (count,) for key, count in counts.items()})]
     most = end_of(certified)
     for noise in product(range(-most, most + 1), repeat=len(counts)):
@@ -51,7 +51,8 @@ def lost(one: Law, other: Law, epsilon: Fraction) -> Fraction:
     """The hockey-stick divergence, from above by less than 1e-12: the larger of both directions."""
     factor = Fraction(math.exp(epsilon)) * (1 - Fraction(1, 10**13))
     both = ((one, other), (other, one))
-    return max(sum((max(p - factor * b.get(o, Fraction(0)), Fraction(0)) for o, p in a.items())) for a, b in both)
+    gone = Fraction(0)
+    return max(sum((max(p - factor * b.get(o, gone), gone) for o, p in a.items()), gone) for a, b in both)
 
 
 TABLES: list[dict[str, int]] = [{}, {"a": 1}, {"a": 2, "b": 1}, {"a": 3}, {"a": 4, "b": 3}, {"b": 6}, {"a": 1, "b": 1}]

@@ -49,11 +49,21 @@ def dataset(folder: Path, source: Any = None, **more: Any) -> nw.Dataset:
     return nw.Dataset(data, "id", name="x", budget=nw.ApproxDP(20, "1e-3"), ledger=folder / "x.ledger", **chosen)
 
 
-@pytest.mark.parametrize(("text_units", "rows", "groups"), [(False, 1, 9), (True, 2, 9)])
-def test_persons_rows_and_sums_by_key_equal_those_by_hand(text_units: bool, rows: int, groups: int):
+def rows(data: nw.Dataset) -> list[Any]:
+    """Everything that stands in the ledger."""
+    assert data.ledger is not None
+    return list(data.ledger.rows())
+
+
+def charges(data: nw.Dataset) -> list[Any]:
+    return [row for row in rows(data) if row["event"] == "charge"]
+
+
+@pytest.mark.parametrize(("text_units", "most"), [(False, 1), (True, 2)])
+def test_persons_rows_and_sums_by_key_equal_those_by_hand(text_units: bool, most: int):
     """Nobody has more groups than count, and rows are limited: persons are exact, rows are the smaller of two."""
     listed = hostile(300, 12, 3, text_units=text_units)
-    own = nw.Dataset(arrow(listed, text_units=text_units), "id", rows_per_group=rows, groups_per_person=20)
+    own = nw.Dataset(arrow(listed, text_units=text_units), "id", rows_per_group=most, groups_per_person=20)
     keys = nw.keys(["k", "b"], private=True)
     edges = nw.ask.histogram("f", edges=[0, 50, 150], by=keys)
     layout = layout_of([nw.ask.persons(by=keys), nw.ask.variance("f", bounds=(0, 9), by=keys), edges], own.limits)
@@ -65,7 +75,7 @@ def test_persons_rows_and_sums_by_key_equal_those_by_hand(text_units: bool, rows
     assert persons == {key: (len(own),) for key, own in by_hand.items()}
     assert ("", True) in persons
     assert sums.keys() == by_hand.keys()
-    assert all(numbers[0] <= sum(min(n, rows) for n in by_hand[key].values()) for key, numbers in sums.items())
+    assert all(numbers[0] <= sum(min(n, most) for n in by_hand[key].values()) for key, numbers in sums.items())
     assert set(bins) <= set(by_hand)
     assert all(len(numbers) == 2 for numbers in bins.values())
 
@@ -114,9 +124,9 @@ def test_what_is_published_is_stored_and_nothing_else_is(tmp_path: Path):
     assert (first["value"] <= first["high"]).all()
     assert plan.release().to_pandas().equals(first)
     assert dataset(tmp_path).plan(*plan.questions, privacy=PRIVACY).release().to_pandas().equals(first)
-    (charge,) = [row for row in data.ledger.rows() if row["event"] == "charge"]
+    (charge,) = charges(data)
     assert charge["place"] == first["charge"][0]
-    kept = json.dumps(list(data.ledger.rows()), ensure_ascii=False) + "".join(
+    kept = json.dumps(rows(data), ensure_ascii=False) + "".join(
         path.read_bytes().decode("latin-1") for path in tmp_path.iterdir()
     )
     assert "tÄ" in kept
@@ -132,6 +142,7 @@ def test_what_a_ledger_holds_instead_of_groups_is_not_believed(tmp_path: Path):
     for wrong in ("x", [[["A"], ["5", "4", "6"]]], [[["tA"], ["5"]]], [[["tA", "tB"], ["5", "4", "6"]]], [["5"]], 3):
         with pytest.raises((TypeError, ValueError)):
             SELECTING.restored(part, [wrong])
+    assert data.ledger is not None
     with data.ledger.charge(plan.blocks[0].certified, reason=f"plan {plan.key}") as charge:
         charge.answered([[["forged", ["5", "4", "6"]]]])
     assert "forged" not in list(plan.release().to_pandas()["k"])
@@ -184,7 +195,7 @@ def test_rows_are_the_persons_where_each_has_one(tmp_path: Path):
 def test_other_answers_are_drawn_for_the_published_groups_alone():
     layout = layout_of([nw.ask.persons(by=KEYS), nw.ask.sum("x", bounds=(0, 9), step=1, by=KEYS)], Limits(1, 1, False))
     noise = designed(layout, PRIVACY, nw.SquaredError(), {})
-    persons = Unlisted({("a",): (500,), ("b",): (1,), ("c",): (700,)})
+    persons = Unlisted({("c",): (700,), ("a",): (500,), ("b",): (1,)})
     first, second = drawn(noise.blocks, layout, [persons, Unlisted({("a",): (10**6,), ("b",): (10**6,)})])
     assert [key for key, _ in first] == [key for key, _ in second] == [("a",), ("c",)]
     assert second[0][1][0] > 10**5 > abs(second[1][1][0]), "a published group without a row has noise around zero"
@@ -285,7 +296,7 @@ def test_a_plan_is_saved_proven_again_and_no_other_noise_is_taken(tmp_path: Path
     forged = replace(plan, blocks=(wrong, *plan.blocks[1:]))
     with pytest.raises(nw.errors.MechanismFileError, match="answers another question"):
         forged.release()
-    assert not [row for row in data.ledger.rows() if row["event"] == "charge"]
+    assert not charges(data)
     with pytest.raises(nw.errors.UncertifiedError, match="noise that ends"):
         SELECTING.drawn(wrong.certified, plan.layout.tables[0], [Unlisted({("a",): (1,)})], None)
 
@@ -320,4 +331,4 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_spent(tmp_path: Path
     data = dataset(tmp_path)
     with pytest.raises((nw.errors.InvalidInputError, nw.errors.InvalidTableError), match=told):
         ask(data)
-    assert not [row for row in data.ledger.rows() if row["event"] == "charge"]
+    assert not charges(data)

@@ -15,10 +15,12 @@ def require_columns(table: Any, layout: Layout) -> None:
     """Every column that the numbers and groups of a layout need is there and of a type that they can read."""
     for part in layout.tables:
         grouping = part.grouping
-        for column in grouping.keys.columns if grouping.keys else ():
+        for column in grouping.key_columns:
             require_column(table, column)
-        if grouping.keys:
-            (kinds_of if grouping.private else require_key_types)(table, grouping.keys)
+        if grouping.private:
+            kinds_of(table, grouping.key_columns)
+        elif grouping.keys:
+            require_key_types(table, grouping.keys)
         named = [number.column for number in part.numbers if hasattr(number, "column")]
         for column in [*named, *([grouping.bins.column] if grouping.bins else [])]:
             require_column(table, column)

@@ -62,9 +62,14 @@ class Grouping(Record):
         return "private" if self.bins is None else f"private x {self.count}"
 
     @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of its keys."""
+        return self.keys.columns if self.keys else ()
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that name a group in an answer."""
-        return (*(self.keys.columns if self.keys else ()), *((self.bins.column,) if self.bins else ()))
+        return (*self.key_columns, *((self.bins.column,) if self.bins else ()))
 
     def labels(self) -> list[tuple[Any, ...]]:
         """Of each group, in the order of keys and then of bins, the values that name it."""

@@ -260,7 +260,7 @@ def written(published: Published) -> list[list[list[Any]]]:
 def restored(plain: Any, table: Table, count: int) -> Published:
     """Inverse of `written`, for groups of a table with so many numbers each; ValueError or TypeError for others."""
     found = tuple((tuple(map(_value, key)), tuple(map(_whole, numbers))) for key, numbers in plain)
-    if any(len(key) != len(table.grouping.keys.columns) or len(numbers) != count for key, numbers in found):
+    if any(len(key) != len(table.grouping.key_columns) or len(numbers) != count for key, numbers in found):
         raise ValueError("these are no groups of the table")
     return found
 

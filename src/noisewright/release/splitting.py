@@ -31,7 +31,7 @@ from noisewright.search.programmes.approximate import support
 
 _SHARES = 20
 _GRID = 10**9
-_FEWEST_DRAWS = 4
+_FEWEST_DRAWS = 8
 _STEPS, _TRIES = 9, 6
 _OF_DELTA, _SMALLER = Fraction(3, 4), 0.98
 _SAFE = 1 - Fraction(1, 10**9)

@@ -6,6 +6,7 @@ number of a group is made from the other keys of the table, so that nobody's cho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -14,7 +15,7 @@ import ibis
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.aggregate import aggregated
 from noisewright.release.engines.base import Engine
-from noisewright.release.keys import Keys, Row, Value
+from noisewright.release.keys import Row, Value
 from noisewright.release.layout import Layout, Table
 from noisewright.release.limiting import in_engine
 from noisewright.release.numbers import Rows
@@ -59,12 +60,13 @@ def counted(table: Any, unit: str, part: Table, salt: int, engine: Engine, *, on
         "n0" if isinstance(number, Rows) or f"s{place}" not in data else f"s{place}"
         for place, number in enumerate(part.numbers)
     ]
-    kinds = kinds_of(table, part.grouping.keys)
+    kinds = kinds_of(table, part.grouping.key_columns)
     width, found = len(part.numbers), dict[Row, list[int]]()
     for row, group in enumerate(data[GROUP]):
         *texts, place = group.split(",")
-        key = tuple(_read(text, kind) for text, kind in zip(texts, kinds, strict=True))
-        if None in key:
+        values = [_read(text, kind) for text, kind in zip(texts, kinds, strict=True)]
+        key = tuple(value for value in values if value is not None)
+        if len(key) < len(values):
             continue
         numbers = found.setdefault(key, [0] * (part.grouping.count * width))
         numbers[int(place) * width : (int(place) + 1) * width] = [int(data[source][row]) for source in sources]
@@ -77,7 +79,7 @@ def _rows(table: Any, unit: str, part: Table, engine: Engine) -> Any:
     terms = {f"t{place}": one for place, n in enumerate(part.numbers) if (one := term(n, table, engine)) is not None}
     bins = grouping.bins
     place = bin_of(number_of(table[bins.column], engine), bins) if bins else ibis.literal(0)
-    named = {f"g{i}": _written(table[column], engine) for i, column in enumerate(grouping.keys.columns)}
+    named = {f"g{i}": _written(table[column], engine) for i, column in enumerate(grouping.key_columns)}
     found = table.select(**{UNIT: comparable(table[unit], engine)}, **named, b=place.cast("string"), **terms)
     for name in (UNIT, *named, "b"):
         found = found.filter(found[name].notnull())
@@ -111,10 +113,10 @@ def _read(text: str, kind: str) -> Value | None:
     return bool(int(text)) if kind == "boolean" else int(text)
 
 
-def kinds_of(table: Any, keys: Keys) -> list[str]:
+def kinds_of(table: Any, columns: Sequence[str]) -> list[str]:
     """What the columns of keys hold; refuses what is no key."""
     found = []
-    for column in keys.columns:
+    for column in columns:
         held = table[column].type()
         fits = {
             "text": held.is_string(),
