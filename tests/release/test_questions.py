@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import noisewright as nw
@@ -118,3 +120,26 @@ def test_an_interval_holds_the_truth_whenever_its_numbers_do():
         if mean.value is not None:
             assert float(mean.low or 0) - 1e-9 <= values.mean() <= float(mean.high or 0) + 1e-9
             assert float(spread.low or 0) - 1e-9 <= values.var() <= float(spread.high or 0) + 1e-9
+
+
+def test_keys_come_from_a_public_table(tmp_path: Path):
+    path = tmp_path / "wards.csv"
+    path.write_text("ward,floor,since\nB,2,2026-01-01\nA,1,\nA,1,2025-02-01\n,3,2026-02-30\n", encoding="utf-8")
+    assert nw.keys("ward", path).rows == (("A",), ("B",)), "in order, each once, and no missing one"
+    assert nw.keys("floor", str(path), types={"floor": "integer"}).rows == ((1,), (2,), (3,))
+    assert nw.keys(["ward", "floor"], path).rows == (("A", "1"), ("B", "2"))
+    since = nw.keys({"since": path, "sex": ["f"]}, types={"since": "date"})
+    assert since.rows == ((date(2025, 2, 1), "f"), (date(2026, 1, 1), "f"))
+    assert nw.keys("ward", pl.DataFrame({"ward": [3, None, 1]})).rows == ((1,), (3,))
+    refused = {
+        "AB": "give a list of values, or a public table",
+        str(tmp_path / "none.csv"): "there is no file",
+        str(path): "there is no column 'wart'",
+    }
+    for values, words in refused.items():
+        with pytest.raises(nw.errors.InvalidInputError, match=words):
+            nw.keys("wart", values)
+    with pytest.raises(nw.errors.InvalidInputError, match="a float is no key"):
+        nw.keys("x", pl.DataFrame({"x": [1.5]}))
+    with pytest.raises(nw.errors.InvalidInputError, match="are listed"):
+        nw.keys("x", ["1"], types={"x": "integer"})

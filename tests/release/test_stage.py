@@ -12,6 +12,7 @@ import noisewright as nw
 from noisewright.release.aggregate import exact_sums
 from noisewright.release.layout import Layout, layout_of
 from noisewright.release.numbers import Persons, Present, Rows, Squares, Total
+from noisewright.release.times import TimeBins
 from tests.release import reference
 from tests.release.tables import KEYS, arrow, hostile
 
@@ -73,8 +74,14 @@ def _group(row: dict[str, Any], grouping: Any) -> int | None:
         if values not in grouping.keys.rows:
             return None
         key = grouping.keys.rows.index(values)
-    bins = len(grouping.bins.edges) - 1 if grouping.bins else 1
-    if grouping.bins:
+    bins = len(grouping.bins.labels) if grouping.bins else 1
+    if isinstance(grouping.bins, TimeBins):
+        kept = grouping.bins
+        label = reference.time_label(row[kept.column], kept.column == "day", kept.every, kept.zone)
+        if label not in kept.labels:
+            return None
+        place = kept.labels.index(label)
+    elif grouping.bins:
         found = reference.bin_of(row[grouping.bins.column], list(grouping.bins.edges))
         if found is None:
             return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,11 +25,12 @@ from noisewright.app.output import (
     say_json,
     writing,
 )
+from noisewright.app.questions import make_privacy, typed
 from noisewright.problem.errors import InvalidInputError, NoisewrightError
+from noisewright.problem.numbers import show
 
 if TYPE_CHECKING:
     from noisewright.app.specs import ReleaseSpec
-    from noisewright.release.dataset import Dataset
     from noisewright.release.plan import Plan
 
 _MOST_SHOWN = 60
@@ -96,6 +97,39 @@ def release(
             draw(lambda path: plot_answers(columns, path), plot)
 
 
+def bounds(
+    spec: SpecFile,
+    column: Annotated[str, typer.Argument(metavar="COLUMN", help="A column of numbers.", show_default=False)],
+    epsilon: options.AnyEpsilon = None,
+    delta: options.Delta = None,
+    rho: options.Rho = None,
+    keep: Annotated[str, options.number("The share of the values to aim at.")] = "0.98",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Draw and charge again.")] = False,
+    reason: Annotated[str | None, options.option("TEXT", "What it is for; kept in the ledger.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Estimate the bounds of a column: a release of its own, which is charged; asked again it costs nothing."""
+    asked = _read(spec)
+    from noisewright.release.bounding import bounds_of, question, share
+
+    kept, privacy = share(keep), make_privacy(None, typed(epsilon=epsilon, delta=delta, rho=rho))
+    with _interruptible(_NOTHING):
+        found = _planned(replace(asked, questions=(question(column),), plan={"privacy": privacy}), ready=True)
+        before = _charges(found)
+    result = bounds_of(found, _released(found, before, fresh=fresh, reason=reason), kept)
+    told = _spent(found, result.charge, before)
+    if json:
+        found_ends = [show(end) for end in result] or None
+        say_json({"column": column, "bounds": found_ends, "keep": show(result.keep), "charge": result.charge})
+        remark(told)
+        return
+    say(f"{column}: {result}.")
+    if result:
+        ends = ", ".join(show(end) if end.denominator == 1 else f'"{show(end)}"' for end in result)
+        say(f"bounds = [{ends}]")
+    say(f"\n{told}")
+
+
 @contextmanager
 def _interruptible(told: str) -> Iterator[None]:
     """Whatever ends the work inside, what was spent is said; refusals before anything is spent stay as they are."""
@@ -149,6 +183,7 @@ def _planned(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
 
     A ledger is made only when everything else is in order, and never for a plan that is only looked at.
     """
+    from noisewright.app.datasets import dataset_of
     from noisewright.release.plan import bound
 
     given = dict(asked.dataset)
@@ -164,39 +199,10 @@ def _planned(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
             ' budget = { epsilon = 3 } and ledger = "visits.ledger".'
         )
     dry = {**given, "ledger": None} if absent else given
-    found = _dataset(asked, dry).plan(*asked.questions, **asked.plan)
+    found = dataset_of(asked, dry).plan(*asked.questions, **asked.plan)
     if found.dataset is not None:
         found.dataset.rehearse(found.layout)
-    return bound(found, _dataset(asked, given)) if ready and absent else found
-
-
-def _dataset(asked: ReleaseSpec, given: dict[str, Any]) -> Dataset:
-    from noisewright.problem.remarks import UnkeptBudgetWarning
-    from noisewright.release.dataset import Dataset
-    from noisewright.release.schemas import schema_of
-    from noisewright.release.sources import require_column
-
-    with warnings.catch_warnings():
-        # A plan that is only looked at spends nothing that would have to be kept.
-        warnings.simplefilter("ignore", UnkeptBudgetWarning)
-        found = Dataset(**given)
-    for join in asked.joins:
-        for side in (found.columns, schema_of(join["table"])):
-            for column in join["on"]:
-                require_column(_Named(side), column)
-        found = found.join_public(**join)
-    return found.filter(*(_callable(one) for one in asked.conditions)) if asked.conditions else found
-
-
-class _Named:
-    """Columns by name, as `require_column` looks for them."""
-
-    def __init__(self, columns: dict[str, str]) -> None:
-        self.columns = list(columns)
-
-
-def _callable(condition: Any) -> Callable[[Any], Any]:
-    return lambda table: condition(table)
+    return bound(found, dataset_of(asked, given)) if ready and absent else found
 
 
 def _ledger(plan: Plan) -> Any:

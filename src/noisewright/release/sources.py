@@ -7,7 +7,7 @@ types of frames, Parquet files and tables are those of their schema.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -17,10 +17,18 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines.base import Engine
 from noisewright.release.local import Base
+from noisewright.release.memory import READERS, frame_kind, require_distinct
 
 _LONGEST_HEADER = 10**6
 _SEPARATORS = ",;\t|"
-_TYPES = {"number": "float64", "integer": "int64", "date": "date", "text": "string"}
+_TYPES = {
+    "number": "float64",
+    "integer": "int64",
+    "date": "date",
+    "time": "timestamp(6)",
+    "instant": "timestamp('UTC', 6)",
+    "text": "string",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,7 @@ class Source:
         return open_source(source, unit, beside=engine).typed(self.types)
 
     def typed(self, types: Mapping[str, str] | None) -> Source:
-        """The same table with text columns read as declared: number, integer, date or text."""
+        """The same table with text columns read as declared: number, integer, date, time, instant or text."""
         changed: dict[str, Any] = {}
         for column, kind in (types or {}).items():
             require_column(self.table, column)
@@ -77,16 +85,19 @@ def open_source(
     """The source as a table; `beside` is the engine that it is to be joined in."""
     if isinstance(source, str | Path):
         return _file(str(source), unit, local_views, beside)
-    module = type(source).__module__.partition(".")[0]
-    readers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
-    if module in readers and type(source).__name__ in ("DataFrame", "LazyFrame", "Table"):
-        return _frame(readers[module](source), module, unit, beside, public)
-    if module == "ibis" and hasattr(source, "op") and hasattr(source, "columns"):
+    if (kind := frame_kind(source)) is not None:
+        return _frame(READERS[kind](source), kind, unit, beside, public)
+    if is_ibis(source):
         return _public_ibis(source) if public else _ibis(source, unit, local_views)
     raise InvalidTableError(
         f"the source is of type {type(source).__name__}; give the path of a CSV or Parquet file (or a glob),"
         ' "path.duckdb::table", a DataFrame of pandas or polars, an Arrow table, or an Ibis table on DuckDB.'
     )
+
+
+def is_ibis(source: Any) -> bool:
+    """Whether it is a table of Ibis."""
+    return type(source).__module__.partition(".")[0] == "ibis" and hasattr(source, "op") and hasattr(source, "columns")
 
 
 def require_column(table: Any, column: str) -> None:
@@ -188,7 +199,7 @@ def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool)
     from noisewright.release.engines.duckdb import DuckDB
 
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
-    _require_distinct(data.column_names)
+    require_distinct(data.column_names)
     columns = [[name, str(held)] for name, held in zip(data.schema.names, data.schema.types, strict=True)]
     # The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
     content = {"columns": columns, **({"content": _content(data)} if public else {})}
@@ -215,60 +226,3 @@ def _public_ibis(table: Any) -> Source:
     if backend.name != "duckdb":
         raise InvalidTableError(f"this Ibis table is on {backend.name}; tables on DuckDB are supported.")
     return Source(DuckDB(backend), table, dict.fromkeys(table.op().find(ops.PhysicalTable), Base(None)), None, "pandas")
-
-
-def _require_distinct(names: Sequence[str]) -> None:
-    """Refuse names that an engine takes for one: DuckDB does not tell upper from lower case in names."""
-    folded = [name.casefold() for name in names]
-    if len(set(folded)) < len(folded):
-        twice = next(name for name in names if folded.count(name.casefold()) > 1)
-        raise InvalidTableError(
-            f"two columns have the same name up to upper and lower case ({twice!r}); rename one.", column=twice
-        )
-
-
-def _pandas(frame: Any) -> Any:
-    import pyarrow as pa
-
-    if not all(isinstance(name, str) for name in frame.columns):
-        raise InvalidTableError("the columns of a frame must be named by texts; rename them.")
-    _require_distinct(list(frame.columns))
-    columns = {}
-    for name in frame.columns:
-        try:
-            columns[name] = pa.array(frame[name], from_pandas=_missing(frame[name]))
-        except pa.ArrowException:
-            # Of mixed types: every value as its text, which is then read by our own grammar.
-            columns[name] = pa.array([None if _is_missing(value) else str(value) for value in frame[name]], pa.string())
-    return _plain_columns(pa.table(columns))
-
-
-def _missing(column: Any) -> bool:
-    """Whether NaN means a missing value in this column: in columns of objects it does."""
-    return bool(column.dtype == object)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _polars(frame: Any) -> Any:
-    if not hasattr(frame, "to_arrow"):
-        raise InvalidTableError("this is a lazy frame; give frame.collect(), or the file that it reads.")
-    return _plain_columns(frame.to_arrow())
-
-
-def _arrow(table: Any) -> Any:
-    if not hasattr(table, "to_batches") or not hasattr(table, "column_names"):
-        raise InvalidTableError("give an Arrow table, such as pyarrow.Table.")
-    return _plain_columns(table)
-
-
-def _plain_columns(table: Any) -> Any:
-    """Categories as their values: codes depend on who is in the table."""
-    import pyarrow as pa
-
-    for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
-    return table

@@ -8,6 +8,7 @@ second clamp it is one of finitely many whole numbers, and after the limit a per
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
 from functools import singledispatch
 from typing import Any
 
@@ -19,8 +20,10 @@ from noisewright.release.groupings import Bins, Grouping, least_double
 from noisewright.release.keys import Keys
 from noisewright.release.numbers import Number, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
+from noisewright.release.times import TimeBins
 
 UNIT, GROUP = "u", "k"
+_NANOSECONDS = 9
 
 
 def number_of(column: Any, engine: Engine) -> Any:
@@ -83,16 +86,40 @@ def _(number: Squares, table: Any, engine: Engine) -> Any:
     return (distance * distance - ibis.literal(span.half_square, "int64")).fill_null(0)
 
 
-def bin_of(number: Any, bins: Bins) -> Any:
-    """The place of the bin that holds a number; NULL where none does.
+@singledispatch
+def bin_of(bins: Any, column: Any, engine: Engine) -> Any:
+    """The place of the bin that holds a value of a column; NULL where none does."""
+    raise TypeError(f"no rule for {type(bins).__name__}")
 
-    Doubles are compared with the least double at or above each edge, so that every comparison is exact.
-    """
+
+@bin_of.register
+def _(bins: Bins, column: Any, engine: Engine) -> Any:
+    """Doubles are compared with the least double at or above each edge, so that every comparison is exact."""
+    number = number_of(column, engine)
     ends = [least_double(edge) for edge in bins.edges]
     top = float(bins.edges[-1])
     inside = (number >= ends[0]) & (number <= (top if top <= bins.edges[-1] else _below(ends[-1])))
-    cases = [(number < end, place) for place, end in enumerate(ends[1:-1])]
-    place = ibis.cases(*cases, else_=len(ends) - 2) if cases else ibis.literal(0)
+    return _first_below(number, ends[1:-1], inside)
+
+
+@bin_of.register
+def _(bins: TimeBins, column: Any, engine: Engine) -> Any:
+    """Times are compared with times of their own type: a cast of the column could fail on a value."""
+    kind = column.type()
+    moments = bins.moments(nanoseconds=kind.is_timestamp() and kind.scale == _NANOSECONDS)
+    if kind.is_date():
+        ends = [ibis.literal(moment.date()) for moment in moments]
+    elif kind.timezone is None:
+        ends = [ibis.literal(moment).cast(kind) for moment in moments]
+    else:
+        ends = [ibis.literal(moment.replace(tzinfo=UTC), "timestamp('UTC')") for moment in moments]
+    return _first_below(column, ends[1:-1], (column >= ends[0]) & (column < ends[-1]))
+
+
+def _first_below(value: Any, ends: Sequence[Any], inside: Any) -> Any:
+    """The place of the first end that a value is below, and the one after all ends; NULL for a value not inside."""
+    cases = [(value < end, place) for place, end in enumerate(ends)]
+    place = ibis.cases(*cases, else_=len(ends)) if cases else ibis.literal(0)
     return inside.ifelse(place.cast("int64"), ibis.null("int64"))
 
 
@@ -110,7 +137,7 @@ def rows_of(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
     """
     terms = {f"t{place}": one for place, n in enumerate(numbers) if (one := term(n, table, engine)) is not None}
     keyed = {f"g{place}": table[column] for place, column in enumerate(grouping.keys.columns)} if grouping.keys else {}
-    place = bin_of(number_of(table[grouping.bins.column], engine), grouping.bins) if grouping.bins else ibis.literal(0)
+    place = bin_of(grouping.bins, table[grouping.bins.column], engine) if grouping.bins else ibis.literal(0)
     found = table.select(**{UNIT: comparable(table[unit], engine)}, b=place.cast("int64"), **keyed, **terms)
     found = found.filter(found[UNIT].notnull() & found.b.notnull())
     if grouping.keys is None:
@@ -121,7 +148,7 @@ def rows_of(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
         for i in range(len(grouping.keys.columns))
     ]
     joined = found.join(listed, matched)
-    each = len(grouping.bins.edges) - 1 if grouping.bins else 1
+    each = grouping.bins.count if grouping.bins else 1
     return joined.select(UNIT, **{GROUP: joined.place * each + joined.b}, **{name: joined[name] for name in terms})
 
 

@@ -19,7 +19,7 @@ from noisewright.release.keys import Row, Value
 from noisewright.release.layout import Layout, Table
 from noisewright.release.limiting import in_engine
 from noisewright.release.numbers import Rows
-from noisewright.release.stage import GROUP, UNIT, bin_of, comparable, number_of, term, totals
+from noisewright.release.stage import GROUP, UNIT, bin_of, comparable, term, totals
 
 
 class Unlisted(dict[Row, tuple[int, ...]]):
@@ -78,7 +78,7 @@ def _rows(table: Any, unit: str, part: Table, engine: Engine) -> Any:
     grouping = part.grouping
     terms = {f"t{place}": one for place, n in enumerate(part.numbers) if (one := term(n, table, engine)) is not None}
     bins = grouping.bins
-    place = bin_of(number_of(table[bins.column], engine), bins) if bins else ibis.literal(0)
+    place = bin_of(bins, table[bins.column], engine) if bins else ibis.literal(0)
     named = {f"g{i}": _written(table[column], engine) for i, column in enumerate(grouping.key_columns)}
     found = table.select(**{UNIT: comparable(table[unit], engine)}, **named, b=place.cast("string"), **terms)
     for name in (UNIT, *named, "b"):

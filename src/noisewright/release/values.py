@@ -7,7 +7,7 @@ may evaluate it on rows that the filter drops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import ibis
@@ -19,6 +19,7 @@ from noisewright.release.engines.base import Engine
 
 _WHOLE_LIMIT = 9.0e15
 _LONGEST = 10**6
+_LARGEST_POWER = 8
 
 TOTAL: dict[type, str] = {
     **dict.fromkeys((ops.Field, ops.Literal, ops.Alias), "reads what is there"),
@@ -38,6 +39,7 @@ TOTAL: dict[type, str] = {
         (ops.Add, ops.Subtract, ops.Multiply, ops.Negate, ops.Abs), "done in doubles, which cannot overflow"
     ),
     **dict.fromkeys((ops.Divide,), "done in doubles; a divisor of 0 is made NULL"),
+    ops.Power: "done in doubles as a product, for a whole exponent from 1 to 8 that is written down",
     **dict.fromkeys((ops.Modulus, ops.FloorDivide), "done in doubles by a positive number that is written down"),
     **dict.fromkeys((ops.Sqrt, ops.Ln, ops.Log2, ops.Log10), "arguments without a value are made NULL"),
     **dict.fromkeys((ops.Floor, ops.Ceil, ops.Round), "arguments that are not finite or beyond 9e15 are made NULL"),
@@ -78,7 +80,6 @@ REASONS: dict[type, str] = {
     ops.Unnest: "it makes many rows of one; do it before, in a table of its own",
     ops.TimestampNow: "it depends on the clock",
     ops.DateNow: "it depends on the clock",
-    ops.Power: "it may overflow",
     ops.Exp: "it may overflow",
     ops.Repeat: "it may need more memory than there is",
     ops.Hash: "its result differs between engines and versions",
@@ -123,6 +124,12 @@ def rewriting(engine: Engine) -> Callable[[Any, Any], Any]:
     return replace
 
 
+def _require_fine(node: Any, values: Iterable[Any]) -> None:
+    """Refuse times that count whole seconds or milliseconds: DuckDB casts them, and fails on those far away."""
+    if any(value.dtype.is_timestamp() and value.dtype.scale in (0, 3) for value in values):
+        raise refused(node, "its times count seconds or milliseconds, which engines cast; make them TIMESTAMP first")
+
+
 def _double(value: Any) -> Any:
     return value.to_expr().cast("float64")
 
@@ -148,6 +155,7 @@ def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
         among = [value for name, value in given.items() if name != "bool_expr"]
         chosen = [[one for value in among for one in (value if isinstance(value, tuple) else (value,))]]
     for values in chosen:
+        _require_fine(node, values)
         kinds = {value.dtype for value in values if not value.dtype.is_null()}
         if len({_family(kind) for kind in kinds}) > 1:
             told = " and ".join(sorted(map(str, kinds)))
@@ -167,6 +175,18 @@ def _arithmetic(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 def _divide(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     bottom = _double(given["right"])
     return (_double(given["left"]) / _unless(bottom == 0, bottom)).op()
+
+
+def _power(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    exponent = given["right"]
+    if not isinstance(exponent, ops.Literal) or exponent.value not in range(1, _LARGEST_POWER + 1):
+        raise refused(
+            node, f"it may overflow unless the exponent is a whole number from 1 to {_LARGEST_POWER}, written down"
+        )
+    base = found = _double(given["left"])
+    for _ in range(int(exponent.value) - 1):
+        found = found * base
+    return found.op()
 
 
 def _by_a_constant(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
@@ -202,6 +222,7 @@ def _rounding(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 
 def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    _require_fine(node, [given["arg"]])
     value, to = given["arg"].to_expr(), given["to"]
     held = value.type()
     if held == to:
@@ -226,7 +247,9 @@ def _cast_text(node: Any, text: Any, to: dt.DataType, engine: Engine) -> Any:
         return engine.cast(engine.whole_of_text(text), to)
     if to.is_date():
         return engine.date_of_text(text)
-    raise refused(node, f"text is cast to numbers and dates, not to {to}")
+    if to.is_timestamp():
+        return engine.time_of_text(text) if to.timezone is None else engine.instant_of_text(text)
+    raise refused(node, f"text is cast to numbers, dates and times, not to {to}")
 
 
 def _substring(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
@@ -238,6 +261,7 @@ def _substring(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 def _of_a_day(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     held = given["arg"].dtype
+    _require_fine(node, [given["arg"]])
     if not held.is_date() and not (held.is_timestamp() and held.timezone is None):
         raise refused(node, "what an hour or a day is depends on a zone; use dates, or times without a zone")
     return node.__recreate__(dict(given))
@@ -249,6 +273,7 @@ _RULES: dict[type, Callable[[Any, Mapping[str, Any], Engine], Any]] = {
     **dict.fromkeys((ops.SimpleCase, ops.SearchedCase, ops.Greatest, ops.Least), _alike),
     **dict.fromkeys((ops.Add, ops.Subtract, ops.Multiply, ops.Negate, ops.Abs), _arithmetic),
     ops.Divide: _divide,
+    ops.Power: _power,
     **dict.fromkeys((ops.Modulus, ops.FloorDivide), _by_a_constant),
     **dict.fromkeys((ops.Sqrt, ops.Ln, ops.Log2, ops.Log10), _root),
     **dict.fromkeys((ops.Floor, ops.Ceil, ops.Round), _rounding),

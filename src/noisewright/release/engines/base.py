@@ -13,7 +13,10 @@ from typing import Any, Protocol
 GRAMMAR = r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[01]?[0-9]{1,2})?"
 """Texts that are numbers: the same on every engine, and finite as a double. Everything else counts as missing."""
 WHOLE_GRAMMAR = r"[+-]?[0-9]{1,18}"
-DATE_GRAMMAR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+DATE_GRAMMAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"
+_MINUTES, _SECONDS = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]", r":[0-5][0-9](\.[0-9]{1,6})?"
+TIME_GRAMMAR = f"{DATE_GRAMMAR}{_MINUTES}({_SECONDS})?"
+INSTANT_GRAMMAR = f"{DATE_GRAMMAR}{_MINUTES}{_SECONDS}(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
 
 
 class Engine(Protocol):
@@ -33,6 +36,12 @@ class Engine(Protocol):
 
     def date_of_text(self, text: Any) -> Any:
         """A date from text that fits `DATE_GRAMMAR` and is a day of the calendar, NULL from any other."""
+
+    def time_of_text(self, text: Any) -> Any:
+        """A time without a zone from text that fits `TIME_GRAMMAR` and a day of the calendar, NULL from any other."""
+
+    def instant_of_text(self, text: Any) -> Any:
+        """An instant from text that fits `INSTANT_GRAMMAR` and a day of the calendar, NULL from any other."""
 
     def cast(self, value: Any, to: Any) -> Any:
         """A cast that gives NULL where the engine's own would raise."""

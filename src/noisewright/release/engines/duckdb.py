@@ -19,7 +19,9 @@ import pyarrow as pa
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
-from noisewright.release.engines.base import DATE_GRAMMAR, GRAMMAR, WHOLE_GRAMMAR
+from noisewright.release.engines.base import DATE_GRAMMAR, GRAMMAR, INSTANT_GRAMMAR, TIME_GRAMMAR, WHOLE_GRAMMAR
+
+_COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
 
 
 @ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))  # type: ignore[untyped-decorator]
@@ -81,13 +83,26 @@ class DuckDB:
         return sorted(self.backend.list_tables())
 
     def parquet(self, paths: list[str]) -> Any:
-        """Parquet files as one table."""
+        """Parquet files as one table.
+
+        Refuses times in milliseconds, by the schema: one that is far away makes every query of the file fail, also one
+        that does not read it.
+        """
         problem = ""
         try:
-            return self.backend.read_parquet(paths, table_name=_named(paths))
+            table = self.backend.read_parquet(paths, table_name=_named(paths))
+            coarse = self.backend.con.execute(_COARSE_TIMES, [paths]).fetchone()
         except duckdb.Error as error:
             problem = type(error).__name__
-        raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        if problem:
+            raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        if coarse is not None:
+            raise InvalidTableError(
+                f"{coarse[0]!r} of {paths[0]} counts milliseconds, of which DuckDB fails on those far away; write the"
+                " file with microseconds, or give it as an Arrow table: pyarrow.parquet.read_table(path).",
+                column=coarse[0],
+            )
+        return table
 
     def csv(self, paths: list[str], names: list[str], separator: str) -> Any:
         """CSV files as one table of texts, by a fixed dialect; rows that do not fit the header are left out.
@@ -111,16 +126,19 @@ class DuckDB:
         return self.backend.table(free)
 
     def number_of_text(self, text: Any) -> Any:
-        plain = text.strip()
-        return _fits(plain, GRAMMAR).ifelse(plain, ibis.null("string")).try_cast("float64")
+        return _fitting(text, GRAMMAR).try_cast("float64")
 
     def whole_of_text(self, text: Any) -> Any:
-        plain = text.strip()
-        return _fits(plain, WHOLE_GRAMMAR).ifelse(plain, ibis.null("string")).try_cast("int64")
+        return _fitting(text, WHOLE_GRAMMAR).try_cast("int64")
 
     def date_of_text(self, text: Any) -> Any:
-        plain = text.strip()
-        return _fits(plain, DATE_GRAMMAR).ifelse(plain, ibis.null("string")).try_cast("date")
+        return _fitting(text, DATE_GRAMMAR).try_cast("date")
+
+    def time_of_text(self, text: Any) -> Any:
+        return _fitting(text, TIME_GRAMMAR).try_cast("timestamp(6)")
+
+    def instant_of_text(self, text: Any) -> Any:
+        return _fitting(text, INSTANT_GRAMMAR).try_cast("timestamp('UTC', 6)")
 
     def cast(self, value: Any, to: Any) -> Any:
         return value.try_cast(to)
@@ -175,6 +193,12 @@ class DuckDB:
             self.backend.con.execute("ROLLBACK")
             raise
         self.backend.con.execute("COMMIT")
+
+
+def _fitting(text: Any, grammar: str) -> Any:
+    """The text without spaces around it, NULL where it does not fit."""
+    plain = text.strip()
+    return _fits(plain, grammar).ifelse(plain, ibis.null("string"))
 
 
 def _quoted(text: str) -> str:
