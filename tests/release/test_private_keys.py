@@ -216,13 +216,14 @@ def test_the_choice_and_the_rest_are_proven_together():
         assert [part.groups for part, _ in charge.parts] == [many, many, 1]
     assert min(map(splitter.merit, composed)) < splitter.merit(added) - 0.2, "composed, every draw gets more"
     few = layout_of([nw.ask.persons(by=KEYS)], Limits(1, 2, False))
-    chosen = charge_of(designed(few, privacy, nw.SquaredError(), {}).blocks, few)
+    blocks = designed(few, privacy, nw.SquaredError(), {}).blocks
+    chosen = charge_of(blocks, few)
     assert chosen.groups == 2
     assert chosen.delta(2) <= privacy.delta
     with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
-        require_within(chosen, nw.ApproxDP("1.99", "1e-5"))
+        require_within(blocks, few, nw.ApproxDP("1.99", "1e-5"))
     with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
-        require_within(chosen, nw.ApproxDP(2, "1e-6"))
+        require_within(blocks, few, nw.ApproxDP(2, "1e-6"))
 
 
 def test_weights_move_the_split():
@@ -317,6 +318,8 @@ REFUSED = [
     (lambda data: data.plan(nw.count(by=KEYS), privacy=nw.ZeroConcentratedDP(1)), "need a delta"),
     (lambda data: data.plan(nw.count(by=KEYS), privacy=nw.RenyiDP(2, 1)), "need a delta"),
     (lambda data: data.plan(nw.count(by=KEYS), privacy=nw.ApproxDP("1e-4", "1e-5")), "fewer groups_per_person"),
+    (lambda data: data.plan(nw.count(by=KEYS), targets={"count": 5}, delta="1e-5"), "for listed keys"),
+    (lambda data: data.plan(nw.count(by=KEYS), budgets={"count": PRIVACY}), "for listed keys"),
     (lambda data: data.plan(nw.count(by=nw.keys("x", private=True)), privacy=PRIVACY), "'x' holds float64"),
     (lambda data: data.plan(nw.count(by=nw.keys("y", private=True)), privacy=PRIVACY), "no column 'y'"),
     (lambda data: nw.keys("k", ["a"], private=True), "have no values"),

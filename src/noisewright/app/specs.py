@@ -155,6 +155,10 @@ def _plan(given: Table) -> Table:
         "privacy": lambda value: requirement(value, "privacy"),
         "utility": utility,
         "weights": lambda value: table_of(value, "[weights]"),
+        "targets": lambda value: table_of(value, "[targets]"),
+        "budgets": lambda value: {
+            name: requirement(one, f"budgets.{name}") for name, one in table_of(value, "[budgets]").items()
+        },
     }
     return arguments(Dataset.plan, given, readers, skip=("self",))
 

@@ -11,6 +11,7 @@
   numbers by key, how the budget is split between the choice and the rest
 - ways: how the numbers of a table are answered; what plans ask of a mechanism goes through it
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
+- aims, targets: half-widths or budgets by output instead of one amount; the smallest epsilon that reaches targets
 - plan, shown, selfcheck: `Plan`: printed, saved, verified, released; the falsifier for owners
 - transaction, estimates, frames: validate, charge, aggregate, draw, store; answers with intervals; tidy frames
 - schemas, progress: what spec files and the command line ask of a source: its columns, how far a query has come

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, text
+from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, pair, text
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
 from noisewright.release.estimates import Estimate
 from noisewright.release.groupings import BINS, Bins, Grouping, bins_of
 from noisewright.release.keys import Keys
-from noisewright.release.numbers import Number, Persons, Present, Rows, Squares, Total
+from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
 from noisewright.release.times import TimeBins
 from noisewright.release.ways import BY_GROUP, Way
@@ -49,6 +49,8 @@ class Question(Record):
     by: By
     name: Name
     word = ""
+    plain = False
+    """Whether its answer in a group is its one number, in the unit of that number."""
 
     @property
     def about(self) -> str:
@@ -88,6 +90,13 @@ class Question(Record):
         unit = self.numbers[0].unit
         return estimates.plain(values[0], widths[0], unit)
 
+    def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
+        """The largest half-width of its answers where each number is within its width; None if that is not public.
+
+        `smallest_group` is how many rows every group is publicly known to have.
+        """
+        return widths[0] * self.numbers[0].unit if self.plain else None
+
     def __str__(self) -> str:
         return f"{self.label}, {self.grouping}"
 
@@ -99,6 +108,7 @@ class Count(Question):
     by: By = _by()
     name: Name = _name()
     word = "count"
+    plain = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -112,6 +122,7 @@ class PersonCount(Question):
     by: By = _by()
     name: Name = _name()
     word = "persons"
+    plain = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -132,18 +143,34 @@ class Valued(Question):
 
 @record("sum", QUESTIONS, error=InvalidQueryError)
 class Sum(Valued):
-    """The sum of a column within bounds, or of the distances to the middle of the bounds."""
+    """The sum of a column within bounds, of the distances to their middle, or of persons' clamped sums."""
 
     column: Text = text()
     range: Range = only(Range)
     by: By = _by()
     name: Name = _name()
     centred: Flag = flag(default=False)
+    person_bounds: Spec[Any, tuple[Fraction, Fraction] | None] = optional(pair(), default=None, absent=None)
     word = "sum"
+    plain = True
+
+    def __post_init__(self) -> None:
+        if self.person_bounds is None:
+            return
+        if self.centred:
+            raise InvalidQueryError(
+                "centred=True and person_bounds= are two ways to make what a person moves small; give one of them."
+            )
+        Partial(self.column, self.range, self.person_bounds)
 
     @property
     def numbers(self) -> tuple[Number, ...]:
+        if self.person_bounds is not None:
+            return (Partial(self.column, self.range, self.person_bounds),)
         return (Total(self.column, self.range, self.centred),)
+
+    def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
+        return estimates.plain(values[0], widths[0], self.range.unit)
 
 
 @record("mean", QUESTIONS, error=InvalidQueryError)
@@ -162,6 +189,9 @@ class Mean(Valued):
 
     def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
         return estimates.mean(self.range, values, widths)
+
+    def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
+        return None if smallest_group is None else estimates.mean_reach(self.range, widths, smallest_group)
 
 
 @record("variance", QUESTIONS, error=InvalidQueryError)
@@ -199,6 +229,7 @@ class BinCount(Question):
     name: Name = _name()
     persons: Flag = flag(default=False, absent=False)
     word = "histogram"
+    plain = True
 
     @property
     def about(self) -> str:
@@ -230,14 +261,16 @@ def sum(
     by: Keys | None = None,
     step: exact.Number | None = None,
     centred: bool = False,
+    person_bounds: Sequence[exact.Number] | None = None,
     name: str | None = None,
 ) -> Sum:
     """The sum of a column whose values are clamped to `bounds`, from public knowledge.
 
     With `centred=True` the sum of the distances to the middle of the bounds, which one person moves less. Values are
-    rounded to multiples of `step`, unless given a millionth of the bounds or finer.
+    rounded to multiples of `step`, unless given a millionth of the bounds or finer. With `person_bounds` all rows of a
+    person in a group are added up, however many, and the sum of each person is clamped to these bounds.
     """
-    return Sum(column, Range(bounds, step), by, name, centred)
+    return Sum(column, Range(bounds, step), by, name, centred, person_bounds)
 
 
 def mean(

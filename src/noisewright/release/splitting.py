@@ -201,7 +201,7 @@ def with_selection(layout: Layout, privacy: Any, utility: Any, weights: Mapping[
     best = min(splitter.tried(), key=splitter.merit, default=None)
     if best is None:
         return splitter.noise(splitter.added())
-    require_within(charge_of(best.blocks, layout), privacy)
+    require_within(best.blocks, layout, privacy)
     return best
 
 

@@ -6,7 +6,7 @@ number of a group is made from the other keys of the table, so that nobody's cho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -17,9 +17,10 @@ from noisewright.release.aggregate import aggregated
 from noisewright.release.engines.base import Engine
 from noisewright.release.keys import Row, Value
 from noisewright.release.layout import Layout, Table
-from noisewright.release.limiting import in_engine
-from noisewright.release.numbers import Rows
-from noisewright.release.stage import GROUP, UNIT, bin_of, comparable, term, totals
+from noisewright.release.limiting import groups_in_engine, rows_in_engine, slice_of, slices_for
+from noisewright.release.stage import GROUP, UNIT, bin_of, comparable, persons_of, term, totals
+
+_ROWS_AT_ONCE = 4_000_000
 
 
 class Unlisted(dict[Row, tuple[int, ...]]):
@@ -52,25 +53,43 @@ def true_numbers(table: Any, unit: str, layout: Layout, salt: int, engine: Engin
 
 def counted(table: Any, unit: str, part: Table, salt: int, engine: Engine, *, one_row: bool) -> Unlisted:
     """The numbers of every group that somebody is in; rows without a unit or without a key are in none."""
-    rows = _rows(table, unit, part, engine)
-    if not one_row:
-        rows = in_engine(rows, f"{salt:016x}", part.rows, part.groups, engine)
-    data = engine.fetch(totals(rows, part.numbers, engine, person=None if one_row else "first")).to_pydict()
-    sources = [
-        "n0" if isinstance(number, Rows) or f"s{place}" not in data else f"s{place}"
-        for place, number in enumerate(part.numbers)
-    ]
-    kinds = kinds_of(table, part.grouping.key_columns)
+    rows, kinds = _rows(table, unit, part, engine), kinds_of(table, part.grouping.key_columns)
+    count = 0 if one_row else int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py())
+    slices = slices_for(count, _ROWS_AT_ONCE, whole=rows[UNIT].type().is_integer())
     width, found = len(part.numbers), dict[Row, list[int]]()
-    for row, group in enumerate(data[GROUP]):
-        *texts, place = group.split(",")
-        values = [_read(text, kind) for text, kind in zip(texts, kinds, strict=True)]
-        key = tuple(value for value in values if value is not None)
-        if len(key) < len(values):
-            continue
-        numbers = found.setdefault(key, [0] * (part.grouping.count * width))
-        numbers[int(place) * width : (int(place) + 1) * width] = [int(data[source][row]) for source in sources]
+    for own in range(slices):
+        for query in _sums(slice_of(rows, own, slices, engine), part, None if one_row else f"{salt:016x}", engine):
+            data = engine.fetch(query).to_pydict()
+            places = [place for place in range(width) if f"s{place}" in data]
+            for row, group in enumerate(data[GROUP]):
+                *texts, bin_place = group.split(",")
+                if (key := _key(texts, kinds)) is not None:
+                    numbers = found.setdefault(key, [0] * (part.grouping.count * width))
+                    for place in places:
+                        numbers[int(bin_place) * width + place] += int(data[f"s{place}"][row])
     return Unlisted({key: tuple(numbers) for key, numbers in found.items()})
+
+
+def _sums(rows: Any, part: Table, salt: str | None, engine: Engine) -> Iterator[Any]:
+    """The sums of each group over what stays of each person; without a salt every row stays, and is a person."""
+    numbers = dict(enumerate(part.numbers))
+    if salt is None:
+        yield totals(rows, numbers, engine)
+        return
+    of_persons = {place: number for place, number in numbers.items() if number.of_persons}
+    of_rows = {place: number for place, number in numbers.items() if not number.of_persons}
+    if of_rows:
+        yield totals(rows_in_engine(rows, salt, part.rows, part.groups, engine), of_rows, engine)
+    if of_persons:
+        persons = persons_of(rows, of_persons, engine)
+        yield totals(groups_in_engine(persons, salt, part.groups, engine), of_persons, engine)
+
+
+def _key(texts: Sequence[str], kinds: Sequence[str]) -> Row | None:
+    """The key that was written; None for one that is none."""
+    values = [_read(text, kind) for text, kind in zip(texts, kinds, strict=True)]
+    key = tuple(value for value in values if value is not None)
+    return key if len(key) == len(values) else None
 
 
 def _rows(table: Any, unit: str, part: Table, engine: Engine) -> Any:

@@ -23,6 +23,8 @@ class Engine(Protocol):
     """One connection to one engine."""
 
     name: str
+    steps: tuple[int, int]
+    """How many of the queries of a release are done, and how many there are: for a bar."""
 
     @property
     def connection(self) -> Any:
@@ -54,6 +56,9 @@ class Engine(Protocol):
 
     def hash_of(self, text: Any) -> Any:
         """A text that mixes another text well (MD5 in hexadecimal digits), the same on every engine."""
+
+    def sum_of(self, terms: Any) -> Any:
+        """The sum of 64-bit whole numbers as a whole number, exact however large it becomes."""
 
     def sum_text(self, terms: Any) -> Any:
         """The sum of 64-bit whole numbers as text, exact however large it becomes."""
