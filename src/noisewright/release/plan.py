@@ -207,6 +207,8 @@ def require_sound(plan: Plan) -> None:
         raise MechanismFileError("the numbers of the plan are not those of its questions; plan again.")
     if plan.dataset is not None and plan.limits != plan.dataset.limits:
         raise MechanismFileError("the limits of the plan are not those of its dataset; plan again.")
+    if plan.dataset is not None and dict(plan.about) != plan.dataset.describe():
+        raise MechanismFileError("what the plan says of its dataset does not fit it any more; plan again.")
     _require_whole(plan.blocks, plan.layout)
     design.require_within(plan.blocks, plan.layout, plan.privacy)
     if plan.aims is not None:
