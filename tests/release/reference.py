@@ -98,6 +98,17 @@ def limited(
     return kept
 
 
+def by_person(rows: list[tuple[Any, int, tuple[int, ...]]], group: int, units: set[Any], place: int) -> list[list[int]]:
+    """The terms of one number of all rows of each of the units in a group."""
+    return [[terms[place] for own, where, terms in rows if own == unit and where == group] for unit in units]
+
+
+def clamped(total: int, low: Fraction, high: Fraction, step: Fraction) -> int:
+    """A sum of steps clamped to the whole numbers of a person's bounds."""
+    first, last = (math.floor(end / step + Fraction(1, 2)) for end in (low, high))
+    return min(max(total, first), last)
+
+
 def bin_of(value: Any, edges: list[Fraction]) -> int | None:
     """The bin that holds a value: from each edge up to the next; the last edge belongs to the last bin."""
     found = number(value)

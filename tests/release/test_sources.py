@@ -165,3 +165,17 @@ def test_mixed_columns_of_pandas_are_read_as_text():
     data = nw.Dataset(frame, "id", name="x")
     layout = layout_of([nw.mean("x", bounds=(0, 10), step=1)], data.limits)
     assert data._aggregate(layout, 1) == [2, -7]
+
+
+@pytest.mark.parametrize("how", ["BEGIN TRANSACTION", "BEGIN TRANSACTION READ ONLY"])
+def test_a_transaction_of_the_caller_stays_open(how: str, table: pa.Table):
+    connection = ibis.duckdb.connect()
+    connection.con.register("held", table)
+    connection.con.execute("CREATE TABLE people AS SELECT * FROM held")
+    data = nw.Dataset(connection.table("people"), "id")
+    before = numbers(data)
+    connection.con.execute(how)
+    try:
+        assert numbers(data) == before
+    finally:
+        connection.con.execute("COMMIT")

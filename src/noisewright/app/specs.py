@@ -37,7 +37,7 @@ from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
-from noisewright.release.questions import QUESTIONS
+from noisewright.release.kinds import QUESTIONS
 
 _LARGEST_FILE = 16
 _OWN = ("dataset", "join", "join_public", "derive", "filter", "keys", "ask", "output", "report")
@@ -155,6 +155,10 @@ def _plan(given: Table) -> Table:
         "privacy": lambda value: requirement(value, "privacy"),
         "utility": utility,
         "weights": lambda value: table_of(value, "[weights]"),
+        "targets": lambda value: table_of(value, "[targets]"),
+        "budgets": lambda value: {
+            name: requirement(one, f"budgets.{name}") for name, one in table_of(value, "[budgets]").items()
+        },
     }
     return arguments(Dataset.plan, given, readers, skip=("self",))
 

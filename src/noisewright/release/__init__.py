@@ -1,7 +1,7 @@
 """Private answers from tables: what keeps the sensitivity true is in the last stage, and nothing is inferred before it.
 
 - keys, public, groupings, times, ranges: listed groups, those of public tables, bins; values as whole numbers
-- numbers, questions: the whole numbers of a group and what a person changes of them; what is asked (`nw.ask`)
+- numbers, questions, histograms, kinds: the numbers of a group, what a person changes of them; what is asked (`nw.ask`)
 - layout: all outputs as one vector and the set of differences of one person (`Layout.sensitivity`)
 - sources, memory, queries, dataset, budgets, checks: sources as Ibis tables; `Dataset`; what the schema shows wrong
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
@@ -9,6 +9,7 @@
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
 - ways: how the numbers of a table are answered; what plans ask of a mechanism goes through it
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
+- aims, targets: half-widths or budgets by output instead of one amount; the smallest epsilon that reaches targets
 - plan, shown, selfcheck, bounding: `Plan`: printed, saved, released; the falsifier for owners; bounds nobody knows
 - transaction, estimates, frames: validate, charge, aggregate, draw, store; answers with intervals; tidy frames
 - schemas, progress: what spec files and the command line ask of a source: its columns, how far a query has come

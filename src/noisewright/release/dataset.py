@@ -144,16 +144,30 @@ class Dataset:
         return found
 
     def plan(
-        self, *questions: Any, privacy: Any, utility: Any = None, weights: Mapping[str, Number] | None = None
+        self,
+        *questions: Any,
+        privacy: Any = None,
+        utility: Any = None,
+        weights: Mapping[str, Number] | None = None,
+        targets: Mapping[str, Number] | None = None,
+        confidence: Number = 0.95,
+        delta: Number | None = None,
+        smallest_group: int | None = None,
+        budgets: Mapping[str, Any] | None = None,
     ) -> Plan:
         """What a release of all questions together would spend, and the error to expect; nothing is spent.
 
         `privacy` is the requirement of all of them together; `weights` by the name of a question says which matter
-        more. Raises, before anything is read of the data, for columns that are not there and types that do not fit.
+        more. Instead of it, `targets` are half-widths by the name of a question: the smallest epsilon is found (with
+        `delta` if it is given) at which each is reached with the `confidence`; a mean needs `smallest_group`, the rows
+        that every group is publicly known to have. Or `budgets` gives each question an amount of its own.
+        Raises, before anything is read of the data, for columns that are not there and types that do not fit.
         """
+        from noisewright.release.aims import Wanted
         from noisewright.release.plan import planned
 
-        return planned(self, questions, privacy, SquaredError() if utility is None else utility, weights or {})
+        wanted = Wanted(targets, confidence, delta, smallest_group, budgets)
+        return planned(self, questions, privacy, SquaredError() if utility is None else utility, weights or {}, wanted)
 
     def estimate_bounds(
         self, column: str, *, privacy: Any, keep: Number = "0.98", fresh: bool = False, reason: str | None = None

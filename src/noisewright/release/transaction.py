@@ -14,16 +14,22 @@ from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import InvalidInputError
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.frames import frame_of, require_frame
+from noisewright.release.tidying import Tidying
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan
 
 CONFIDENCE = Fraction(19, 20)
+_ENDS = ("value", "half_width", "low", "high")
+_TIDY_ENDS = tuple(f"post_{name}" for name in _ENDS)
 
 
-def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) -> Any:
-    """The answers of a plan as a frame; the stored ones if there are any and nothing fresh is asked for."""
+def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, post: Any = ()) -> Any:
+    """The answers of a plan as a frame; the stored ones if there are any and nothing fresh is asked for.
+
+    What `post` asks for stands beside them and is never stored.
+    """
     from noisewright.release.plan import require_sound  # which imports this module when it releases
 
     dataset = plan.dataset
@@ -32,11 +38,12 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) 
         raise InvalidInputError(
             "this dataset has no budget, so nothing can be released; give nw.Dataset(..., budget=..., ledger=path)."
         )
-    kind = require_frame(frame or dataset.frame)
+    kind, reaches = require_frame(frame or dataset.frame), reaches_of(plan)
+    tidy = Tidying(plan, post, reaches, CONFIDENCE) if post else None
     label = f"plan {plan.key} {reason or ''}".strip()
     if not fresh and (kept := stored(ledger, plan.key, plan.layout.released)) is not None:
         place, numbers = kept
-        return frame_of(columns(plan, numbers, place), kind)
+        return frame_of(columns(plan, numbers, place, reaches, tidy), kind)
     require_sound(plan)
     dataset.rehearse(plan.layout)
     with ledger.charge(plan.charge, reason=label) as charge:
@@ -47,7 +54,7 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) 
             error.add_note(f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released.")
             raise
         charge.answered(numbers)
-    return frame_of(columns(plan, numbers, charge.place), kind)
+    return frame_of(columns(plan, numbers, charge.place, reaches, tidy), kind)
 
 
 def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None:
@@ -81,13 +88,21 @@ def reaches_of(plan: Plan) -> dict[str, list[Fraction]]:
 
 
 def columns(
-    plan: Plan, numbers: Sequence[int], charge: int, reaches: Mapping[str, Sequence[Fraction]] | None = None
+    plan: Plan,
+    numbers: Sequence[int],
+    charge: int,
+    reaches: Mapping[str, Sequence[Fraction]] | None = None,
+    tidy: Tidying | None = None,
 ) -> dict[str, list[Any]]:
-    """Released numbers as a tidy table: one row for each question and group, in the order they were asked."""
+    """Released numbers as a tidy table: one row for each question and group, in the order they were asked.
+
+    With `tidy` the answers after post-processing stand in columns of their own.
+    """
     reaches = reaches_of(plan) if reaches is None else reaches
     tables = list(zip(plan.layout.tables, plan.layout.split_released(numbers), strict=True))
     names = list(dict.fromkeys(name for table in plan.layout.tables for name in table.grouping.columns))
-    ends = ("value", "half_width", "low", "high", "mechanism", "charge")
+    more = {} if tidy is None else tidy.estimates(numbers)
+    ends = (*_ENDS, *(() if tidy is None else _TIDY_ENDS), "mechanism", "charge")
     found: dict[str, list[Any]] = {name: [] for name in ("question", *map(column_name, names), *ends)}
     by_question = {
         question.label: (table, part, place, places)
@@ -97,11 +112,13 @@ def columns(
     for question in plan.questions:
         table, part, place, places = by_question[question.label]
         block = plan.blocks[0 if plan.blocks[0].table is None else place]
-        for named, answer in question.answers(table, part, places, reaches[question.label]):
+        for row, (named, answer) in enumerate(question.answers(table, part, places, reaches[question.label])):
             found["question"].append(question.label)
             for name in names:
                 found[column_name(name)].append(named.get(name))
-            for name, value in zip(ends, (answer.value, answer.half_width, answer.low, answer.high), strict=False):
+            after = more[question.label][row] if question.label in more else answer
+            values = [getattr(one, name) for one in (answer, after)[: 1 if tidy is None else 2] for name in _ENDS]
+            for name, value in zip(ends, values, strict=False):
                 found[name].append(None if value is None else float(value))
             found["mechanism"].append(block.name)
             found["charge"].append(charge)
@@ -110,5 +127,5 @@ def columns(
 
 def column_name(column: str) -> str:
     """The name of a key column in an answer; one that an answer needs itself gets a word before it."""
-    taken = ("question", "value", "half_width", "low", "high", "mechanism", "charge")
+    taken = ("question", *_ENDS, *_TIDY_ENDS, "mechanism", "charge")
     return f"key {column}" if column in taken else column

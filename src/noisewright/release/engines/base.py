@@ -29,6 +29,8 @@ class Engine(Protocol):
     name: str
     errors: tuple[type[Exception], ...]
     """What it raises when it fails; not when a person interrupts it."""
+    steps: tuple[int, int]
+    """How many of the queries of a release are done, and how many there are: for a bar."""
 
     @property
     def connection(self) -> Any:
@@ -60,6 +62,9 @@ class Engine(Protocol):
 
     def hash_of(self, text: Any) -> Any:
         """A text that mixes another text well (MD5 in hexadecimal digits), the same on every engine."""
+
+    def sum_of(self, terms: Any) -> Any:
+        """The sum of 64-bit whole numbers as a whole number, exact however large it becomes."""
 
     def sum_text(self, terms: Any) -> Any:
         """The sum of 64-bit whole numbers as text, exact however large it becomes."""

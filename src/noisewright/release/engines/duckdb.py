@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,11 @@ class DuckDB:
     """A connection to DuckDB through Ibis."""
 
     name = "duckdb"
-    errors = (duckdb.Error,)
+    errors: tuple[type[Exception], ...] = (duckdb.Error,)
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
+        self.steps = (0, 1)
 
     @property
     def connection(self) -> Any:
@@ -153,8 +155,11 @@ class DuckDB:
     def hash_of(self, text: Any) -> Any:
         return _md5(text)
 
-    def sum_text(self, terms: Any) -> Any:
+    def sum_of(self, terms: Any) -> Any:
         # DuckDB adds 64-bit numbers in 128 bits; Ibis would take the result for one of 64.
+        return _sum(terms)
+
+    def sum_text(self, terms: Any) -> Any:
         return _sum(terms).cast("string")
 
     def is_view(self, table: Any) -> bool:
@@ -175,25 +180,36 @@ class DuckDB:
         return None if found is None else str(found[0])
 
     def small_table(self, columns: Mapping[str, Any]) -> Any:
-        return ibis.memtable(pa.table(dict(columns)))
+        # A table of DuckDB's own has statistics, by which a join on whole keys becomes a lookup in an array.
+        data = pa.table(dict(columns))
+        name = f"listed_{_content(data)[:32]}"
+        self.backend.con.register(f"{name}_arrow", data)
+        try:
+            self.backend.con.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS SELECT * FROM {name}_arrow")
+        finally:
+            self.backend.con.unregister(f"{name}_arrow")
+        return self.backend.table(name)
 
     def fetch(self, expression: Any) -> Any:
         return self.backend.to_pyarrow(expression)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        try:
-            self.backend.con.execute("BEGIN TRANSACTION")
-        except duckdb.TransactionException:
-            # The caller has one open already, which is a snapshot as well.
+        if self._transaction() == self._transaction():
+            # The caller has a transaction open already, which is a snapshot as well; a second one would abort it.
             yield
             return
+        self.backend.con.execute("BEGIN TRANSACTION")
         try:
             yield
         except BaseException:
             self.backend.con.execute("ROLLBACK")
             raise
         self.backend.con.execute("COMMIT")
+
+    def _transaction(self) -> Any:
+        """The number of the running transaction; without one that lasts, each query has its own."""
+        return self.backend.con.execute("SELECT txid_current()").fetchone()
 
 
 def _fitting(text: Any, grammar: str) -> Any:
@@ -210,3 +226,11 @@ def _quoted(text: str) -> str:
 def _named(paths: list[str]) -> str:
     """A name for files that does not change from run to run."""
     return f"files_{digest({'paths': paths})[:16]}"
+
+
+def _content(data: Any) -> str:
+    """A digest of a small public table."""
+    found = sha256(str(data.schema).encode())
+    for batch in data.combine_chunks().to_batches():
+        found.update(batch.serialize())
+    return found.hexdigest()
