@@ -17,6 +17,7 @@ from noisewright.problem.errors import (
     MechanismFileError as MechanismFileError,
     MovedNameError as MovedNameError,
     NotPersonLocalError as NotPersonLocalError,
+    ReleaseFailedError as ReleaseFailedError,
     SolverError as SolverError,
     UncertifiedError as UncertifiedError,
     UnreachableTargetError as UnreachableTargetError,

@@ -26,7 +26,7 @@ from noisewright.app.output import (
     writing,
 )
 from noisewright.app.questions import make_privacy, typed
-from noisewright.problem.errors import InvalidInputError, NoisewrightError
+from noisewright.problem.errors import InvalidInputError, NoisewrightError, ReleaseFailedError
 from noisewright.problem.numbers import show
 
 if TYPE_CHECKING:
@@ -65,17 +65,21 @@ def release(
         bool, typer.Option("--fresh", help="Draw and charge again, although the answers are stored.")
     ] = False,
     reason: Annotated[str | None, options.option("TEXT", "What it is for; kept in the ledger.")] = None,
+    post: Annotated[
+        str | None, options.option("LIST", "Beside the answers, make them non-negative, integers, totals that add up.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Charge the budget and release what a spec file asks for; asked again, the stored answers cost nothing."""
     asked = _read(spec)
     check_places(plot=plot)
     write, page = _places(asked, output, report)
+    after = asked.post if post is None else tuple(post.replace(",", " ").split())
     with _interruptible(_NOTHING):
-        found = _planned(asked, ready=True)
+        found = _planned(asked, ready=True, post=after)
         before = _charges(found)
         planned = "" if page is None else found._repr_html_()
-    answers = _released(found, before, fresh=fresh, reason=reason)
+    answers = _released(found, before, fresh=fresh, reason=reason, post=after)
     columns = answers.to_pydict()
     told = _spent(found, columns["charge"][0], before)
     with _interruptible(f"{told} {_STORED}"):
@@ -176,13 +180,14 @@ def _places(
     return [told], page
 
 
-def _planned(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
+def _planned(asked: ReleaseSpec, *, ready: bool = False, post: tuple[str, ...] = ()) -> Plan:
     """The plan of a spec; `ready` binds it to its ledger, which is made if it is not there.
 
     A ledger is made only when everything else is in order, and never for a plan that is only looked at.
     """
     from noisewright.app.datasets import dataset_of
     from noisewright.release.plan import bound
+    from noisewright.release.transaction import tidying_of
 
     given = dict(asked.dataset)
     url = given.get("ledger")
@@ -200,6 +205,7 @@ def _planned(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
     found = dataset_of(asked, dry).plan(*asked.questions, **asked.plan)
     if found.dataset is not None:
         found.dataset.rehearse(found.layout)
+    tidying_of(found, post)
     return bound(found, dataset_of(asked, given)) if ready and absent else found
 
 
@@ -215,16 +221,18 @@ def _charges(plan: Plan) -> set[int]:
     return {row["place"] for row in rows if row["event"] == "charge" and str(row.get("label")).split(" ")[:2] == own}
 
 
-def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None) -> Any:
+def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, post: tuple[str, ...] = ()) -> Any:
     """The answers as an Arrow table. Whatever ends it, what was spent is looked up in the ledger and said."""
     from noisewright.app.scanning import scanning
 
     ended: EndedError
     try:
         with scanning(plan.dataset):
-            return plan.release(fresh=fresh, reason=reason, frame="pyarrow")
+            return plan.release(fresh=fresh, reason=reason, frame="pyarrow", post=post)
     except KeyboardInterrupt:
         ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before)}")
+    except ReleaseFailedError as error:
+        ended = EndedError(REFUSED, f"the engine failed ({error.kind}). {_told(plan, before)}")
     except NoisewrightError:
         if not _charges(plan) - before:
             raise

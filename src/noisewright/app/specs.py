@@ -37,10 +37,11 @@ from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
-from noisewright.release.kinds import QUESTIONS
+from noisewright.release.registry import QUESTIONS
+from noisewright.release.tidying import steps_of
 
 _LARGEST_FILE = 16
-_OWN = ("dataset", "join", "join_public", "derive", "filter", "keys", "ask", "output", "report")
+_OWN = ("dataset", "join", "join_public", "derive", "filter", "keys", "ask", "post", "output", "report")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class ReleaseSpec:
     questions: tuple[Any, ...]
     plan: Table
     """The arguments of `Dataset.plan` besides the questions."""
+    post: tuple[str, ...]
+    """What is done to the answers afterwards."""
     output: Path | None
     report: Path | None
 
@@ -100,6 +103,7 @@ def _spec(path: Path, data: Table) -> ReleaseSpec:
         tuple(condition(text) for text in texts_of(data.get("filter", []), "filter")),
         tuple(_question(one, named, folder, i) for i, one in enumerate(tables_of(data["ask"], "ask"), 1)),
         _plan({name: data[name] for name in of_plan if name in data}),
+        steps_of(texts_of(data.get("post", []), "post")),
         *(None if name not in data else folder / text_of(data[name], name) for name in ("output", "report")),
     )
 

@@ -22,7 +22,7 @@ from noisewright.release.numbers import Persons, Rows
 from noisewright.release.sums import Sizes, Term, half_width_of, sizes_of
 from noisewright.release.totals import Level, Tree, parents_of
 from noisewright.release.ways import BY_GROUP, errors_of
-from noisewright.sample.half_widths import Spread, groups_of
+from noisewright.sample.half_widths import Spread, groups_of, rounded_up
 from noisewright.sample.tails import PartTail
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _family(
     tables = [plan.layout.tables[place] for place, _ in members]
     laws = [_law(plan, place, i) for place, i in members]
     counts = _counting(number, tables, parents, plan.limits)
-    levels = [Level(t.grouping, s.std**2, c) for t, s, c in zip(tables, laws, counts, strict=True)]
+    levels = [Level(t.grouping, law.variance, c) for t, law, c in zip(tables, laws, counts, strict=True)]
     tree, alone = Tree(levels, parents), widths(plan.blocks, plan.layout, confidence)
     found = [Fraction(0)] * tree.size
     for first, alike in tree.kinds().items():
@@ -100,16 +100,18 @@ def _family(
     return Family(number, tuple(members), tree, tuple(found))
 
 
-def _width(tree: Tree, row: Any, sizes: Sequence[Sizes], confidence: Fraction) -> Fraction | None:
+def _width(tree: Tree, row: Any, laws: Sequence[Law], confidence: Fraction) -> Fraction | None:
     """How far an answer is off after the map; None where the map leaves it as it is."""
-    terms = []
-    for place, own in enumerate(sizes):
+    terms, bias = [], 0.0
+    for place, law in enumerate(laws):
         part = np.abs(row[tree.starts[place] : tree.starts[place] + tree.levels[place].grouping.count])
+        bias += float(part.sum()) * float(law.bias)
         values, counts = np.unique(np.round(part, _DIGITS), return_counts=True)
-        terms += [Term(own, float(c), int(n)) for c, n in zip(values, counts, strict=True) if c > 0]
-    if [(term.coefficient, term.count) for term in terms] == [(1.0, 1)]:
+        terms += [(law, float(c), int(n)) for c, n in zip(values, counts, strict=True) if c > 0]
+    if [(c, n) for _, c, n in terms] == [(1.0, 1)]:
         return None
-    return half_width_of(terms, confidence)
+    found = half_width_of([Term(law.sizes, c * float(law.unit), n) for law, c, n in terms], confidence)
+    return found + Fraction(rounded_up(Fraction(bias)))
 
 
 def _counting(number: Any, tables: Sequence[Table], parents: Sequence[int | None], limits: Limits) -> list[bool]:
@@ -148,18 +150,41 @@ def _exact(number: Any, coarse: Table, fine: Table, limits: Limits) -> bool:
     return number in (Rows(), Persons()) and once and coarse.grouping.count == fine.groups == 1
 
 
-def _law(plan: Plan, place: int, i: int) -> Sizes:
-    """The law of the size of a number's error in one group of a table, the same for every group."""
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The error of a number: noise in whole units, and at most `bias` more, which depends on the truth.
+
+    Rule: mechanisms for several numbers put the truth on the nearest multiple of a step before they add noise.
+    """
+
+    sizes: Sizes
+    unit: Fraction
+    bias: Fraction
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise, in the unit of the number."""
+        return (self.sizes.std * float(self.unit)) ** 2
+
+
+def _law(plan: Plan, place: int, i: int) -> Law:
+    """The law of a number's error in one group of a table, the same for every group.
+
+    Rule: noise of z steps has |z| > k exactly where z, spread over a step around it, is farther than k + 1/2.
+    """
     table, joint = plan.layout.tables[place], plan.blocks[0].table is None
     mechanism = plan.blocks[0 if joint else place].certified.mechanism
     start = sum(other.count for other in plan.layout.tables[:place]) if joint else 0
     rows = range(start + i, start + table.count, len(table.numbers)) if joint else range(i, i + 1)
     one = not hasattr(mechanism.query, "dimension")
     spread = Spread(PartTail(mechanism)) if one else _spread(mechanism, rows)
-    variance = errors_of(mechanism, SquaredError())[0 if one else rows[0]]
+    std = math.sqrt(errors_of(mechanism, SquaredError())[0 if one else rows[0]])
     with precision():
-        _require_symmetric(spread.tail)
-        return sizes_of(lambda t: float(upper(spread.beyond(t))), math.sqrt(variance))
+        if isinstance(spread.tail, PartTail):
+            _require_symmetric(spread.tail)
+            return Law(sizes_of(lambda t: float(upper(spread.beyond(t))), std), Fraction(1), Fraction(0))
+        steps = sizes_of(lambda t: float(upper(spread.tail.beyond(t + HALF))), std / float(spread.factor))
+        return Law(steps, spread.factor, spread.offset + (spread.factor / 2 if spread.factor > 1 else 0))
 
 
 def _require_symmetric(tail: Any) -> None:

@@ -64,10 +64,23 @@ class Targets(Record):
 
     def reached(self, blocks: Sequence[Block], layout: Layout) -> dict[str, Fraction | None]:
         """By question, the half-width that its answers have with the confidence; None where too few rows may be."""
+        each = self._widths(blocks, layout)
+        return {name: question.promised(own, self.smallest_group) for name, (question, own) in each.items()}
+
+    def farthest(self, blocks: Sequence[Block], layout: Layout) -> float:
+        """How many times its target the output is off that misses most; at most 1 where all are met."""
+        found = []
+        for name, (question, own) in self._widths(blocks, layout).items():
+            far, short = question.promised(own, self.smallest_group), question.shortage(own, self.smallest_group)
+            found.append(float(short if far is None else max(short, far / self.wanted(name))))
+        return max(found)
+
+    def _widths(self, blocks: Sequence[Block], layout: Layout) -> dict[str, tuple[Any, list[Fraction]]]:
+        """By question, how far each of its numbers is off: all of them within, with the confidence."""
         counts = {len(question.numbers) for table in layout.tables for question, _ in table.questions}
         each = {count: widths(blocks, layout, self.level(count)) for count in counts}
         return {
-            question.label: question.promised([each[len(places)][place][i] for i in places], self.smallest_group)
+            question.label: (question, [each[len(places)][place][i] for i in places])
             for place, table in enumerate(layout.tables)
             for question, places in table.questions
         }

@@ -47,7 +47,7 @@ class Number(Record):
     @property
     def never_negative(self) -> bool:
         """Whether the truth is at least 0, whatever the data."""
-        return True
+        return False
 
 
 @record("rows", NUMBERS)
@@ -55,6 +55,10 @@ class Rows(Number):
     """How many rows the group has."""
 
     word = "rows"
+
+    @property
+    def never_negative(self) -> bool:
+        return True
 
 
 @record("persons", NUMBERS)
@@ -67,6 +71,10 @@ class Persons(Number):
     def extent(self, rows: int) -> int:
         return 1
 
+    @property
+    def never_negative(self) -> bool:
+        return True
+
 
 @record("present", NUMBERS)
 class Present(Number):
@@ -74,6 +82,10 @@ class Present(Number):
 
     column: Text = text()
     word = "rows with a value"
+
+    @property
+    def never_negative(self) -> bool:
+        return True
 
 
 @record("total", NUMBERS)
@@ -135,6 +147,10 @@ class Partial(Number):
     def unit(self) -> Fraction:
         return self.range.unit
 
+    @property
+    def never_negative(self) -> bool:
+        return self.first >= 0 or self.range.first >= 0
+
 
 @record("squares", NUMBERS)
 class Squares(Number):
@@ -150,7 +166,3 @@ class Squares(Number):
     @property
     def unit(self) -> Fraction:
         return self.range.unit**2
-
-    @property
-    def never_negative(self) -> bool:
-        return False

@@ -17,8 +17,8 @@ from noisewright.problem.utility import UTILITIES
 from noisewright.release import design, shown
 from noisewright.release.aims import AIMS, Wanted
 from noisewright.release.design import Block
-from noisewright.release.kinds import QUESTIONS
 from noisewright.release.layout import Layout, Limits, layout_of
+from noisewright.release.registry import QUESTIONS
 from noisewright.sample.certified import Certified, check_seal, read_file, reading
 
 if TYPE_CHECKING:
@@ -202,6 +202,8 @@ def require_sound(plan: Plan) -> None:
         raise MechanismFileError("the numbers of the plan are not those of its questions; plan again.")
     if plan.dataset is not None and plan.limits != plan.dataset.limits:
         raise MechanismFileError("the limits of the plan are not those of its dataset; plan again.")
+    if plan.dataset is not None and dict(plan.about) != plan.dataset.describe():
+        raise MechanismFileError("what the plan says of its dataset does not fit it any more; plan again.")
     _require_whole(plan.blocks, plan.layout)
     design.require_within(plan.blocks, plan.layout, plan.privacy)
     if plan.aims is not None:

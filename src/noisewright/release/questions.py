@@ -96,6 +96,10 @@ class Question(Record):
         """
         return widths[0] * self.numbers[0].unit if self.plain else None
 
+    def shortage(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction:
+        """How many times too wide the widths are for the smallest group to be sure of an answer; 0 if it always is."""
+        return Fraction(0)
+
     def __str__(self) -> str:
         return f"{self.label}, {self.grouping}"
 
@@ -191,6 +195,9 @@ class Mean(Valued):
 
     def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
         return None if smallest_group is None else estimates.mean_reach(self.range, widths, smallest_group)
+
+    def shortage(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction:
+        return (2 * widths[0] + Fraction(1, 2)) / (smallest_group or 1)
 
 
 @record("variance", QUESTIONS, error=InvalidQueryError)

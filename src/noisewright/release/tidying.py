@@ -25,27 +25,25 @@ if TYPE_CHECKING:
 NON_NEGATIVE, INTEGERS, TOTALS = STEPS = ("non-negative", "integers", "totals")
 
 
-def steps_of(post: Any) -> frozenset[str]:
-    """What is asked for, checked."""
-    if not post:
-        return frozenset()
-    if not is_list(post):
+def steps_of(post: Any) -> tuple[str, ...]:
+    """What is asked for, checked, each once."""
+    listed = list(post) if is_list(post) else [post]
+    unknown = next((step for step in listed if step not in STEPS), None)
+    if unknown is not None or not is_list(post):
         raise InvalidInputError(f"post is {post!r}; give a list of {', '.join(map(repr, STEPS))}.", post=post)
-    unknown = next((step for step in post if step not in STEPS), None)
-    if unknown is not None:
-        raise InvalidInputError(f"post names {unknown!r}; known are {', '.join(map(repr, STEPS))}.", post=unknown)
-    return frozenset(post)
+    return tuple(step for step in STEPS if step in listed)
 
 
 class Tidying:
     """What will be done to the answers of a plan, worked out before anything is spent.
 
-    Raises InvalidInputError for what is not known, and InvalidQueryError for totals that nothing was asked for or whose
-    half-widths cannot be said.
+    Raises InvalidQueryError for totals that nothing was asked for or whose half-widths cannot be said.
     """
 
-    def __init__(self, plan: Plan, post: Any, reaches: Mapping[str, Sequence[Fraction]], confidence: Fraction) -> None:
-        self.steps = steps_of(post)
+    def __init__(
+        self, plan: Plan, steps: Sequence[str], reaches: Mapping[str, Sequence[Fraction]], confidence: Fraction
+    ) -> None:
+        self.steps = steps
         self._plan, self._reaches = plan, reaches
         self._families = families_of(plan, confidence) if TOTALS in self.steps else []
         if TOTALS in self.steps and not self._families:

@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.ledger import Ledger
-from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.errors import EngineError, InvalidInputError, ReleaseFailedError
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.frames import frame_of, require_frame
-from noisewright.release.tidying import Tidying
+from noisewright.release.tidying import Tidying, steps_of
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CONFIDENCE = Fraction(19, 20)
 _ENDS = ("value", "half_width", "low", "high")
 _TIDY_ENDS = tuple(f"post_{name}" for name in _ENDS)
+_BY_HAND = "interrupted"
 
 
 def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, post: Any = ()) -> Any:
@@ -38,23 +39,43 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
         raise InvalidInputError(
             "this dataset has no budget, so nothing can be released; give nw.Dataset(..., budget=..., ledger=path)."
         )
-    kind, reaches = require_frame(frame or dataset.frame), reaches_of(plan)
-    tidy = Tidying(plan, post, reaches, CONFIDENCE) if post else None
+    kind, tidy = require_frame(frame or dataset.frame), tidying_of(plan, post)
     label = f"plan {plan.key} {reason or ''}".strip()
     if not fresh and (kept := stored(ledger, plan.key, plan.layout.released)) is not None:
         place, numbers = kept
-        return frame_of(columns(plan, numbers, place, reaches, tidy), kind)
+        return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
     require_sound(plan)
     dataset.rehearse(plan.layout)
     with ledger.charge(plan.charge, reason=label) as charge:
+        spent = f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released."
+        failed = None
         try:
             vector = dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
             numbers = drawn(plan.blocks, plan.layout, vector)
+        except Exception as error:  # noqa: BLE001 -- its words may repeat a value of the table
+            failed = _kind(error)
         except BaseException as error:
-            error.add_note(f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released.")
+            error.add_note(spent)
             raise
+        if failed == _BY_HAND:
+            raise KeyboardInterrupt(spent)
+        if failed is not None:
+            raise ReleaseFailedError(f"the engine failed ({failed}). {spent}", kind=failed, charge=charge.place)
         charge.answered(numbers)
-    return frame_of(columns(plan, numbers, charge.place, reaches, tidy), kind)
+    return frame_of(columns(plan, numbers, charge.place, tidy=tidy), kind)
+
+
+def tidying_of(plan: Plan, post: Any) -> Tidying | None:
+    """What `post` will do to the answers, worked out before anything is spent; None where nothing is asked for."""
+    steps = steps_of(post)
+    return Tidying(plan, steps, reaches_of(plan), CONFIDENCE) if steps else None
+
+
+def _kind(error: Exception) -> str:
+    """What went wrong, without its words; how DuckDB says that somebody pressed Ctrl-C is told apart."""
+    if isinstance(error, EngineError):
+        return str(error.problem)
+    return _BY_HAND if isinstance(error, RuntimeError) and "interrupted" in str(error) else type(error).__name__
 
 
 def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None:

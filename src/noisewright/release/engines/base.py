@@ -27,10 +27,10 @@ class Engine(Protocol):
     """One connection to one engine."""
 
     name: str
-    errors: tuple[type[Exception], ...]
-    """What it raises when it fails; not when a person interrupts it."""
     steps: tuple[int, int]
     """How many of the queries of a release are done, and how many there are: for a bar."""
+    errors: tuple[type[Exception], ...]
+    """What it raises when it fails; not when a person interrupts it."""
 
     @property
     def connection(self) -> Any:
@@ -72,6 +72,12 @@ class Engine(Protocol):
     def is_view(self, table: Any) -> bool:
         """Whether a table of the database is a view, whose definition nobody has checked."""
 
+    def is_hidden(self, table: Any) -> bool:
+        """Whether a temporary table or view of the same name stands before a table of the database."""
+
+    def replaced_functions(self) -> list[str]:
+        """Functions of the engine that somebody has defined anew, so that they may mean anything."""
+
     def has_collation(self, table: Any) -> bool:
         """Whether texts of a table may be equal without having equal bytes."""
 
@@ -82,7 +88,7 @@ class Engine(Protocol):
         """The result of a query as an Arrow table."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """All queries inside see the same data."""
+        """All queries inside see the same data, and nobody else's query comes between one and its result."""
 
 
 def guarded(engine: Engine, work: Callable[[], Result]) -> Result:
