@@ -8,6 +8,8 @@
 - kinds, growth: what may be compared with what, and constants; how long a text may become
 - stage, limiting, aggregate: rows to whole terms (once, over Ibis), the limits of a person, the true vector
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
+- selecting, unlisted, splitting: groups that nobody listed: which are published and why that is proven, their true
+  numbers by key, how the budget is split between the choice and the rest
 - ways: how the numbers of a table are answered; what plans ask of a mechanism goes through it
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
 - aims, targets, least: half-widths or budgets by output instead of one amount; the least epsilon that reaches targets
