@@ -114,7 +114,7 @@ class _Searches:
 
 
 def _negligible(table: Table, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether a delta is not worth the search: it is far below an epsilon at which laws with a delta have long tables."""
+    """Whether a delta is not worth a search: far below an epsilon at which laws with a delta have long tables."""
     return len(table.numbers) == 1 and delta * 1000 <= epsilon and table.extents[0] > _LONG * epsilon
 
 
