@@ -75,7 +75,7 @@ def test_rows_that_do_not_fit_the_header_are_left_out(tmp_path: Path):
     path = tmp_path / "broken.csv"
     path.write_bytes(b'id,t,k,f\n1,1,A,1\n2,2\n3,3,A,4,5,6\n4,\xff\xfe,A,1\n5,5,A,"1\n2"\n')
     data = nw.Dataset(path, "id", types={"id": "integer"})
-    assert numbers(data)[0] == 2
+    assert numbers(data)[0] == 3, "what is beyond the header is not read"
 
 
 def test_databases_and_ibis_tables_give_the_same_numbers(table: pa.Table, expected: list[int], tmp_path: Path):

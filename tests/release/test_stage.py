@@ -131,7 +131,7 @@ def test_slices_of_persons_change_nothing(text_units: bool, monkeypatch):
     steps = []
     fetch = DuckDB.fetch
     monkeypatch.setattr(DuckDB, "fetch", lambda own, query: steps.append(own.steps) or fetch(own, query))
-    monkeypatch.setattr("noisewright.release.aggregate._WORDS_AT_ONCE", 3000)
+    monkeypatch.setattr("noisewright.release.aggregate._WORDS_AT_ONCE", 6000)
     monkeypatch.setattr("noisewright.release.aggregate._ROWS_IN_ENGINE", 400)
     assert data._aggregate(layout, SALT) == by_hand(table, layout)
     assert steps[0] == (0, 1)

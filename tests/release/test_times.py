@@ -153,6 +153,25 @@ def test_no_time_breaks_a_query_however_far_it_is(tmp_path: Any):
     assert again._aggregate(layout_of([nw.ask.histogram("ms", **MONTH)], again.limits), 1) == [0, 0]
 
 
+def test_a_value_at_an_edge_is_in_the_bin_that_begins_there():
+    days = pa.array([20_453, 20_454, 20_484, 20_485, 20_512, 20_513], pa.int32()).cast(pa.date32())
+    data = nw.Dataset(pa.table({"id": range(6), "day": days}), "id", name="x")
+    assert data._aggregate(layout_of([nw.ask.histogram("day", **MONTH)], data.limits), 1) == [2, 2]
+
+
+def test_times_in_nanoseconds_have_bins_beyond_what_they_can_hold():
+    # Infinity is the last value that 64 bits hold; 1677 and 2262 are the first and last years.
+    values = [2**63 - 1, -(2**63) + 1, 0, 1_767_225_600 * 10**9, 1_767_225_600 * 10**9 - 1, 9_223_372_035 * 10**9]
+    table = pa.table({"id": range(6), "ns": pa.array(values, pa.timestamp("ns"))})
+    data = nw.Dataset(table, "id", name="x")
+    asked = [
+        nw.ask.histogram("ns", every="year", start="1600-01-01", end="2300-01-01"),
+        nw.ask.histogram("ns", **{**MONTH, "start": "2025-12-01"}, name="months"),
+    ]
+    found = data._aggregate(layout_of(asked, data.limits), 1)
+    assert (sum(found[:700]), found[662], found[700:]) == (4, 1, [1, 1, 0])
+
+
 def test_times_that_an_engine_would_cast_are_refused_in_queries():
     import ibis
 

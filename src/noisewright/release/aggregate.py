@@ -103,7 +103,9 @@ def _in_process(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     del data
     of_rows, of_persons = _apart(part)
     content = [columns[name] for name in columns if name.startswith("t")]
-    kept = kept_rows(columns[UNIT], columns[GROUP], content, salt, part.rows if of_rows else None, part.groups)
+    # Where all numbers are of persons, no rows need to be chosen.
+    most_rows = part.rows if of_rows else len(columns[UNIT])
+    kept = kept_rows(columns[UNIT], columns[GROUP], content, salt, most_rows, part.groups)
     sums = _over_rows(columns, kept, of_rows, part) | _over_persons(columns, kept, of_persons, part)
     return [sums[place][group] for group in range(part.grouping.count) for place in range(len(part.numbers))]
 

@@ -58,14 +58,14 @@ class Dataset:
         self._ledger = ledger_for(budget, ledger)
 
     def _begin(self, source: Source, unit: str, limits: Limits, name: str, version: str | None) -> None:
-        from noisewright.release.local import checked
+        from noisewright.release.local import checked, require_unit
 
         table, standing = checked(source.table, source.bases, source.engine)
         if unit not in standing.units:
             raise InvalidTableError(
                 f"{unit!r} is not the unit that the table carries ({', '.join(sorted(standing.units))}).", column=unit
             )
-        _require_unit(table[unit].type(), unit)
+        require_unit(table[unit].type(), unit)
         if limits.one_row_per_person and not standing.straight:
             raise InvalidInputError(
                 "one_row_per_person was declared for the table; after a join or union a person may have more rows."
@@ -73,6 +73,11 @@ class Dataset:
             )
         self._source, self._table, self.unit, self.limits = source, table, unit, limits
         self.name, self.version = name, version
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(self, "_ledger"):
+            raise AttributeError("a dataset was checked when it was made and does not change; declare another.")
+        super().__setattr__(name, value)
 
     @property
     def ledger(self) -> Ledger | None:
@@ -104,12 +109,13 @@ class Dataset:
         from dataclasses import replace
 
         from noisewright.release.local import Base
-        from noisewright.release.sources import open_source
+        from noisewright.release.sources import may_be_one, open_source
 
         other = open_source(table, "", beside=self._source.engine, public=True)
         if other.engine.connection is not self._source.engine.connection:
             other = other.beside(self._source.engine)
-        if set(other.bases) & {table for table, base in self._source.bases.items() if base.private}:
+        private = [table for table, base in self._source.bases.items() if base.private]
+        if any(may_be_one(table, mine) for table in other.bases for mine in private):
             raise InvalidInputError("this is the private table itself; join_public takes tables that anybody may see.")
         bases = {**self._source.bases, **dict.fromkeys(other.bases, Base(None))}
         both = joined(self._source.table, other.table, [on] if isinstance(on, str) else list(on), how)
@@ -130,8 +136,19 @@ class Dataset:
         if source.engine.connection is not self._source.engine.connection:
             source = source.beside(self._source.engine)
         also = [on] if isinstance(on, str) else list(on or ())
-        both = joined(self._source.table, source.table, also, how, (self.unit, other.unit))
-        return self._derived(both, replace(self._source, bases={**self._source.bases, **source.bases}))
+        mine, theirs = self._source.table, source.table
+        theirs = theirs.view() if theirs.op() == mine.op() else theirs
+        if any(source.bases.get(table, base) != base for table, base in self._source.bases.items()):
+            raise InvalidInputError(
+                "the two datasets say different things of one table: whose rows it holds, or that it is public."
+            )
+        known = replace(
+            self._source,
+            bases={**self._source.bases, **source.bases},
+            views=(*self._source.views, *source.views),
+            joined=(*self._source.joined, *source.joined, (other.name, other.version)),
+        )
+        return self._derived(joined(mine, theirs, also, how, (self.unit, other.unit)), known)
 
     def _derived(self, table: Any, source: Source | None = None) -> Dataset:
         """The same persons, limits and ledger with another table."""
@@ -198,17 +215,27 @@ class Dataset:
 
     def rehearse(self, layout: Layout) -> None:
         """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
+        from noisewright.release.engines.base import guarded
+
+        guarded(self._source.engine, self._source.require_sound_tables)
         self._aggregate(layout, 0, rehearsal=True)
 
-    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
+    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[Any]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
-        from noisewright.release.aggregate import aggregated
+        from noisewright.release.engines.base import guarded
+        from noisewright.release.selfcheck import without
+        from noisewright.release.unlisted import true_numbers
 
-        table = self._table if leave_out is None else self._table.filter(self._table[self.unit] != leave_out)
+        table = self._table if leave_out is None else without(self._source, leave_out)
         table = table.limit(0) if rehearsal else table
         own = self.limits.one_row_per_person
-        with self._source.engine.snapshot():
-            return aggregated(table, self.unit, layout, salt, self._source.engine, one_row=own)
+        engine = self._source.engine
+
+        def numbers() -> list[Any]:
+            with engine.snapshot():
+                return true_numbers(table, self.unit, layout, salt, engine, one_row=own)
+
+        return guarded(engine, numbers)
 
     def _units(self) -> list[Any]:
         """Every unit of the table, for `selfcheck` alone; never shown."""
@@ -225,13 +252,13 @@ class Dataset:
         """What it is, as plain data: everything about it that is public, and nothing of its content."""
         import ibis
 
-        shape = str(ibis.to_sql(self._table, dialect=self._source.engine.name))
+        shape, joined = str(ibis.to_sql(self._table, dialect=self._source.engine.name)), self._source.joined
         return {
             "name": self.name,
             "version": self.version,
             "unit": self.unit,
             "limits": self.limits.to_dict(),
-            "query": digest({"sql": shape}),
+            "query": digest({"sql": shape, **({"joined": list(map(list, joined))} if joined else {})}),
         }
 
     def __str__(self) -> str:
@@ -270,12 +297,3 @@ def _name(given: str | None, found: str | None) -> str:
             raise InvalidTableError(f"name is {given!r}; give a text.")
         return given
     return found or f"unnamed {int(SystemEntropy().stream().words(1)[0]):016x}"
-
-
-def _require_unit(kind: Any, unit: str) -> None:
-    if not (kind.is_string() or (kind.is_integer() and not kind.is_uint64())):
-        raise InvalidTableError(
-            f"{unit!r} holds {kind}; a unit is text or a whole number of at most 64 bits (floats are equal or not by"
-            " accident; cast others to text in the table).",
-            column=unit,
-        )

@@ -108,10 +108,8 @@ class Kept:
     within: NDArray[np.bool_]
 
 
-def kept_rows(
-    unit: Whole, group: Whole, content: Sequence[Whole], salt: int, most_rows: int | None, most_groups: int
-) -> Kept:
-    """The rows and groups that stay of each person; with `most_rows` None all rows of the groups that stay."""
+def kept_rows(unit: Whole, group: Whole, content: Sequence[Whole], salt: int, most_rows: int, most_groups: int) -> Kept:
+    """The rows and groups that stay of each person."""
     if not len(unit):
         nothing = np.empty(0, np.intp)
         return Kept(nothing, nothing, nothing, np.empty(0, bool))
@@ -121,7 +119,7 @@ def kept_rows(
     sizes = np.diff(np.r_[starts, len(u)])
     within = _within_groups(u[starts], k[starts], salt, most_groups)
     keep = np.repeat(within, sizes)
-    large = np.flatnonzero(within & (sizes > most_rows)) if most_rows is not None else []
+    large = np.flatnonzero(within & (sizes > most_rows))
     if len(large):
         run = np.repeat(np.arange(len(large)), sizes[large])
         places = np.repeat(starts[large] - np.r_[0, np.cumsum(sizes[large])[:-1]], sizes[large]) + np.arange(len(run))

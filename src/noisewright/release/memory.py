@@ -12,7 +12,9 @@ _COARSE = {"s": 10**6, "ms": 10**3}
 
 
 def require_distinct(names: Sequence[str]) -> None:
-    """Refuse names that an engine takes for one: DuckDB does not tell upper from lower case in names."""
+    """Refuse names that an engine takes for one: DuckDB does not tell upper from lower case, and ends at a NUL."""
+    if any("\0" in name for name in names):
+        raise InvalidTableError("a column has a name with a NUL in it, which no engine can write; rename it.")
     folded = [name.casefold() for name in names]
     if len(set(folded)) < len(folded):
         twice = next(name for name in names if folded.count(name.casefold()) > 1)
@@ -68,6 +70,9 @@ def _plain_columns(table: Any) -> Any:
     for place, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+        elif pa.types.is_null(field.type):
+            # A column without any value has the type of no value; it is read like one of texts that are all missing.
+            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
         elif pa.types.is_timestamp(field.type) and field.type.unit in _COARSE:
             table = table.set_column(place, field.name, _microseconds(table.column(place), field.type))
     return table

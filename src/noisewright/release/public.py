@@ -27,6 +27,7 @@ def distinct_rows(
 
     The text of a CSV file is text unless `types` says otherwise.
     """
+    from noisewright.release.engines.base import guarded
     from noisewright.release.local import Base, checked
     from noisewright.release.sources import open_source, require_column
 
@@ -36,7 +37,8 @@ def distinct_rows(
     source = source.typed({name: kind for name, kind in (types or {}).items() if name in columns})
     query, _ = checked(source.table, dict.fromkeys(source.bases, Base(None)), source.engine)
     found = query.select(*columns).drop_null().distinct().limit(most + 1)
-    rows = list(zip(*source.engine.fetch(found).to_pydict().values(), strict=True))
+    listed = guarded(source.engine, lambda: source.engine.fetch(found))
+    rows = list(zip(*listed.to_pydict().values(), strict=True))
     if len(rows) > most:
         raise InvalidQueryError(f"this public table lists more than {most} groups of {', '.join(columns)}.")
     return sorted(rows)

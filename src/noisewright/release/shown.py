@@ -56,7 +56,7 @@ def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
                 rows.append(
                     [
                         question.label if i == places[0] else "",
-                        str(table.grouping.count) if i == places[0] else "",
+                        table.grouping.counted if i == places[0] else "",
                         number.word,
                         _number(errors[i] * float(unit)),
                         _number(float(each[place][i] * unit)),
@@ -85,7 +85,7 @@ def _answers(plan: Plan, block: Any) -> str:
     if block.table is None:
         return f"All numbers ({block.name})"
     table = plan.layout.tables[block.table]
-    names = ", ".join(question.label for question, _ in table.questions)
+    names = ", ".join(question.label for question, _ in table.questions) or "which groups"
     return f"{names}, {table.grouping} ({block.name})"
 
 

@@ -11,9 +11,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.ledger import Ledger
-from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.errors import EngineError, InvalidInputError, ReleaseFailedError
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.frames import frame_of, require_frame
+from noisewright.release.layout import Layout
 from noisewright.release.tidying import Tidying, steps_of
 from noisewright.sample.uniform import SystemEntropy
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 CONFIDENCE = Fraction(19, 20)
 _ENDS = ("value", "half_width", "low", "high")
 _TIDY_ENDS = tuple(f"post_{name}" for name in _ENDS)
+_BY_HAND = "interrupted"
 
 
 def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, post: Any = ()) -> Any:
@@ -40,19 +42,27 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
         )
     kind, tidy = require_frame(frame or dataset.frame), tidying_of(plan, post)
     label = f"plan {plan.key} {reason or ''}".strip()
-    if not fresh and (kept := stored(ledger, plan.key, plan.layout.released)) is not None:
+    if not fresh and (kept := stored(ledger, plan.key, plan.layout)) is not None:
         place, numbers = kept
         return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
     require_sound(plan)
     dataset.rehearse(plan.layout)
     with ledger.charge(plan.charge, reason=label) as charge:
+        spent = f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released."
+        failed = None
         try:
             vector = dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
             numbers = drawn(plan.blocks, plan.layout, vector)
+        except Exception as error:  # noqa: BLE001 -- its words may repeat a value of the table
+            failed = _kind(error)
         except BaseException as error:
-            error.add_note(f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released.")
+            error.add_note(spent)
             raise
-        charge.answered(numbers)
+        if failed == _BY_HAND:
+            raise KeyboardInterrupt(spent)
+        if failed is not None:
+            raise ReleaseFailedError(f"the engine failed ({failed}). {spent}", kind=failed, charge=charge.place)
+        charge.answered(stored_form(plan.layout, numbers))
     return frame_of(columns(plan, numbers, charge.place, tidy=tidy), kind)
 
 
@@ -62,7 +72,14 @@ def tidying_of(plan: Plan, post: Any) -> Tidying | None:
     return Tidying(plan, steps, reaches_of(plan), CONFIDENCE) if steps else None
 
 
-def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None:
+def _kind(error: Exception) -> str:
+    """What went wrong, without its words; how DuckDB says that somebody pressed Ctrl-C is told apart."""
+    if isinstance(error, EngineError):
+        return str(error.problem)
+    return _BY_HAND if isinstance(error, RuntimeError) and "interrupted" in str(error) else type(error).__name__
+
+
+def stored(ledger: Ledger, key: str, layout: Layout) -> tuple[int, list[Any]] | None:
     """The charge and the numbers of the last answer to the same plan; None if it was never answered."""
     places, found = set(), None
     for row in ledger.rows():
@@ -77,8 +94,19 @@ def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None
             "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
         )
     # Anybody may write a label, so that what is beside it is looked at before it is believed.
-    numbers = [int(value) for value in found[1] if str(value).lstrip("-").isdecimal()]
-    return (int(found[0]), numbers) if len(numbers) == len(found[1]) == count else None
+    if len(found[1]) != layout.released:
+        return None
+    try:
+        parts = zip(layout.tables, layout.split_released(found[1]), strict=True)
+        return int(found[0]), [value for table, part in parts for value in table.way.restored(table, part)]
+    except (TypeError, ValueError):
+        return None
+
+
+def stored_form(layout: Layout, numbers: Sequence[Any]) -> list[Any]:
+    """Released numbers as they stand in a ledger; `stored` reads them back."""
+    parts = zip(layout.tables, layout.split_released(numbers), strict=True)
+    return [value for table, part in parts for value in table.way.stored(part)]
 
 
 def reaches_of(plan: Plan) -> dict[str, list[Fraction]]:
@@ -94,7 +122,7 @@ def reaches_of(plan: Plan) -> dict[str, list[Fraction]]:
 
 def columns(
     plan: Plan,
-    numbers: Sequence[int],
+    numbers: Sequence[Any],
     charge: int,
     reaches: Mapping[str, Sequence[Fraction]] | None = None,
     tidy: Tidying | None = None,

@@ -16,6 +16,7 @@ import ibis.expr.operations as ops
 
 from noisewright.problem.errors import NotPersonLocalError
 from noisewright.release.engines.base import Engine
+from noisewright.release.kinds import constant, why_not_alike
 
 _WHOLE_LIMIT = 9.0e15
 _LONGEST = 10**6
@@ -138,32 +139,52 @@ def _unless(wrong: Any, value: Any) -> Any:
     return wrong.ifelse(ibis.null("float64"), value)
 
 
-def _family(kind: dt.DataType) -> str:
-    named = ("string", "boolean", "numeric", "date", "timestamp", "uuid", "binary")
-    return next((name for name in named if getattr(kind, f"is_{name}")()), str(kind))
-
-
 def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     """Values that are compared or chosen among have one kind, so that no engine casts one into another's.
 
-    Decimals beside other columns of numbers are refused: a cast into a decimal may overflow.
+    Decimals are made doubles, whatever they stand beside: engines cast whole numbers and decimals into a decimal of 38
+    digits, which fails on large ones, and a column of 128 bits looks like a decimal here.
     """
     if isinstance(node, ops.SimpleCase | ops.SearchedCase):
-        compared = [given["base"], *given["cases"]] if isinstance(node, ops.SimpleCase) else []
-        chosen = [compared, [*given["results"], given["default"]]]
+        sets = [["base", "cases"]] if isinstance(node, ops.SimpleCase) else []
+        sets += [["results", "default"]]
     else:
-        among = [value for name, value in given.items() if name != "bool_expr"]
-        chosen = [[one for value in among for one in (value if isinstance(value, tuple) else (value,))]]
-    for values in chosen:
+        sets = [[name for name in given if name != "bool_expr"]]
+    changed = dict(given)
+    for names in sets:
+        values = [value for name in names for value in _each(changed[name]) if not value.dtype.is_null()]
         _require_fine(node, values)
-        kinds = {value.dtype for value in values if not value.dtype.is_null()}
-        if len({_family(kind) for kind in kinds}) > 1:
-            told = " and ".join(sorted(map(str, kinds)))
-            raise refused(node, f"it mixes {told}, which an engine may cast and fail on; cast one of them yourself")
-        held = {value.dtype for value in values if not isinstance(value, ops.Literal)}
-        if len(held) > 1 and any(kind.is_decimal() for kind in held):
-            raise refused(node, "it mixes decimals with other numbers; cast them to float64 first")
-    return node.__recreate__(dict(given))
+        if (why := why_not_alike(values)) is not None:
+            raise refused(node, why)
+        if any(value.dtype.is_decimal() for value in values):
+            for name in names:
+                doubles = tuple(_double(value).op() for value in _each(changed[name]))
+                changed[name] = doubles if isinstance(changed[name], tuple) else doubles[0]
+    return node.__recreate__(changed)
+
+
+def _each(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _literal(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    found = constant(node)
+    if found is None:
+        raise refused(node, f"a constant of type {node.dtype} is not on the list, or is none that an engine can write")
+    return found
+
+
+def _filled(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    """Missing values of the named columns replaced by a constant of the column's kind."""
+    parent = given["parent"].to_expr()
+    if not isinstance(node.replacements, Mapping):
+        raise refused(node, "it fills every column with one value; name the columns to fill")
+    changed = {}
+    for name, value in node.replacements.items():
+        constant = _literal(ibis.literal(value).op(), {}, engine)
+        both = ops.Coalesce((parent[name].op(), constant))
+        changed[name] = _alike(both, {"arg": both.arg}, engine).to_expr()
+    return parent.mutate(**changed).op()
 
 
 def _arithmetic(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
@@ -229,8 +250,10 @@ def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
         return value.op()
     if held.is_string():
         return _cast_text(node, value, to, engine).op()
-    if to.is_string() and (held.is_floating() or held.is_decimal() or held.is_temporal()):
+    if to.is_string() and not (held.is_integer() or held.is_boolean() or held.is_uuid()):
         raise refused(node, f"the text of a {held} differs between engines")
+    if held.is_timestamp() and held.timezone is not None:
+        raise refused(node, "what a day is depends on a zone; use times without one")
     if held.is_numeric() and (to.is_numeric() or to.is_boolean()):
         return engine.cast(value, to).op()
     if (held.is_boolean() and to.is_numeric()) or to.is_string() or (held.is_timestamp() and to.is_date()):
@@ -268,6 +291,8 @@ def _of_a_day(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 
 _RULES: dict[type, Callable[[Any, Mapping[str, Any], Engine], Any]] = {
+    ops.Literal: _literal,
+    ops.FillNull: _filled,
     **dict.fromkeys((ops.Equals, ops.NotEquals, ops.IdenticalTo, ops.Less, ops.LessEqual, ops.Greater), _alike),
     **dict.fromkeys((ops.GreaterEqual, ops.Between, ops.InValues, ops.Coalesce, ops.NullIf, ops.IfElse), _alike),
     **dict.fromkeys((ops.SimpleCase, ops.SearchedCase, ops.Greatest, ops.Least), _alike),

@@ -6,9 +6,13 @@ queries. Every expression it gives must be *total*: no value of its arguments ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+from noisewright.problem.errors import EngineError
+
+Result = TypeVar("Result")
 
 GRAMMAR = r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[01]?[0-9]{1,2})?"
 """Texts that are numbers: the same on every engine, and finite as a double. Everything else counts as missing."""
@@ -25,6 +29,8 @@ class Engine(Protocol):
     name: str
     steps: tuple[int, int]
     """How many of the queries of a release are done, and how many there are: for a bar."""
+    errors: tuple[type[Exception], ...]
+    """What it raises when it fails; not when a person interrupts it."""
 
     @property
     def connection(self) -> Any:
@@ -66,6 +72,12 @@ class Engine(Protocol):
     def is_view(self, table: Any) -> bool:
         """Whether a table of the database is a view, whose definition nobody has checked."""
 
+    def is_hidden(self, table: Any) -> bool:
+        """Whether a temporary table or view of the same name stands before a table of the database."""
+
+    def replaced_functions(self) -> list[str]:
+        """Functions of the engine that somebody has defined anew, so that they may mean anything."""
+
     def has_collation(self, table: Any) -> bool:
         """Whether texts of a table may be equal without having equal bytes."""
 
@@ -76,4 +88,22 @@ class Engine(Protocol):
         """The result of a query as an Arrow table."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """All queries inside see the same data."""
+        """All queries inside see the same data, and nobody else's query comes between one and its result."""
+
+
+def guarded(engine: Engine, work: Callable[[], Result]) -> Result:
+    """What the work gives; a failure of the engine becomes an EngineError without the engine's words.
+
+    Those may repeat a value. The error is raised outside of the handler, so that it does not carry the other one.
+    """
+    problem = ""
+    try:
+        return work()
+    except engine.errors as error:
+        problem = type(error).__name__
+    raise EngineError(
+        f"the engine failed ({problem}); its own words may repeat a value and are not shown. See that the table is"
+        " still there, readable and as it was when the dataset was made.",
+        engine=engine.name,
+        problem=problem,
+    )

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import duckdb
@@ -47,13 +48,23 @@ def _fits(text: Any, grammar: Any) -> Any: ...
 def _sum(terms: Any) -> Any: ...
 
 
+_TEMPORARY = (
+    "SELECT 1 FROM duckdb_tables() WHERE temporary AND lower(table_name) = lower(?)"
+    " UNION ALL SELECT 1 FROM duckdb_views() WHERE temporary AND lower(view_name) = lower(?)"
+)
+_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
+
+
 class DuckDB:
     """A connection to DuckDB through Ibis."""
 
     name = "duckdb"
+    errors: tuple[type[Exception], ...] = (duckdb.Error,)
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
+        # One for each connection, however many engines stand for it: two threads would get each other's results.
+        self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
         self.steps = (0, 1)
 
     @property
@@ -106,15 +117,37 @@ class DuckDB:
             )
         return table
 
-    def csv(self, paths: list[str], names: list[str], separator: str) -> Any:
-        """CSV files as one table of texts, by a fixed dialect; rows that do not fit the header are left out.
+    def require_alike(self, paths: list[str]) -> None:
+        """Refuse Parquet files of different columns or types: a value of one is cast to the type of another."""
+        problem, schemas = "", []
+        try:
+            schemas = [dict(self._columns(path)) for path in paths]
+        except duckdb.Error as error:
+            problem = type(error).__name__
+        if problem:
+            raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        for path, schema in zip(paths, schemas, strict=True):
+            if wrong := sorted({name for name, _ in set(schema.items()) ^ set(schemas[0].items())}):
+                raise InvalidTableError(
+                    f"{paths[0]} and {path} have different columns or types ({', '.join(map(repr, wrong[:3]))}); give"
+                    " files of one schema.",
+                    column=wrong[0],
+                )
 
-        Nothing is sniffed: a sniffer looks at values, and a wrong guess raises in the middle of a release.
+    def _columns(self, path: str) -> list[tuple[str, str]]:
+        return [(row[0], row[1]) for row in self._rows("DESCRIBE SELECT * FROM read_parquet(?)", path)]
+
+    def csv(self, paths: list[str], names: list[str], separator: str) -> Any:
+        """CSV files as one table of texts, by a fixed dialect.
+
+        Rows with fewer values than the header are left out, and values beyond it are not read. Nothing is sniffed: a
+        sniffer looks at values, and a wrong guess raises in the middle of a release. Nor is the reader strict: a strict
+        one drops every row after a letter behind a closing quote, whoever they are about, and fails on an odd line end.
         """
         columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
         files = ", ".join(map(_quoted, paths))
         dialect = f"delim = {_quoted(separator)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
-        rules = "ignore_errors = true, nullstr = '', allow_quoted_nulls = false"
+        rules = "ignore_errors = true, strict_mode = false, nullstr = '', allow_quoted_nulls = false"
         query = f"SELECT * FROM read_csv([{files}], {dialect}, columns = {{{columns}}}, {rules})"
         name = _named(paths)
         self.backend.con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
@@ -124,8 +157,16 @@ class DuckDB:
         """An Arrow table under a name, with the first number behind it that is free."""
         taken = set(self.backend.list_tables())
         free = next(one for one in (f"{name}_{i}" for i in count(1)) if one not in taken)
-        self.backend.con.register(free, data)
-        return self.backend.table(free)
+        problem = ""
+        try:
+            self.backend.con.register(free, data)
+            return self.backend.table(free)
+        except duckdb.Error as error:
+            problem = type(error).__name__
+        raise InvalidTableError(
+            f"the frame holds a type that DuckDB does not read ({problem}), of"
+            f" {', '.join(sorted(map(str, data.schema.types)))}; cast that column, or leave it out."
+        )
 
     def number_of_text(self, text: Any) -> Any:
         return _fitting(text, GRAMMAR).try_cast("float64")
@@ -164,19 +205,34 @@ class DuckDB:
     def is_view(self, table: Any) -> bool:
         return self._definition(table) is None
 
+    def is_hidden(self, table: Any) -> bool:
+        return bool(self._rows(_TEMPORARY, table.name, table.name))
+
+    def replaced_functions(self) -> list[str]:
+        own = {name for (name,) in self._rows(_FUNCTIONS, False)}
+        return sorted(own & {name for (name,) in self._rows(_FUNCTIONS, True)}) if own else []
+
+    def _rows(self, query: str, *given: Any) -> list[tuple[Any, ...]]:
+        """What a query about the database gives."""
+        with self._lock:
+            found: list[tuple[Any, ...]] = self.backend.con.execute(query, list(given)).fetchall()
+        return found
+
     def has_collation(self, table: Any) -> bool:
-        (everywhere,) = self.backend.con.execute("SELECT current_setting('default_collation')").fetchone()
+        ((everywhere,),) = self._rows("SELECT current_setting('default_collation')")
         return bool(everywhere) or " COLLATE " in (self._definition(table) or "").upper()
 
     def _definition(self, table: Any) -> str | None:
         """How a base table was made; None if there is no such base table."""
         space = table.namespace
-        found = self.backend.con.execute(
-            "SELECT sql FROM duckdb_tables() WHERE table_name = ? AND schema_name = coalesce(?, 'main')"
+        found = self._rows(
+            "SELECT sql FROM duckdb_tables() WHERE table_name = ? AND schema_name = coalesce(?, current_schema())"
             " AND database_name = coalesce(?, current_database())",
-            [table.name, space.database, space.catalog],
-        ).fetchone()
-        return None if found is None else str(found[0])
+            table.name,
+            space.database,
+            space.catalog,
+        )
+        return str(found[0][0]) if found else None
 
     def small_table(self, columns: Mapping[str, Any]) -> Any:
         # A table of DuckDB's own has statistics, by which a join on whole keys becomes a lookup in an array.
@@ -190,10 +246,16 @@ class DuckDB:
         return self.backend.table(name)
 
     def fetch(self, expression: Any) -> Any:
-        return self.backend.to_pyarrow(expression)
+        with self._lock:
+            return self.backend.to_pyarrow(expression)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
+        with self._lock, self._one_view():
+            yield
+
+    @contextmanager
+    def _one_view(self) -> Iterator[None]:
         if self._transaction() == self._transaction():
             # The caller has a transaction open already, which is a snapshot as well; a second one would abort it.
             yield
