@@ -135,6 +135,20 @@ def test_what_is_published_is_stored_and_nothing_else_is(tmp_path: Path):
     assert plan.selfcheck(1).startswith("held for 1 persons")
 
 
+def test_answers_about_private_groups_are_made_tidy(tmp_path: Path):
+    """Bins that nobody is in have noise around zero; published numbers of persons are positive as they are."""
+    asked = [nw.ask.persons(by=KEYS), nw.ask.histogram("x", edges=[0, 9, *range(20, 60)], by=KEYS)]
+    plan = dataset(tmp_path).plan(*asked, privacy=nw.ApproxDP(1, "1e-4"))
+    rows = plan.release(post=["non-negative"]).to_pylist()
+    bins = [row for row in rows if row["question"] == "histogram of x"]
+    assert len(bins) == 2 * 40
+    assert min(row["value"] for row in bins) < 0 <= min(row["post_value"] for row in bins)
+    assert all(row["post_low"] <= row["post_value"] <= row["post_high"] for row in rows)
+    assert all(row["post_value"] == row["value"] for row in rows if row["question"] == "persons")
+    with pytest.raises(nw.errors.InvalidQueryError, match="no totals"):
+        plan.release(post=["totals"])
+
+
 def test_what_a_ledger_holds_instead_of_groups_is_not_believed(tmp_path: Path):
     data = dataset(tmp_path)
     plan = data.plan(nw.ask.persons(by=KEYS), privacy=PRIVACY)
