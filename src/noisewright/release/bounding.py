@@ -61,7 +61,7 @@ class Bounds(tuple[Fraction, ...]):
 
 def share(keep: Number) -> Fraction:
     """The share of the values to keep; refuses what is none."""
-    return rational(at_least=Fraction(1, 2), below=1).read(keep, "keep", InvalidQueryError)
+    return Fraction(rational(at_least=Fraction(1, 2), below=1).read(keep, "keep", InvalidQueryError))
 
 
 def question(column: str) -> BinCount:

@@ -215,7 +215,9 @@ class Dataset:
 
     def rehearse(self, layout: Layout) -> None:
         """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
-        self._source.require_sound_tables()
+        from noisewright.release.engines.base import guarded
+
+        guarded(self._source.engine, self._source.require_sound_tables)
         self._aggregate(layout, 0, rehearsal=True)
 
     def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[Any]:
