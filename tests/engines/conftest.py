@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from tests.engines.loading import ENGINES
+from tests.ledger.conftest import server  # noqa: F401 -- the fixture
 
 
 @pytest.fixture(scope="module", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[Any]:
     """A backend of Ibis."""
-    backend = ENGINES[request.param]()
+    backend = ENGINES[request.param](lambda: request.getfixturevalue("server"))
     yield backend
     backend.disconnect()

@@ -6,15 +6,27 @@ allows (a time zone of half an hour, for one), because no setting of a session m
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
 import ibis
+import psycopg
 import pyarrow as pa
+from psycopg import sql
 
-ENGINES: dict[str, Callable[[], Any]] = {
-    "duckdb": lambda: _with(ibis.duckdb.connect(), "SET TimeZone = 'America/St_Johns'"),
+ENGINES: dict[str, Callable[[Any], Any]] = {
+    "duckdb": lambda server: _with(ibis.duckdb.connect(), "SET TimeZone = 'America/St_Johns'"),
+    "postgres": lambda server: _with(
+        ibis.postgres.from_connection(psycopg.connect(server().url, autocommit=True)),
+        "SET TimeZone = 'America/St_Johns'",
+        "SET DateStyle = 'German'",
+        "SET standard_conforming_strings = off",
+        "SET transform_null_equals = on",
+        "SET extra_float_digits = -15",
+    ),
 }
 KINDS: dict[str, pa.DataType] = {
     "whole": pa.int64(),
@@ -43,4 +55,39 @@ def load(backend: Any, kinds: Mapping[str, str], rows: Iterable[Mapping[str, Any
         name: pa.array([row[name] for row in listed], _STORED.get(kind, KINDS[kind])).cast(KINDS[kind])
         for name, kind in kinds.items()
     }
-    return backend.create_table(next(_NAMES), pa.table(columns), temp=True)
+    if backend.name == "postgres":
+        return _copied(backend, kinds, [[_text(row[name], kind) for name, kind in kinds.items()] for row in listed])
+    return backend.create_table(next(_NAMES), pa.table(columns))
+
+
+_TYPES = {
+    **{"whole": "bigint", "double": "double precision", "text": "text", "boolean": "boolean", "date": "date"},
+    **{"time": "timestamp", "instant": "timestamptz"},
+}
+
+
+def _copied(backend: Any, kinds: Mapping[str, str], rows: list[list[Any]]) -> Any:
+    """A table of PostgreSQL, of a schema that is not on the search path."""
+    name = f"{os.getpid()} {next(_NAMES)}"
+    with backend.con.cursor() as cursor, backend.con.transaction():
+        cursor.execute("SET LOCAL DateStyle = 'ISO'; SET LOCAL TimeZone = 'UTC'; CREATE SCHEMA IF NOT EXISTS \"a b\"")
+        columns = sql.SQL(", ").join(
+            sql.SQL("{} {}").format(sql.Identifier(column), sql.SQL(_TYPES[kind])) for column, kind in kinds.items()
+        )
+        table = sql.Identifier("a b", name)
+        cursor.execute(sql.SQL("CREATE TABLE {} ({})").format(table, columns))
+        with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(table)) as copy:
+            for row in rows:
+                copy.write_row(row)
+    return backend.table(name, database="a b")
+
+
+def _text(value: Any, kind: str) -> Any:
+    """A value as PostgreSQL reads it; what is beyond its calendar becomes infinite there, and is in no bin either."""
+    if value is None or kind not in ("date", "time", "instant"):
+        return value
+    try:
+        moment = datetime(1970, 1, 1) + (timedelta(days=value) if kind == "date" else timedelta(microseconds=value))
+    except OverflowError:
+        return "infinity" if value > 0 else "-infinity"
+    return (moment.date() if kind == "date" else moment).isoformat()

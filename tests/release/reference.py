@@ -67,23 +67,29 @@ def mixed(salt: int, words: list[int]) -> int:
     return state >> 32
 
 
-def digested(salt: int, unit: str, words: list[int]) -> str:
-    """The MD5 of a text of the salt, the unit's bytes and whole numbers."""
-    parts = [f"{salt:016x}", unit.encode().hex().upper(), *map(str, words)]
+def digested(salt: int, unit: str | int, words: list[int]) -> str:
+    """The MD5 of a text of the salt, the unit's bytes (or a whole unit itself) and whole numbers."""
+    own = unit.encode().hex().upper() if isinstance(unit, str) else str(unit)
+    parts = [f"{salt:016x}", own, *map(str, words)]
     return hashlib.md5(",".join(parts).encode()).hexdigest()
 
 
 def limited(
-    rows: list[tuple[Any, int, tuple[int, ...]]], salt: int, most_rows: int, most_groups: int
+    rows: list[tuple[Any, int, tuple[int, ...]]],
+    salt: int,
+    most_rows: int,
+    most_groups: int,
+    in_process: bool = True,
 ) -> list[tuple[Any, int, tuple[int, ...]]]:
-    """The rows (unit, group, terms) that stay."""
+    """The rows (unit, group, terms) that stay; whole units are limited by other hashes in this process."""
     kept = []
     by_unit: dict[Any, dict[int, list[tuple[int, ...]]]] = defaultdict(lambda: defaultdict(list))
     for unit, group, terms in rows:
         by_unit[unit][group].append(terms)
 
     def mix(unit: Any, words: list[int]) -> Any:
-        return digested(salt, unit, words) if isinstance(unit, str) else mixed(salt, [unit, *words])
+        whole = in_process and not isinstance(unit, str)
+        return mixed(salt, [unit, *words]) if whole else digested(salt, unit, words)
 
     for unit, groups in by_unit.items():
         order = sorted(groups, key=lambda group: (mix(unit, [group]), group))

@@ -40,7 +40,9 @@ QUESTIONS = [
 SALT = 0x123456789ABCDEF
 
 
-def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False) -> list[int]:
+def by_hand(
+    rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False, in_process: bool = True
+) -> list[int]:
     found: list[int] = []
     for table in layout.tables:
         columns: list[Any] = [(n, *_kind(n)) for n in table.numbers if not isinstance(n, Rows | Persons)]
@@ -50,7 +52,8 @@ def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False
             if row["id"] is not None and group is not None:
                 terms = tuple(reference.term(kind, row, n.column, bounds, step) for n, kind, bounds, step in columns)
                 listed.append((row["id"], group, terms))
-        kept = listed if one_row else reference.limited(listed, SALT, table.rows, table.groups)
+        limits = (SALT, table.rows, table.groups, in_process)
+        kept = listed if one_row else reference.limited(listed, *limits)
         for group in range(table.grouping.count):
             own = [(unit, terms) for unit, place, terms in kept if place == group]
             for number in table.numbers:

@@ -34,8 +34,8 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
     element of `layout.sensitivity`.
     """
     whole = table[unit].type().is_integer()
-    count = 0 if one_row else int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py())
-    way = _unlimited if one_row else _in_process if whole else _in_engine
+    count = 0 if one_row or not engine.in_process else int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py())
+    way = _unlimited if one_row else _in_process if whole and engine.in_process else _in_engine
     work = []
     for part in layout.tables:
         rows = rows_of(table, unit, part.grouping, part.numbers, engine)

@@ -70,7 +70,7 @@ def checked(expression: Any, bases: Bases, engine: Engine) -> tuple[Any, Standin
     try:
         standing = of(query, bases)
         require_short_texts(query)
-        return query.replace(rewriting(engine)).to_expr(), standing
+        return engine.settled(query.replace(rewriting(engine))).to_expr(), standing
     except (IbisError, ValidationError) as error:
         raise refused(query, f"written with total functions it is no query any more ({type(error).__name__})") from None
     except RecursionError:

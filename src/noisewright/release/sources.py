@@ -57,6 +57,8 @@ class Source:
         for table in tables:
             if table.name not in self.views:
                 _require_base_table(self.engine, table)
+            if (why := self.engine.why_unsound(table)) is not None:
+                raise InvalidTableError(f"{table.name!r} {why}. Nothing was spent.")
             if self.engine.has_collation(table):
                 raise InvalidTableError(
                     f"{table.name!r} compares texts by a collation, by which two persons may be one; copy it without."
@@ -75,7 +77,10 @@ class Source:
                 " anything is derived from them."
             )
         source, unit = self.origin
-        return open_source(source, unit, beside=engine).typed(self.types)
+        found = open_source(source, unit, self.views, beside=engine).typed(self.types)
+        if found.engine.connection is not engine.connection:
+            raise InvalidTableError("the two tables are in different places; put them into one database.")
+        return found
 
     def typed(self, types: Mapping[str, str] | None) -> Source:
         """The same table with text columns read as declared: number, integer, date, time, instant or text."""
@@ -114,7 +119,8 @@ def open_source(
         return _public_ibis(source) if public else _ibis(source, unit, local_views)
     raise InvalidTableError(
         f"the source is of type {type(source).__name__}; give the path of a CSV or Parquet file (or a glob),"
-        ' "path.duckdb::table", a DataFrame of pandas or polars, an Arrow table, or an Ibis table on DuckDB.'
+        ' "path.duckdb::table", "postgresql://user@host/database/table", a DataFrame of pandas or polars, an Arrow'
+        " table, or an Ibis table on DuckDB or PostgreSQL."
     )
 
 
@@ -146,11 +152,15 @@ def require_column(table: Any, column: str) -> None:
 def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | None) -> Source:
     from noisewright.release.engines.duckdb import DuckDB
 
+    if text.startswith(("postgresql://", "postgres://")):
+        engine, schema, table, shown = _postgres().opened(text, beside)
+        found = _checked_leaves(engine, engine.table(schema, table), unit, local_views)
+        return replace(found, name=shown, origin=(text, unit))
     if "://" in text:
         # An address may hold a password, so that it is not repeated.
         raise InvalidTableError(
             f"the source is an address ({text.partition('://')[0][:20]}://...); give the path of a CSV or Parquet file,"
-            ' "path.duckdb::table", a frame, or an Ibis table on DuckDB.'
+            ' "path.duckdb::table", "postgresql://user@host/database/table", a frame, or an Ibis table.'
         )
     path, marker, name = text.partition("::")
     if marker:
@@ -204,12 +214,31 @@ def _database_table(engine: Any, name: str, unit: str, local_views: tuple[str, .
 
 
 def _ibis(table: Any, unit: str, local_views: tuple[str, ...]) -> Source:
+    engine, query = _of_ibis(table)
+    return _checked_leaves(engine, query, unit, local_views)
+
+
+def _of_ibis(table: Any) -> tuple[Any, Any]:
+    """The engine of an Ibis table, and the table as that engine is asked for it."""
     from noisewright.release.engines.duckdb import DuckDB
 
     backend = table.get_backend()
+    if backend.name == "postgres":
+        engine = _postgres()(backend)
+        return engine, engine.qualified(table)
     if backend.name != "duckdb":
-        raise InvalidTableError(f"this Ibis table is on {backend.name}; tables on DuckDB are supported.")
-    return _checked_leaves(DuckDB(backend), table, unit, local_views)
+        raise InvalidTableError(f"this Ibis table is on {backend.name}; tables on DuckDB and PostgreSQL are supported.")
+    return DuckDB(backend), table
+
+
+def _postgres() -> Any:
+    try:
+        from noisewright.release.engines.postgres import Postgres
+    except ImportError:
+        raise InvalidTableError(
+            "tables of PostgreSQL need psycopg, which is not installed: pip install 'noisewright[tables,postgres]'."
+        ) from None
+    return Postgres
 
 
 def _checked_leaves(engine: Any, table: Any, unit: str, local_views: tuple[str, ...]) -> Source:
@@ -285,9 +314,5 @@ def _content(data: Any) -> str:
 def _public_ibis(table: Any) -> Source:
     import ibis.expr.operations as ops
 
-    from noisewright.release.engines.duckdb import DuckDB
-
-    backend = table.get_backend()
-    if backend.name != "duckdb":
-        raise InvalidTableError(f"this Ibis table is on {backend.name}; tables on DuckDB are supported.")
-    return Source(DuckDB(backend), table, dict.fromkeys(table.op().find(ops.PhysicalTable), Base(None)), None, "pandas")
+    engine, query = _of_ibis(table)
+    return Source(engine, query, dict.fromkeys(query.op().find(ops.PhysicalTable), Base(None)), None, "pandas")

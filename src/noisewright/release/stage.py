@@ -38,10 +38,12 @@ def double_of(column: Any, engine: Engine) -> Any:
     kind = column.type()
     if kind.is_string():
         return engine.number_of_text(column)
-    return column.cast("int8").cast("float64") if kind.is_boolean() else column.cast("float64")
+    if kind.is_boolean():
+        return engine.cast(column, "int8").cast("float64")
+    return engine.cast(column, "float64") if kind.is_decimal() else column.cast("float64")
 
 
-def index_of(number: Any, span: Range) -> Any:
+def index_of(number: Any, span: Range, engine: Engine) -> Any:
     """The whole number that stands for a double of a range; NULL for NULL and NaN.
 
     Guarantees: first <= index <= last wherever it is not NULL, whatever the number was, because of the last clamp.
@@ -51,7 +53,7 @@ def index_of(number: Any, span: Range) -> Any:
     low, high = (float(end) for end in span.bounds)
     factor, divisor = float(span.unit.denominator), float(span.unit.numerator)
     parts = number if factor == 1 else number * ibis.literal(factor, "float64")
-    parts = parts if divisor == 1 else parts / ibis.literal(divisor, "float64")
+    parts = parts if divisor == 1 else engine.divisible(parts) / ibis.literal(divisor, "float64")
     whole = (parts + ibis.literal(0.5, "float64")).floor()
     clamped = ibis.least(ibis.greatest(whole, ibis.literal(span.first, "int64")), ibis.literal(span.last, "int64"))
     bottom, top = (min(max(math.floor(end * factor / divisor + 0.5), span.first), span.last) for end in (low, high))
@@ -82,25 +84,26 @@ def _(number: Persons, table: Any, engine: Engine) -> None:
 
 @term.register
 def _(number: Present, table: Any, engine: Engine) -> Any:
-    return number_of(table[number.column], engine).notnull().cast("int64")
+    there = number_of(table[number.column], engine).notnull()
+    return there.ifelse(ibis.literal(1, "int64"), ibis.literal(0, "int64"))
 
 
 @term.register
 def _(number: Total, table: Any, engine: Engine) -> Any:
     centre = number.range.centre if number.centred else 0
-    index = index_of(double_of(table[number.column], engine), number.range)
+    index = index_of(double_of(table[number.column], engine), number.range, engine)
     return (index - ibis.literal(centre, "int64")).fill_null(0)
 
 
 @term.register
 def _(number: Partial, table: Any, engine: Engine) -> Any:
-    return index_of(double_of(table[number.column], engine), number.range).fill_null(0)
+    return index_of(double_of(table[number.column], engine), number.range, engine).fill_null(0)
 
 
 @term.register
 def _(number: Squares, table: Any, engine: Engine) -> Any:
     span = number.range
-    distance = index_of(double_of(table[number.column], engine), span) - ibis.literal(span.centre, "int64")
+    distance = index_of(double_of(table[number.column], engine), span, engine) - ibis.literal(span.centre, "int64")
     return (distance * distance - ibis.literal(span.half_square, "int64")).fill_null(0)
 
 

@@ -54,7 +54,7 @@ def true_numbers(table: Any, unit: str, layout: Layout, salt: int, engine: Engin
 def counted(table: Any, unit: str, part: Table, salt: int, engine: Engine, *, one_row: bool) -> Unlisted:
     """The numbers of every group that somebody is in; rows without a unit or without a key are in none."""
     rows, kinds = _rows(table, unit, part, engine), kinds_of(table, part.grouping.key_columns)
-    count = 0 if one_row else int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py())
+    count = 0 if one_row or not engine.in_process else int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py())
     slices = slices_for(count, _ROWS_AT_ONCE, whole=rows[UNIT].type().is_integer())
     width, found = len(part.numbers), dict[Row, list[int]]()
     for own in range(slices):
@@ -117,7 +117,7 @@ def _written(column: Any, engine: Engine) -> Any:
     if kind.is_date():
         known = (column >= ibis.literal(date.min)) & (column <= ibis.literal(date.max))
         return known.ifelse(column.cast("string"), ibis.null("string"))
-    return column.cast("int8").cast("string") if kind.is_boolean() else column.cast("string")
+    return engine.cast(column, "int8").cast("string") if kind.is_boolean() else column.cast("string")
 
 
 def _read(text: str, kind: str) -> Value | None:

@@ -127,8 +127,8 @@ def rewriting(engine: Engine) -> Callable[[Any, Any], Any]:
     return replace
 
 
-def _double(value: Any) -> Any:
-    return value.to_expr().cast("float64")
+def _double(value: Any, engine: Engine) -> Any:
+    return engine.cast(value.to_expr(), "float64") if value.dtype.is_decimal() else value.to_expr().cast("float64")
 
 
 def _unless(wrong: Any, value: Any) -> Any:
@@ -153,7 +153,7 @@ def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
             raise refused(node, why)
         if any(value.dtype.is_decimal() for value in values):
             for name in names:
-                doubles = tuple(_double(value).op() for value in _each(changed[name]))
+                doubles = tuple(_double(value, engine).op() for value in _each(changed[name]))
                 changed[name] = doubles if isinstance(changed[name], tuple) else doubles[0]
     return node.__recreate__(changed)
 
@@ -185,19 +185,19 @@ def _filled(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 def _arithmetic(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     if not all(value.dtype.is_numeric() for value in given.values()):
         raise refused(node, "only numbers are added and multiplied; dates and spans of time are not")
-    return type(node)(**{name: _double(value).op() for name, value in given.items()})
+    return type(node)(**{name: _double(value, engine).op() for name, value in given.items()})
 
 
 def _divide(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
-    bottom = _double(given["right"])
-    return (_double(given["left"]) / _unless(bottom == 0, bottom)).op()
+    bottom = _double(given["right"], engine)
+    return (_double(given["left"], engine) / _unless(bottom == 0, bottom)).op()
 
 
 def _power(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     exponent = given["right"]
     if not isinstance(exponent, ops.Literal) or exponent.value not in range(1, _LARGEST_POWER + 1):
         raise refused(node, f"it may overflow unless the exponent is written down and is 1 to {_LARGEST_POWER}")
-    return reduce(mul, [_double(given["left"])] * int(exponent.value)).op()
+    return reduce(mul, [_double(given["left"], engine)] * int(exponent.value)).op()
 
 
 def _by_a_constant(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
@@ -206,13 +206,13 @@ def _by_a_constant(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
         raise refused(
             node, "it is defined for every value only if the divisor is a positive number that is written down"
         )
-    top, bottom = _double(given["left"]), ibis.literal(float(right.value), "float64")
+    top, bottom = _double(given["left"], engine), ibis.literal(float(right.value), "float64")
     quotient = _whole(top / bottom, "floor").cast("float64")
     return quotient.op() if isinstance(node, ops.FloorDivide) else (top - quotient * bottom).op()
 
 
 def _root(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
-    value = _double(given["arg"])
+    value = _double(given["arg"], engine)
     wrong = value < 0 if isinstance(node, ops.Sqrt) else value <= 0
     return type(node)(_unless(wrong, value).op())
 
@@ -224,12 +224,12 @@ def _whole(value: Any, how: str) -> Any:
 
 def _rounding(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     if not isinstance(node, ops.Round):
-        return _whole(_double(given["arg"]), type(node).__name__.lower()).op()
+        return _whole(_double(given["arg"], engine), type(node).__name__.lower()).op()
     digits = given.get("digits")
     if digits is not None and not (isinstance(digits, ops.Literal) and digits.value == 0):
         raise refused(node, "rounding to digits differs between engines; the question rounds to its step")
     # Engines round a half up, down or to even; the floor of x + 1/2 is one and the same.
-    return _whole(_double(given["arg"]) + 0.5, "floor").op()
+    return _whole(_double(given["arg"], engine) + 0.5, "floor").op()
 
 
 def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:

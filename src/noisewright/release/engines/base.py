@@ -32,6 +32,10 @@ class Engine(Protocol):
     errors: tuple[type[Exception], ...]
     """What it raises when it fails; not when a person interrupts it."""
 
+    in_process: bool
+    """Whether it works in this process: then rows may come out of it to be limited here, and slices bound its memory.
+    Out of any other engine only aggregates come."""
+
     @property
     def connection(self) -> Any:
         """What two tables must share to be joined."""
@@ -53,6 +57,12 @@ class Engine(Protocol):
 
     def cast(self, value: Any, to: Any) -> Any:
         """A cast that gives NULL where the engine's own would raise."""
+
+    def divisible(self, number: Any) -> Any:
+        """A double that may be divided by a number from 1 to 2^53, and is the same when 1/2 is added to it."""
+
+    def settled(self, query: Any) -> Any:
+        """A query of functions that are total by `values`, with those made total, or refused, that here are not."""
 
     def bytes_of(self, text: Any) -> Any:
         """The bytes of a text, so that equality is equality of bytes whatever the collation."""
@@ -80,6 +90,9 @@ class Engine(Protocol):
 
     def has_collation(self, table: Any) -> bool:
         """Whether texts of a table may be equal without having equal bytes."""
+
+    def why_unsound(self, table: Any) -> str | None:
+        """What else makes a table of the database none that can be read; None if nothing does."""
 
     def small_table(self, columns: Mapping[str, Any]) -> Any:
         """A public table from columns of Python values or arrays, for the length of this process."""

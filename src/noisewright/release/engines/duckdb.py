@@ -59,6 +59,7 @@ class DuckDB:
     """A connection to DuckDB through Ibis."""
 
     name = "duckdb"
+    in_process = True
     errors: tuple[type[Exception], ...] = (duckdb.Error,)
 
     def __init__(self, backend: Any) -> None:
@@ -185,6 +186,15 @@ class DuckDB:
 
     def cast(self, value: Any, to: Any) -> Any:
         return value.try_cast(to)
+
+    def divisible(self, number: Any) -> Any:
+        return number
+
+    def settled(self, query: Any) -> Any:
+        return query
+
+    def why_unsound(self, table: Any) -> str | None:
+        return None
 
     def bytes_of(self, text: Any) -> Any:
         return _encode(text)

@@ -1,0 +1,48 @@
+"""What PostgreSQL is asked about its own tables: constants, so that nothing is put together from names.
+
+A plain table, or one of partitions, is the union of the rows of its parts. Everything else, and a part that is a
+foreign table, may be anything.
+"""
+
+from __future__ import annotations
+
+OID = (
+    "SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE n.nspname = %(schema)s AND c.relname = %(name)s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"
+)
+SCHEMA = (
+    "SELECT n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE c.oid = pg_catalog.to_regclass(pg_catalog.quote_ident(%(name)s))"
+)
+TABLES = (
+    "SELECT table_schema, table_name FROM information_schema.tables"
+    " WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2 LIMIT 20"
+)
+_FAMILY = (
+    "WITH RECURSIVE family(oid) AS (SELECT %(oid)s::oid UNION SELECT i.inhrelid FROM pg_inherits i"
+    " JOIN family f ON i.inhparent = f.oid)"
+)
+NO_TABLE = (
+    f"{_FAMILY} SELECT 1 FROM family f JOIN pg_class c ON c.oid = f.oid WHERE c.relkind NOT IN ('r', 'p') LIMIT 1"
+)
+COLLATED = (
+    "SELECT 1 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
+    " LEFT JOIN pg_collation l ON l.oid = a.attcollation"
+    " WHERE a.attrelid = %(oid)s AND a.attnum > 0 AND NOT a.attisdropped"
+    " AND (l.collisdeterministic IS FALSE OR t.typname = 'citext') LIMIT 1"
+)
+"""Types that compare texts in their own way are not of pg_catalog; citext is the one that looks like text."""
+SECURED = "SELECT 1 WHERE row_security_active(%(oid)s::oid)"
+VIRTUAL = "SELECT 1 FROM pg_attribute WHERE attrelid = %(oid)s AND attgenerated = 'v' AND NOT attisdropped LIMIT 1"
+REPLACED = """
+SELECT name FROM (
+  SELECT p.proname::text AS name FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.oid >= 16384
+    AND EXISTS (SELECT 1 FROM pg_proc q WHERE q.proname = p.proname AND q.oid < 16384)
+  UNION ALL
+  SELECT o.oprname::text FROM pg_operator o WHERE o.oprnamespace = 'pg_catalog'::regnamespace AND o.oid >= 16384
+  UNION ALL
+  SELECT 'cast ' || format_type(c.castsource, NULL) || ' to ' || format_type(c.casttarget, NULL) FROM pg_cast c
+    WHERE c.oid >= 16384 AND c.castsource < 16384 AND c.casttarget < 16384
+) found ORDER BY name LIMIT 20
+"""
+"""What has a number from 16384 on was made after the database: functions, operators and casts of others."""

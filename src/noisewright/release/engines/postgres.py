@@ -1,0 +1,282 @@
+"""PostgreSQL: a table of a server, read only, one snapshot for each release; only aggregates leave the server.
+
+What raises in PostgreSQL and is therefore never compiled as it is: casts of text that is no number or day, of numbers
+that do not fit, and between truth values and numbers; doubles whose result is too large or too small (`arithmetic`).
+`CASE` keeps an expression from being evaluated where its condition does not hold. Constants that are no whole numbers
+would be decimals, so that each is written as a double. Texts are ordered by the collation of the database, hashes by
+their bytes. Every name is looked up in pg_catalog alone: tables are always written with their schema.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from threading import RLock
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlunsplit
+
+import ibis
+import ibis.expr.operations as ops
+import psycopg
+import pyarrow as pa
+import sqlglot.expressions as sge
+from psycopg.pq import TransactionStatus
+
+from noisewright.ledger.stores import as_query, parts_of, without_password
+from noisewright.problem.errors import InvalidTableError
+from noisewright.release.engines import catalog, writing
+from noisewright.release.engines.arithmetic import settled
+
+TIMEOUT = 3_600_000
+"""Milliseconds that one query may take unless the address says otherwise with ?statement_timeout=..."""
+_CONNECT = "10"
+_LARGEST_TIMEOUT = 2**31 - 1
+_SETTINGS = {
+    "search_path": "pg_catalog, pg_temp",  # named last, temporary tables hide nothing
+    "timezone": "UTC",
+    "datestyle": "ISO, YMD",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "extra_float_digits": "1",
+    "row_security": "off",  # a policy that would hide rows is an error
+}
+_WRONG = (
+    "give postgresql://user@host:port/database/table or .../database/schema.table, with signs in names as %2F, %2E and"
+    " so on, and the password in PGPASSWORD or a password file."
+)
+
+
+class Postgres:
+    """A connection to PostgreSQL through Ibis."""
+
+    name = "postgres"
+    in_process = False
+    errors: tuple[type[Exception], ...] = (psycopg.Error,)
+
+    number_of_text = staticmethod(writing.number_of_text)
+    whole_of_text = staticmethod(writing.whole_of_text)
+    date_of_text = staticmethod(writing.date_of_text)
+    time_of_text = staticmethod(writing.time_of_text)
+    instant_of_text = staticmethod(writing.instant_of_text)
+    cast = staticmethod(writing.cast)
+    divisible = staticmethod(writing.divisible)
+    bytes_of = staticmethod(writing.bytes_of)
+    digits_of = staticmethod(writing.digits_of)
+    hash_of = staticmethod(writing.hash_of)
+    sum_of = staticmethod(writing.sum_of)
+    sum_text = staticmethod(writing.sum_text)
+    settled = staticmethod(settled)
+
+    def __init__(self, backend: Any, address: str | None = None, timeout: int = TIMEOUT) -> None:
+        self.backend, self._address, self._timeout = backend, address, timeout
+        self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
+        self._inside = False
+        self.steps = (0, 1)
+        if self._one("SHOW server_encoding") != "UTF8":
+            raise InvalidTableError(
+                "the database does not hold its texts as UTF-8, so that bytes may mean other letters than elsewhere;"
+                " copy the table into one that does. Nothing was spent."
+            )
+
+    @property
+    def connection(self) -> Any:
+        return self.backend
+
+    @classmethod
+    def opened(cls, url: str, beside: Any = None) -> tuple[Postgres, str, str, str]:
+        """The engine of an address, with the schema and name of its table and what is shown of it.
+
+        A connection to the same database that is there already is used again.
+        """
+        address, schema, table, shown, timeout = split(url)
+        if isinstance(beside, cls) and beside._address == address:
+            return beside, schema, table, shown
+        problem = ""
+        try:
+            backend = ibis.postgres.from_connection(_connected(address))
+            return cls(backend, address, timeout), schema, table, shown
+        except psycopg.Error as error:
+            problem = type(error).__name__
+        raise InvalidTableError(
+            f"{shown} cannot be opened ({problem}); see that the server runs, that the database and the user are there,"
+            " and that the password is in PGPASSWORD or a password file. Nothing was spent."
+        )
+
+    def table(self, schema: str, name: str) -> Any:
+        """A table or view of a schema."""
+        if self.catalog("SELECT 1 FROM pg_class c WHERE c.oid = %(oid)s", schema, name) == []:
+            listed = [f"{row[0]}.{row[1]}" for row in self._rows(catalog.TABLES)]
+            raise InvalidTableError(
+                f"there is no table {schema}.{name} in this database that this user sees; there are"
+                f" {', '.join(listed[:20]) or 'none'}."
+            )
+        return self.backend.table(name, database=schema)
+
+    def qualified(self, table: Any) -> Any:
+        """The same query with the schema of every table written out, as the session finds them now."""
+        changed = {}
+        for leaf in table.op().find(ops.DatabaseTable):
+            if leaf.namespace.database is None:
+                ((schema,),) = self._rows(catalog.SCHEMA, {"name": leaf.name}, local=False) or [(None,)]
+                if schema is None:
+                    raise InvalidTableError(f"there is no table {leaf.name!r} in this database.")
+                changed[leaf] = self.backend.table(leaf.name, database=schema).op()
+        return table.op().replace(changed).to_expr() if changed else table
+
+    def is_view(self, table: Any) -> bool:
+        return bool(self.catalog(catalog.NO_TABLE, table.namespace.database, table.name))
+
+    def is_hidden(self, table: Any) -> bool:
+        return False  # every table is written with its schema
+
+    def replaced_functions(self) -> list[str]:
+        return [str(row[0]) for row in self._rows(catalog.REPLACED)]
+
+    def has_collation(self, table: Any) -> bool:
+        return bool(self.catalog(catalog.COLLATED, table.namespace.database, table.name))
+
+    def why_unsound(self, table: Any) -> str | None:
+        """Row-level security, columns computed at reading, and columns that changed since the dataset was made."""
+        schema, name = table.namespace.database, table.name
+        if self.catalog(catalog.SECURED, schema, name):
+            return "hides rows by row-level security, so that answers depend on the user; ask as its owner"
+        if self.catalog(catalog.VIRTUAL, schema, name):
+            return "has a generated column that is computed when it is read, and may fail there; make it STORED"
+        if self.backend.get_schema(name, database=schema) != table.schema:
+            return "has other columns or types than when the dataset was made; make it anew"
+        return None
+
+    def catalog(self, query: str, schema: str, name: str) -> list[tuple[Any, ...]]:
+        """What a query about one table of the database gives."""
+        found = self._rows(catalog.OID, {"schema": schema, "name": name})
+        return self._rows(query, {"oid": found[0][0]}) if found else []
+
+    def _rows(self, query: str, given: Mapping[str, Any] | None = None, *, local: bool = True) -> list[tuple[Any, ...]]:
+        with self._lock, self.snapshot() if local else self._cursor() as _, self.backend.con.cursor() as cursor:
+            found: list[tuple[Any, ...]] = cursor.execute(query.encode(), given).fetchall()
+        return found
+
+    def _one(self, query: str) -> Any:
+        return self._rows(query)[0][0]
+
+    @contextmanager
+    def _cursor(self) -> Iterator[None]:
+        yield
+
+    def small_table(self, columns: Mapping[str, Any]) -> Any:
+        # A read-only session makes no tables: one constant for each column, taken apart by the server.
+        data = pa.table(dict(columns))
+        return ops.SQLQueryResult(
+            query=writing.listed(data), schema=ibis.Schema.from_pyarrow(data.schema), source=self.backend
+        ).to_expr()
+
+    def fetch(self, expression: Any) -> Any:
+        schema = expression.as_table().schema()
+        query = written(self.backend, expression)
+        with self.snapshot(), self.backend.con.cursor() as cursor:
+            rows = cursor.execute(query.encode()).fetchall()
+        kinds = schema.to_pyarrow()
+        return pa.table([pa.array([row[i] for row in rows], one.type) for i, one in enumerate(kinds)], schema=kinds)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self._lock:
+            if self._inside:
+                yield
+                return
+            self._ready()
+            settings = {**_SETTINGS, "statement_timeout": str(self._timeout)}
+            words = "; ".join(f"SET LOCAL {name} = {_value(name, value)}" for name, value in settings.items())
+            with self._begun(f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {words}"):
+                yield
+
+    @contextmanager
+    def _begun(self, words: str) -> Iterator[None]:
+        connection = self.backend.con
+        self._inside = True
+        try:
+            connection.execute(words)
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(psycopg.Error):
+                connection.execute("ROLLBACK")
+            raise
+        finally:
+            self._inside = False
+
+    def _ready(self) -> None:
+        """A connection without a transaction; one that was lost is made anew where the address is known."""
+        connection = self.backend.con
+        if connection.closed and self._address is not None:
+            self.backend.con = connection = _connected(self._address)
+        if connection.closed:
+            raise psycopg.OperationalError("the connection is closed")
+        if not connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
+            raise InvalidTableError(
+                "the connection of this Ibis table has a transaction of its own, or begins one by itself; end it, or"
+                " connect with autocommit, so that each release sees one state of the database. Nothing was spent."
+            )
+
+
+def split(url: str) -> tuple[str, str, str, str, int]:
+    """The address of the database, the schema and name of the table, what is shown, and milliseconds for a query."""
+    parts = parts_of(url)
+    path = parts.path.split("/")
+    if len(path) != 3 or not path[1] or not path[2]:  # noqa: PLR2004 -- "", database, table
+        raise InvalidTableError(f"the address names no table of a database; {_WRONG}")
+    schema, dot, name = path[2].partition(".")
+    schema, name = (unquote(schema), unquote(name)) if dot else ("public", unquote(schema))
+    if not schema or not name or "\0" in schema + name or "." in path[2].partition(".")[2]:
+        raise InvalidTableError(f"the address names no table of a database; {_WRONG}")
+    pairs = parse_qsl(parts.query)
+    given = [value for key, value in pairs if key == "statement_timeout"]
+    timeout = given[0] if given else str(TIMEOUT)
+    if not timeout.isdecimal() or not 0 < int(timeout) <= _LARGEST_TIMEOUT:
+        raise InvalidTableError(
+            f"statement_timeout is {timeout[:20]!r}; give whole milliseconds, such as ?statement_timeout=60000."
+        )
+    rest = as_query([(key, value) for key, value in pairs if key != "statement_timeout"])
+    address = urlunsplit(parts._replace(path=f"/{path[1]}", query=rest))
+    return address, schema, name, without_password(urlunsplit(parts._replace(query=rest))), int(timeout)
+
+
+def written(backend: Any, expression: Any) -> str:
+    """The query as SQL: doubles written as doubles, hashes ordered by their bytes."""
+    tree = backend.compiler.to_sqlglot(expression)
+
+    def changed(node: Any) -> Any:
+        if isinstance(node, sge.Literal) and not node.is_string and not node.this.isdecimal():
+            return sge.Cast(this=sge.Literal.string(node.this), to=sge.DataType.build("double precision", "postgres"))
+        if isinstance(node, sge.MD5):
+            return sge.Paren(this=sge.Collate(this=node, expression=sge.to_identifier("C", quoted=True)))
+        return node
+
+    return str(_bottom_up(tree, changed).sql("postgres"))
+
+
+def _bottom_up(tree: Any, change: Any) -> Any:
+    """A tree with some of its nodes replaced, each once."""
+    for node in list(tree.dfs()):
+        new = change(node)
+        if new is not node:
+            put = new.copy() if new.find(type(node)) is node else new
+            node.replace(put)
+    return tree
+
+
+def _connected(address: str) -> Any:
+    options = {"connect_timeout": os.environ.get("PGCONNECT_TIMEOUT", _CONNECT), "application_name": "noisewright"}
+    return psycopg.connect(
+        address,
+        autocommit=True,
+        options="-c default_transaction_read_only=on",
+        client_encoding="UTF8",
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def _value(name: str, value: str) -> str:
+    """A setting as SQL; a search path is a list of names."""
+    return value if name == "search_path" else f"'{value}'"

@@ -1,0 +1,176 @@
+"""Expressions for PostgreSQL that no value makes fail."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import ibis
+import ibis.expr.datatypes as dt
+
+from noisewright.problem.errors import InvalidTableError, NotPersonLocalError
+from noisewright.release.engines.base import GRAMMAR, WHOLE_GRAMMAR
+
+_YEAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
+_LEAP = r"([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"
+_DAY = (
+    rf"({_YEAR}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|{_YEAR}-(0[469]|11)-(0[1-9]|[12][0-9]|30)"
+    rf"|{_YEAR}-02-(0[1-9]|1[0-9]|2[0-8])|{_LEAP}-02-29)"
+)
+"""The days of the calendar from the year 1 to 9999."""
+_MINUTES, _SECONDS = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]", r":[0-5][0-9](\.[0-9]{1,6})?"
+_TIME = f"{_DAY}{_MINUTES}({_SECONDS})?"
+_INSTANT = f"{_DAY}{_MINUTES}{_SECONDS}(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
+_WHOLES = {8: (-(2**7), 2**7 - 1), 16: (-(2**15), 2**15 - 1), 32: (-(2**31), 2**31 - 1), 64: (-(2**63), 2**63 - 1)}
+_TINY = 1e-100
+_LARGEST, _LEAST = "1e308", "1e-300"
+"""Decimals between them are doubles; what is nearer to 0 is 0, what is farther away is NULL."""
+
+
+@ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))  # type: ignore[untyped-decorator]
+def _md5(text: Any) -> Any: ...
+
+
+@ibis.udf.scalar.builtin(name="convert_to", signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
+def _convert_to(text: Any, encoding: Any) -> Any: ...
+
+
+@ibis.udf.scalar.builtin(name="encode", signature=(("binary", "string"), "string"))  # type: ignore[untyped-decorator]
+def _encode(data: Any, how: Any) -> Any: ...
+
+
+@ibis.udf.scalar.builtin(name="textregexeq", signature=(("string", "string"), "boolean"))  # type: ignore[untyped-decorator]
+def _fits(text: Any, grammar: Any) -> Any: ...
+
+
+@ibis.udf.agg.builtin(name="sum", signature=(("int64",), "decimal(38, 0)"))  # type: ignore[untyped-decorator]
+def _sum(terms: Any) -> Any: ...
+
+
+def _fitting(text: Any, grammar: str, kind: str) -> Any:
+    plain = text.cast("string").strip()
+    return _fits(plain, f"^({grammar})$").ifelse(plain.cast(kind), ibis.null(kind))
+
+
+def number_of_text(text: Any) -> Any:
+    """By the grammar its size is between 1e-240 and 1e240, so that the double of it is neither infinite nor 0."""
+    return _fitting(text, GRAMMAR, "float64")
+
+
+def whole_of_text(text: Any) -> Any:
+    return _fitting(text, WHOLE_GRAMMAR, "int64")
+
+
+def date_of_text(text: Any) -> Any:
+    return _fitting(text, _DAY, "date")
+
+
+def time_of_text(text: Any) -> Any:
+    return _fitting(text, _TIME, "timestamp(6)")
+
+
+def instant_of_text(text: Any) -> Any:
+    return _fitting(text, _INSTANT, "timestamp('UTC', 6)")
+
+
+def bytes_of(text: Any) -> Any:
+    return _convert_to(text.cast("string"), "UTF8")
+
+
+def digits_of(data: Any) -> Any:
+    return _encode(data, "hex").upper()
+
+
+def hash_of(text: Any) -> Any:
+    return _md5(text)
+
+
+def sum_of(terms: Any) -> Any:
+    # PostgreSQL adds 64-bit numbers as decimals of any length; Ibis would take the result for one of 64 bits.
+    return _sum(terms)
+
+
+def sum_text(terms: Any) -> Any:
+    return _sum(terms).cast("string")
+
+
+def divisible(number: Any) -> Any:
+    """Numbers so near to 0 that a quotient of them is no double are made 0."""
+    zero = ibis.literal(0.0, "float64")
+    return (number.abs() < ibis.literal(_TINY, "float64")).ifelse(zero, number)
+
+
+def cast(value: Any, to: Any) -> Any:
+    """A cast that gives NULL where PostgreSQL would raise; refuses those that it does not have."""
+    held, kind = value.type(), dt.dtype(to)
+    if held.is_boolean() and kind.is_numeric():
+        whole = ibis.cases((value, 1), (~value, 0), else_=ibis.null("int16")).cast("int64")
+        return whole if kind == dt.int64 else whole.cast(kind)
+    if kind.is_boolean():
+        return value != 0
+    if kind.is_floating():
+        return _double(value) if kind == dt.float64 else _single(_double(value))
+    if kind.is_signed_integer():
+        return _whole(value, kind)
+    if kind.is_string() or kind.is_date():
+        return value.cast(kind)
+    why = f"PostgreSQL has no cast from {held} to {kind} that is the same as on other engines"
+    raise NotPersonLocalError(f"Cast: {why}. Nothing was spent.", operation="Cast", reason=why)
+
+
+def _double(value: Any) -> Any:
+    held = value.type()
+    if not held.is_decimal() or held.precision is not None:
+        return value.cast("float64")
+    # A decimal without a length may be too large or too small for a double: its text is shorter than 300 signs if not.
+    size = value.abs()
+    far, near = (ibis.literal(end).cast(held) for end in (_LARGEST, _LEAST))
+    zero, nothing = ibis.literal(0.0, "float64"), ibis.null("float64")
+    return ibis.cases((size < near, zero), (size < far, value.cast("float64")), else_=nothing)
+
+
+def _single(value: Any) -> Any:
+    """Doubles as singles: NULL for those beyond, 0 for those too near to it."""
+    most, least = ibis.literal(3.4028235677973362e38, "float64"), ibis.literal(7.006492321624086e-46, "float64")
+    return ibis.cases(
+        (value.isnan() | value.isinf(), value.cast("float32")),
+        (value.abs() > most, ibis.null("float32")),
+        (value.abs() <= least, ibis.literal(0.0, "float64").cast("float32")),
+        else_=value.cast("float32"),
+    )
+
+
+def _whole(value: Any, kind: Any) -> Any:
+    low, high = _WHOLES[kind.nbytes * 8]
+    if value.type().is_floating():
+        first, last = ibis.literal(-(2.0**63), "float64"), ibis.literal(2.0**63, "float64")
+        value = ((value >= first) & (value < last)).ifelse(value.cast("int64"), ibis.null("int64"))
+        if kind == dt.int64:
+            return value
+    elif value.type().is_integer() and value.type().nbytes <= kind.nbytes and kind != dt.int8:
+        return value.cast(kind)
+    fits = (value >= ibis.literal(low, "int64")) & (value <= ibis.literal(high, "int64"))
+    return fits.ifelse(value.cast(kind), ibis.null(kind))
+
+
+def listed(data: Any) -> str:
+    """A query that gives a small public table: an array for each column, in text that PostgreSQL takes apart."""
+    kinds = {"string": "text", "bool": "boolean", "int64": "bigint", "date32[day]": "date"}
+    columns = [
+        f"CAST({_quoted('{' + ','.join(map(_element, data[name].to_pylist())) + '}')} AS {kinds[str(held)]}[])"
+        for name, held in zip(data.column_names, data.schema.types, strict=True)
+    ]
+    names = ", ".join(data.column_names)
+    return f"SELECT {names} FROM UNNEST({', '.join(columns)}) AS listed({names})"
+
+
+def _element(value: Any) -> str:
+    """A value of an array in PostgreSQL's text for arrays."""
+    text = str(value)
+    if "\0" in text:
+        raise InvalidTableError(f"the key {text!r} has a NUL in it, which no text of PostgreSQL has; leave it out.")
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
