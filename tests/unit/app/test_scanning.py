@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from threading import Event, active_count
-
-import pandas as pd
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import noisewright as nw
