@@ -14,6 +14,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.release import aggregate, limiting
+from noisewright.release.bounded import InBounds
 from noisewright.release.layout import Table, layout_of
 from tests.release.tables import arrow, hostile
 
@@ -46,6 +47,8 @@ def questions(count: int) -> list[Any]:
         nw.mean("f", bounds=(3, 120), step=1, by=both),
         nw.ask.persons(by=both, name="persons by both"),
         nw.ask.histogram("t", edges=[-10, 0, 10, 200], by=places),
+        nw.count(by=places, name="in bounds", outputs=(-20, 30), inputs=(1, 3)),
+        nw.ask.sum("t", bounds=(-3, 50), step=2, by=both, name="sum in bounds", outputs=(-300, 400), inputs=(10, 120)),
     ]
 
 
@@ -70,7 +73,7 @@ def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool
         return [limited, *limited.split(data._aggregate(limited, SALT))]
 
     everybody = vector(None)
-    changed, full = 0, 0
+    changed, full, clamped = 0, 0, 0
     for person in range(PERSONS):
         left = vector(person)
         for part, all_of, rest in zip(everybody[0].tables, everybody[1:], left[1:], strict=True):
@@ -78,9 +81,14 @@ def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool
             for whole, without in pairs:
                 difference = [a - b for a, b in zip(whole, without, strict=True)]
                 assert part.holds(difference), (part.grouping, difference)
+                if isinstance(part.way, InBounds):
+                    moved = [part.way.clamped(a) - part.way.clamped(b) for a, b in zip(whole, without, strict=True)]
+                    assert max(map(abs, moved)) <= part.way.query(part).sensitivity
+                    clamped += moved != difference
                 changed += any(difference)
                 full += not _smaller(part).holds(difference)
     assert changed > 300
+    assert clamped > 10, "clamping to the inputs changed something"
     assert full > 60, "a set with one unit less in every number would not hold: the declared one is not far too large"
 
 

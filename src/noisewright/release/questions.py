@@ -12,6 +12,7 @@ from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, t
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
+from noisewright.release.bounded import MaybeWithin, maybe_within, way_of, within
 from noisewright.release.estimates import Estimate
 from noisewright.release.groupings import Bins, Grouping
 from noisewright.release.keys import Keys
@@ -91,12 +92,24 @@ class Question(Record):
         return f"{self.label}, {self.grouping}"
 
 
+class OneNumber(Question):
+    """A question about one number of each group, which can be asked for within bounds."""
+
+    __slots__ = ()
+    within: MaybeWithin
+
+    @property
+    def way(self) -> Way:
+        return way_of(self.numbers[0], self.within)
+
+
 @record("count", QUESTIONS, error=InvalidQueryError)
-class Count(Question):
+class Count(OneNumber):
     """How many rows there are."""
 
     by: By = _by()
     name: Name = _name()
+    within: MaybeWithin = maybe_within()
     word = "count"
 
     @property
@@ -105,11 +118,12 @@ class Count(Question):
 
 
 @record("persons", QUESTIONS, error=InvalidQueryError)
-class PersonCount(Question):
+class PersonCount(OneNumber):
     """How many different persons there are."""
 
     by: By = _by()
     name: Name = _name()
+    within: MaybeWithin = maybe_within()
     word = "persons"
 
     @property
@@ -130,7 +144,7 @@ class Valued(Question):
 
 
 @record("sum", QUESTIONS, error=InvalidQueryError)
-class Sum(Valued):
+class Sum(OneNumber, Valued):
     """The sum of a column within bounds, or of the distances to the middle of the bounds."""
 
     column: Text = text()
@@ -138,6 +152,7 @@ class Sum(Valued):
     by: By = _by()
     name: Name = _name()
     centred: Flag = flag(default=False)
+    within: MaybeWithin = maybe_within()
     word = "sum"
 
     @property
@@ -190,12 +205,13 @@ class Variance(Valued):
 
 
 @record("histogram", QUESTIONS, error=InvalidQueryError)
-class BinCount(Question):
+class BinCount(OneNumber):
     """How many rows there are in each bin of a column."""
 
     bins: Bins = only(Bins)
     by: By = _by()
     name: Name = _name()
+    within: MaybeWithin = maybe_within()
     word = "histogram"
 
     @property
@@ -211,14 +227,23 @@ class BinCount(Question):
         return (Rows(),)
 
 
-def count(*, by: Keys | None = None, name: str | None = None) -> Count:
-    """How many rows there are, in each group of `by`."""
-    return Count(by, name)
+Ends = Sequence[exact.Number] | None
 
 
-def persons(*, by: Keys | None = None, name: str | None = None) -> PersonCount:
-    """How many different persons there are, in each group of `by`."""
-    return PersonCount(by, name)
+def count(*, by: Keys | None = None, name: str | None = None, outputs: Ends = None, inputs: Ends = None) -> Count:
+    """How many rows there are, in each group of `by`.
+
+    With `outputs=(lowest, highest)` every answer stays within them and is right on average; `inputs` says then where
+    the true answers lie, from public knowledge. They are clamped to it.
+    """
+    return Count(by, name, within(outputs, inputs))
+
+
+def persons(
+    *, by: Keys | None = None, name: str | None = None, outputs: Ends = None, inputs: Ends = None
+) -> PersonCount:
+    """How many different persons there are, in each group of `by`; `outputs` and `inputs` are those of `count`."""
+    return PersonCount(by, name, within(outputs, inputs))
 
 
 def sum(
@@ -229,13 +254,16 @@ def sum(
     step: exact.Number | None = None,
     centred: bool = False,
     name: str | None = None,
+    outputs: Ends = None,
+    inputs: Ends = None,
 ) -> Sum:
     """The sum of a column whose values are clamped to `bounds`, from public knowledge.
 
     With `centred=True` the sum of the distances to the middle of the bounds, which one person moves less. Values are
-    rounded to multiples of `step`, unless given a millionth of the bounds or finer.
+    rounded to multiples of `step`, unless given a millionth of the bounds or finer. `outputs` and `inputs` are bounds
+    of the sum, as those of `count`.
     """
-    return Sum(column, Range(bounds, step), by, name, centred)
+    return Sum(column, Range(bounds, step), by, name, centred, within(outputs, inputs))
 
 
 def mean(
@@ -265,10 +293,16 @@ def variance(
 
 
 def histogram(
-    column: str, *, edges: Iterable[exact.Number], by: Keys | None = None, name: str | None = None
+    column: str,
+    *,
+    edges: Iterable[exact.Number],
+    by: Keys | None = None,
+    name: str | None = None,
+    outputs: Ends = None,
+    inputs: Ends = None,
 ) -> BinCount:
-    """How many rows are in each bin of a column of numbers.
+    """How many rows are in each bin of a column of numbers; `outputs` and `inputs` are those of `count`.
 
     Bins go from one edge up to the next, which belongs to the next bin; the last edge belongs to the last bin.
     """
-    return BinCount(Bins(column, edges), by, name)
+    return BinCount(Bins(column, edges), by, name, within(outputs, inputs))
