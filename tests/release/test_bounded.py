@@ -75,6 +75,14 @@ def test_every_requirement_is_kept_by_all_groups_of_a_person(privacy: Any):
     question = nw.count(by=WARDS, outputs=(-200, 700), inputs=(0, 500))
     noise, layout = noise_of(question, Limits(2, 2, False), privacy)
     costs = charge_of(noise.blocks, layout).costs()
+    # Independently of what is charged: a person is in two groups, each with a draw of its own.
+    one = noise.blocks[0].certified.costs()
+    if isinstance(privacy, nw.ZeroConcentratedDP):
+        assert 2 * one.concentrated()[0] <= privacy.rho
+    elif isinstance(privacy, nw.RenyiDP):
+        assert 2 * one.divergence(privacy.alpha) <= privacy.epsilon
+    else:
+        assert 2 * one.pure() <= privacy.epsilon
     assert noise.blocks[0].certified.certificate.rule.endswith("mean")
     if isinstance(privacy, nw.ZeroConcentratedDP):
         assert Fraction(49, 100) < costs.concentrated()[0] <= privacy.rho
@@ -112,7 +120,7 @@ def test_bounds_of_sums_are_in_their_own_units():
 
 
 def test_narrow_inputs_get_the_best_of_all_laws():
-    noise, layout = noise_of(nw.count(outputs=(-8, 18), inputs=(0, 10)), Limits(2, 1, False))
+    noise, _ = noise_of(nw.count(outputs=(-8, 18), inputs=(0, 10)), Limits(2, 1, False))
     best = nw.design(
         nw.Scalar(2, integer=True, inputs=(0, 10), outputs=(-8, 18), unbiased=True),
         privacy=nw.PureDP(1),

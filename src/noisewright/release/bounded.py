@@ -72,9 +72,9 @@ def within(outputs: Sequence[exact.Number] | None, inputs: Sequence[exact.Number
     if outputs is None or inputs is None:
         given, missing = ("inputs", "outputs") if outputs is None else ("outputs", "inputs")
         raise InvalidQueryError(
-            f"{given} is given without {missing}; answers in bounds that are right on average need both: inputs=(lowest,"
-            " highest) of the true answer, from public knowledge, and outputs=(lowest, highest) of released ones, which"
-            " must leave room on both sides."
+            f"{given} is given without {missing}; answers in bounds that are right on average need both:"
+            " inputs=(lowest, highest) of the true answer, from public knowledge, and outputs=(lowest, highest) of"
+            " released ones, which must leave room on both sides."
         )
     return Within(outputs, inputs)
 
@@ -140,8 +140,8 @@ class InBounds(Way):
             found = Proposal(report.best, report.candidates[0].name, report.why, report.candidates[0].value)
         why = (
             f"{found.why} Every answer lies within {_ends(self.within.outputs)} and is right on average for true"
-            f" answers from {_ends(self.within.inputs)}, to which they are clamped; the error is that of the true answer"
-            " with the largest one."
+            f" answers from {_ends(self.within.inputs)}, to which they are clamped; the error is that of the true"
+            " answer with the largest one."
         )
         return replace(found, why=why, error=found.error * float(weights[0]) * table.grouping.count)
 
@@ -186,8 +186,8 @@ def _wide(query: Bounded, privacy: PureDP, utility: Any) -> Proposal | None:
     if made is None or (wider := stretch(made)) > _STRETCHED:
         return None
     why = (
-        f"the inputs are {show(query.width / query.sensitivity)} times as wide as what one person moves, so the noise is"
-        f" the best without bounds, wider by at most {float(wider - 1):.1%}, clamped, around the place whose mean is"
+        f"the inputs are {show(query.width / query.sensitivity)} times as wide as what one person moves, so the noise"
+        f" is the best without bounds, wider by at most {float(wider - 1):.1%}, clamped, around the place whose mean is"
         " the answer."
     )
     error = float(made.expected(utility).mid())
