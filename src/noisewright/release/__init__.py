@@ -7,8 +7,8 @@
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
 - stage, limiting, aggregate: rows to whole terms (once, over Ibis), the limits of a person, the true vector
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
-- ways, bounded: how the numbers of a table are answered (group by group; within bounds, right on average); what plans
-  ask of a mechanism goes through it
+- ways, bounded, weighed: how a table is answered (group by group; within bounds, right on average; weighted counts
+  under metric privacy); what plans ask of a mechanism goes through it
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
 - plan, shown, selfcheck: `Plan`: printed, saved, verified, released; the falsifier for owners
 - transaction, estimates, frames: validate, charge, aggregate, draw, store; answers with intervals; tidy frames

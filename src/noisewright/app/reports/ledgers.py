@@ -11,7 +11,6 @@ from noisewright.app.reports.mechanisms import quoted
 from noisewright.app.reports.promise import amount_card, of_requirement, promised
 from noisewright.ledger.pictures import burned
 from noisewright.ledger.words import HEADER, cleaned, listed, summary
-from noisewright.problem.privacy import MetricPrivacy
 
 if TYPE_CHECKING:
     from noisewright.ledger.ledger import Ledger
@@ -26,7 +25,6 @@ def ledger_page(ledger: Ledger, name: str) -> Page:
     rows = listed(list(ledger.rows()))
     budget = ledger.budget
     charges = sum(row[2] == "charge" for row in rows)
-    metric = isinstance(budget, MetricPrivacy)
     whole = cleaned(ledger.url, 200) + (f", sub-budget {cleaned(ledger.name)}" if ledger.name else "")
     more = f" The last {_MOST_ROWS} of {len(rows):,}." if len(rows) > _MOST_ROWS else ""
     return Page(
@@ -41,7 +39,7 @@ def ledger_page(ledger: Ledger, name: str) -> Page:
         [
             promised(
                 budget,
-                1 if metric else of_requirement(budget),  # type: ignore[arg-type]  # a share of the metric
+                of_requirement(budget),
                 "everything that this ledger ever grants",
                 whose="that you are in it",
             ),

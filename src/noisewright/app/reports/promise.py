@@ -10,7 +10,7 @@ from noisewright.app.reports.blocks import Section, figure, paragraphs, promise_
 from noisewright.app.reports.charts import beliefs
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.sample.odds import learnt, posterior, rarely, told
 
 _PRIORS = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
@@ -19,6 +19,8 @@ _LARGEST = 10
 
 def of_requirement(requirement: Any) -> Fraction:
     """The number that a promise stands for when it is met just so."""
+    if isinstance(requirement, MetricPrivacy):
+        return Fraction(1)
     amounts = {PureDP: "epsilon", ApproxDP: "delta", ZeroConcentratedDP: "rho", RenyiDP: "epsilon"}
     found: Fraction = getattr(requirement, amounts[type(requirement)])
     return found
