@@ -56,7 +56,7 @@ def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
                 rows.append(
                     [
                         question.label if i == places[0] else "",
-                        str(table.grouping.count) if i == places[0] else "",
+                        table.grouping.counted if i == places[0] else "",
                         number.word,
                         _number(errors[i] * float(unit)),
                         _number(float(each[place][i] * unit)),
@@ -72,6 +72,7 @@ def _foot(plan: Plan) -> list[str]:
     lines = [
         f"Expected errors are {kind}s of the noise in one group; so are those of plain noise, with the budget split"
         " equally.",
+        *([] if plan.aims is None else plan.aims.lines(plan.blocks, plan.layout)),
         *(f"{_answers(plan, block)}: {block.why}" for block in plan.blocks),
         *_ratios(plan),
         *_remains(plan),
@@ -84,7 +85,7 @@ def _answers(plan: Plan, block: Any) -> str:
     if block.table is None:
         return f"All numbers ({block.name})"
     table = plan.layout.tables[block.table]
-    names = ", ".join(question.label for question, _ in table.questions)
+    names = ", ".join(question.label for question, _ in table.questions) or "which groups"
     return f"{names}, {table.grouping} ({block.name})"
 
 

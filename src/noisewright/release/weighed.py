@@ -1,9 +1,9 @@
 """Weighted counts of persons under metric privacy: the nearer two values are, the better it is hidden who has which.
 
-Each person counts in one of the listed groups or in none. The universe is the listed keys and, last, "absent": not being
-there, or having a value that is not listed. Neighbours: one person's element changes from i to j, from or to absent
-too, and no outcome becomes more than e^d(i, j) times likelier. A metric without that element is refused, since it would
-say nothing of persons who come or go.
+Each person counts in one of the listed groups or in none. The universe is the listed keys and, last, "absent": not
+being there, or having a value that is not listed. Neighbours: one person's element changes from i to j, from or to
+absent too, and no outcome becomes more than e^d(i, j) times likelier. A metric without that element is refused, since
+it would say nothing of persons who come or go.
 """
 
 from __future__ import annotations
@@ -166,8 +166,8 @@ def _require_universe(privacy: Any, size: int) -> None:
     if privacy.metric.size != size:
         raise InvalidPrivacyError(
             f"the metric is about {privacy.metric.size} elements, and there are {size - 1} listed keys and, last,"
-            f" absent: {size}. Give nw.metrics.WithAbsent(metric of the keys, budget), where the budget says how well it"
-            " is hidden that a person is there at all.",
+            f" absent: {size}. Give nw.metrics.WithAbsent(metric of the keys, budget), where the budget says how well"
+            " it is hidden that a person is there at all.",
             privacy=privacy,
         )
 

@@ -28,6 +28,7 @@ def _asked(folder: Path, text: str) -> tuple[Any, ...]:
 
 
 WARDS = nw.keys("ward", ["A", "B"])
+PERSONAL = 'column = "x"\nbounds = [0, 5]\nstep = 0.1\nperson_bounds = [-0.5, 8]'
 SAID = {
     "count": ('by = "w"', nw.ask.count(by=WARDS)),
     "persons": ('name = "who"', nw.ask.persons(name="who")),
@@ -46,6 +47,11 @@ def test_a_question_in_a_file_is_the_question_in_python(tmp_path: Path, kind: st
     text, question = SAID[kind]
     keys = '[keys.w]\ncolumns = "ward"\nvalues = ["A", "B"]\n'
     assert _asked(tmp_path, f'{keys}[[ask]]\nkind = "{kind}"\n{text}\n') == (question,)
+
+
+def test_bounds_of_persons_are_said_as_in_python(tmp_path: Path):
+    asked = _asked(tmp_path, f'[[ask]]\nkind = "sum"\n{PERSONAL}\n')
+    assert asked == (nw.ask.sum("x", bounds=(0, 5), step="0.1", person_bounds=("-0.5", 8)),)
 
 
 def test_every_kind_of_question_has_its_function():

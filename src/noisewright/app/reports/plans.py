@@ -21,7 +21,7 @@ from noisewright.app.reports.charts import bars, intervals
 from noisewright.app.reports.ledgers import left_of
 from noisewright.app.reports.mechanisms import verification
 from noisewright.app.reports.promise import amount_card, of_requirement, promised
-from noisewright.app.tidy import number, own_keys, rows_of, shown_key
+from noisewright.app.tidy import POST, number, own_keys, rows_of, shown_key
 from noisewright.problem.numbers import above
 from noisewright.problem.utilities import SquaredError
 from noisewright.release import plain
@@ -68,6 +68,7 @@ def release_page(plan: Plan, columns: Mapping[str, Sequence[Any]], told: str, na
         _cards(plan),
         [
             *(_answers(str(question), columns) for question in questions),
+            *([] if questions else [Section("Answers", [paragraphs("No group had enough persons to be published.")])]),
             _promise(plan),
             _asked(plan),
             *_expected(plan),
@@ -80,11 +81,12 @@ def release_page(plan: Plan, columns: Mapping[str, Sequence[Any]], told: str, na
 
 
 def _cards(plan: Plan) -> list[tuple[str, str]]:
-    answers = sum(table.grouping.count * len(table.questions) for table in plan.layout.tables)
+    count = sum(table.grouping.count * len(table.questions) for table in plan.layout.tables)
+    answers = "as many groups as are published," if plan.layout.private else f"{count:,}"
     questions = "1 question" if len(plan.questions) == 1 else f"{len(plan.questions)} questions"
     return [
         amount_card(plan.privacy, "all answers together"),
-        ("Answers", f"{answers:,} to {questions}"),
+        ("Answers", f"{answers} to {questions}"),
         ("Protected", f"every {plan.about['unit']}, with all rows"),
     ]
 
@@ -131,7 +133,7 @@ def _expected(plan: Plan) -> list[Section]:
                 named = question.label if len(places) == 1 else f"{question.label}: {part.numbers[i].word}"
                 values = [errors[i], *(found[place][i] if found else None for found in (laplace, gaussian))]
                 shown = ["none" if value is None else short(value * unit) for value in values]
-                rows.append([named, f"{part.grouping.count:,}", shown[0], f"± {short(float(each[place][i]) * unit)}"])
+                rows.append([named, part.grouping.counted, shown[0], f"± {short(float(each[place][i]) * unit)}"])
                 names = ("designed noise", "plain Laplace noise", "plain Gaussian noise")
                 told = zip(names, values, shown, strict=True)
                 compared.append(
@@ -150,6 +152,7 @@ def _expected(plan: Plan) -> list[Section]:
             [
                 table("Each number of a group, as far as the noise goes", header, rows),
                 paragraphs(left_out, _ratios(plan)),
+                "" if plan.aims is None else points(plan.aims.lines(plan.blocks, plan.layout)),
             ],
         ),
         Section(
@@ -179,11 +182,8 @@ def _proofs(plan: Plan) -> Section:
     for block in plan.blocks:
         certificate = block.certified.certificate
         table_of = None if block.table is None else plan.layout.tables[block.table]
-        what = (
-            "all numbers"
-            if table_of is None
-            else f"{', '.join(question.label for question, _ in table_of.questions)}, {table_of.grouping}"
-        )
+        names = [] if table_of is None else [question.label for question, _ in table_of.questions]
+        what = "all numbers" if table_of is None else f"{', '.join(names) or 'which groups'}, {table_of.grouping}"
         parts += [
             subheading(what),
             facts(
@@ -227,7 +227,8 @@ def _cost(plan: Plan) -> Section:
 def _answers(question: str, columns: Mapping[str, Sequence[Any]]) -> Section:
     rows = rows_of(columns, question)
     keys = own_keys(columns, rows)
-    ends = ("value", "half_width", "low", "high")
+    afterwards = POST[0] in columns
+    ends = ("value", "half_width", "low", "high", *(POST if afterwards else ()))
     body = [
         [*(shown_key(columns[key][i]) for key in keys), *(_cell(columns[end][i], end) for end in ends)] for i in rows
     ]
@@ -238,7 +239,8 @@ def _answers(question: str, columns: Mapping[str, Sequence[Any]]) -> Section:
     ]
     more = f" The first {MOST_DRAWN} groups." if len(rows) > MOST_DRAWN else ""
     picture = intervals(shown_key(question), drawn, shown_key(question)) if len(drawn) > 1 else ""
-    header = [*map(shown_key, keys), "value", "95 % half-width", "from", "to"]
+    named = ["value", "95 % half-width", "from", "to"]
+    header = [*map(shown_key, keys), *named, *(["afterwards", *named[1:]] if afterwards else [])]
     return Section(
         shown_key(question),
         [
@@ -249,4 +251,4 @@ def _answers(question: str, columns: Mapping[str, Sequence[Any]]) -> Section:
 
 
 def _cell(value: Any, end: str) -> str:
-    return "" if value is None and end != "value" else number(value)
+    return "" if value is None and end not in ("value", POST[0]) else number(value)
