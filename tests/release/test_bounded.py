@@ -17,11 +17,13 @@ import noisewright as nw
 from noisewright.app.saved import verify
 from noisewright.problem.records import digest
 from noisewright.proof.renyi import pure_to_renyi
+from noisewright.release.aims import targets_of
 from noisewright.release.bounded import InBounds, pure_within
 from noisewright.release.design import charge_of, designed
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.layout import Limits, layout_of
 from noisewright.release.plan import Plan
+from noisewright.release.targets import _Search
 from tests.release.test_plans import PRIVACIES, WARDS, dataset
 
 MANY = 40_000
@@ -170,6 +172,14 @@ def test_bounds_that_cannot_be_kept_are_refused_with_the_nearest(tmp_path: Path)
     data.plan(nw.ask.sum("cost", outputs=(-7000, 17_000), **cost), privacy=nw.PureDP(1))
     assert data.ledger is not None
     assert data.ledger.spent == 0
+
+
+def test_targets_take_bounds_that_cannot_be_kept_for_a_target_that_is_missed():
+    question = nw.count(outputs=(-6, 406), inputs=(0, 400))
+    aims = targets_of([question], {"count": 300}, "0.95", None, None)
+    search = _Search(layout_of([question], FEW).tables[0], aims, nw.SquaredError(), None)
+    assert search.ratio(Fraction(1, 10)) == 2, "with so little, no law stays within the bounds and is right on average"
+    assert search.ratio(Fraction(2)) < 1
 
 
 @pytest.mark.parametrize(

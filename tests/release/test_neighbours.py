@@ -18,6 +18,7 @@ from noisewright.release import aggregate, limiting
 from noisewright.release.bounded import InBounds
 from noisewright.release.layout import Table, layout_of
 from noisewright.release.questions import QUESTIONS
+from noisewright.release.weighed import Weighted
 from tests.release.tables import arrow, hostile
 
 PERSONS = 4
@@ -70,7 +71,9 @@ def more_questions(count: int) -> list[Any]:
     ]
 
 
-TRIED_ELSEWHERE: dict[str, str] = {}
+TRIED_ELSEWHERE = {
+    Weighted.CARD.kind: "test_weighed.py::test_a_person_who_changes_moves_the_histogram_from_one_element_to_another"
+}
 """Kinds of questions that the tables below cannot ask, and the test that tries their sensitivity."""
 
 
