@@ -7,3 +7,4 @@ from noisewright.release.questions import (
     sum as sum,
     variance as variance,
 )
+from noisewright.release.weighed import weighted as weighted

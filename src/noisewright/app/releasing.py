@@ -26,6 +26,7 @@ from noisewright.app.output import (
     writing,
 )
 from noisewright.app.questions import make_privacy, typed
+from noisewright.app.reports.embedded import checked
 from noisewright.problem.errors import InvalidInputError, NoisewrightError, ReleaseFailedError
 from noisewright.problem.numbers import show
 
@@ -47,12 +48,18 @@ def plan(
     spec: SpecFile,
     json: options.Json = False,
     save: Annotated[Path | None, options.option("FILE", "Keep the plan: `verify` proves it again.")] = None,
+    report: Annotated[Path | None, options.option("FILE", "Write the plan as a page with pictures: .html.")] = None,
 ) -> None:
     """Show what a release would spend and the error to expect; nothing is spent and no value is looked at."""
     check_places(save=save)
+    if report is not None:
+        checked(report)
     found = _planned(_read(spec))
     say_either(found, json=json)
     keep(found, save, "plan")
+    if report is not None:
+        found.report(report)
+        remark(f"The report is in {report}.")
 
 
 def release(
@@ -79,7 +86,6 @@ def release(
     with _interruptible(_NOTHING):
         found = _planned(asked, ready=True, post=after)
         before = _charges(found)
-        planned = "" if page is None else found._repr_html_()
     answers = _released(found, before, fresh=fresh, reason=reason, post=after)
     columns = answers.to_pydict()
     # Where no group was published, the charge is the last one of this plan.
@@ -88,10 +94,10 @@ def release(
         for write_to in write:
             write_to(answers)
         if page is not None:
-            from noisewright.app.pages import release_page
+            from noisewright.app.reports.plans import release_page
 
             with writing(page):
-                page.write_text(release_page(found, planned, columns, told), encoding="utf-8")
+                page.write_text(release_page(found, columns, told, page.name).html(), encoding="utf-8")
             remark(f"The report is in {page}.")
     _say(columns, told, json=json)
     with _interruptible(f"{told} {_STORED}"):
@@ -168,8 +174,8 @@ def _places(
 
     answers, page = output or asked.output, report or asked.report
     check_places(output=answers, report=page)
-    if page is not None and page.suffix.lower() not in (".html", ".htm"):
-        raise InvalidInputError(f"the report is {page}; give a name that ends in .html.")
+    if page is not None:
+        checked(page)
     if answers is None:
         return [], page
 

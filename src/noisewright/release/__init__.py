@@ -10,7 +10,8 @@
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
 - selecting, unlisted, splitting: groups that nobody listed: which are published and why that is proven, their true
   numbers by key, how the budget is split between the choice and the rest
-- ways: how the numbers of a table are answered; what plans ask of a mechanism goes through it
+- ways, bounded, weighed: how a table is answered (group by group; within bounds, right on average; weighted counts
+  under metric privacy); what plans ask of a mechanism goes through it
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
 - aims, targets, least: half-widths or budgets by output instead of one amount; the least epsilon that reaches targets
 - plan, shown, selfcheck, bounding: `Plan`: printed, saved, released; the falsifier for owners; bounds nobody knows

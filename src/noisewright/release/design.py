@@ -17,11 +17,12 @@ from typing import Any
 from noisewright.accounting.compose import compose
 from noisewright.problem.errors import InvalidPrivacyError, InvalidUtilityError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter
-from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Vector
 from noisewright.problem.utilities import AbsoluteError, SquaredError
 from noisewright.release.layout import Layout, Table
 from noisewright.release.ways import BY_GROUP
+from noisewright.release.weighed import fits_a_metric
 from noisewright.sample.certified import Certified
 from noisewright.search.design import design
 
@@ -103,6 +104,8 @@ def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
     if isinstance(privacy, ZeroConcentratedDP):
         rho, delta = costs.concentrated() or (None, Fraction(0))
         return (None if delta else rho), privacy.rho
+    if isinstance(privacy, MetricPrivacy):
+        return None, Fraction(0)
     if isinstance(privacy, RenyiDP):
         return costs.divergence(privacy.alpha), privacy.epsilon
     if isinstance(privacy, ApproxDP):
@@ -113,7 +116,10 @@ def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
 
 def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, Number]) -> Noise:
     """The best noise that was found for a layout; every part certified, the whole within the requirement."""
-    require_served(privacy, utility)
+    if fits_a_metric(layout, privacy):
+        require_utility(utility)
+    else:
+        require_served(privacy, utility)
     if layout.private:
         from noisewright.release.splitting import with_selection  # which builds on this module
 
@@ -145,6 +151,11 @@ def require_served(privacy: Any, utility: Any) -> None:
             f"privacy is {privacy!r}; a plan over a table takes PureDP, ApproxDP, ZeroConcentratedDP or RenyiDP.",
             privacy=privacy,
         )
+    require_utility(utility)
+
+
+def require_utility(utility: Any) -> None:
+    """Refuse a utility that plans do not know."""
     if type(utility) not in (SquaredError, AbsoluteError) or utility.weights is not None:
         raise InvalidUtilityError(
             f"utility is {utility!r}; give nw.SquaredError() or nw.AbsoluteError(). Each error counts against how far"

@@ -12,6 +12,7 @@ from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, p
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
+from noisewright.release.bounded import MaybeWithin, maybe_within, way_of, within
 from noisewright.release.estimates import Estimate
 from noisewright.release.groupings import Grouping
 from noisewright.release.keys import Keys
@@ -103,12 +104,24 @@ class Question(Record):
         return f"{self.label}, {self.grouping}"
 
 
+class OneNumber(Question):
+    """A question about one number of each group, which can be asked for within bounds."""
+
+    __slots__ = ()
+    within: MaybeWithin
+
+    @property
+    def way(self) -> Way:
+        return way_of(self.numbers[0], self.within)
+
+
 @record("count", QUESTIONS, error=InvalidQueryError)
-class Count(Question):
+class Count(OneNumber):
     """How many rows there are."""
 
     by: By = _by()
     name: Name = _name()
+    within: MaybeWithin = maybe_within()
     word = "count"
     plain = True
 
@@ -118,11 +131,12 @@ class Count(Question):
 
 
 @record("persons", QUESTIONS, error=InvalidQueryError)
-class PersonCount(Question):
+class PersonCount(OneNumber):
     """How many different persons there are."""
 
     by: By = _by()
     name: Name = _name()
+    within: MaybeWithin = maybe_within()
     word = "persons"
     plain = True
 
@@ -144,7 +158,7 @@ class Valued(Question):
 
 
 @record("sum", QUESTIONS, error=InvalidQueryError)
-class Sum(Valued):
+class Sum(OneNumber, Valued):
     """The sum of a column within bounds, of the distances to their middle, or of persons' clamped sums."""
 
     column: Text = text()
@@ -153,6 +167,7 @@ class Sum(Valued):
     name: Name = _name()
     centred: Flag = flag(default=False)
     person_bounds: Spec[Any, tuple[Fraction, Fraction] | None] = optional(pair(), default=None, absent=None)
+    within: MaybeWithin = maybe_within()
     word = "sum"
     plain = True
 
@@ -225,14 +240,23 @@ class Variance(Valued):
         return estimates.variance(self.range, values, widths)
 
 
-def count(*, by: Keys | None = None, name: str | None = None) -> Count:
-    """How many rows there are, in each group of `by`."""
-    return Count(by, name)
+Ends = Sequence[exact.Number] | None
 
 
-def persons(*, by: Keys | None = None, name: str | None = None) -> PersonCount:
-    """How many different persons there are, in each group of `by`."""
-    return PersonCount(by, name)
+def count(*, by: Keys | None = None, name: str | None = None, outputs: Ends = None, inputs: Ends = None) -> Count:
+    """How many rows there are, in each group of `by`.
+
+    With `outputs=(lowest, highest)` every answer stays within them and is right on average; `inputs` says then where
+    the true answers lie, from public knowledge. They are clamped to it.
+    """
+    return Count(by, name, within(outputs, inputs))
+
+
+def persons(
+    *, by: Keys | None = None, name: str | None = None, outputs: Ends = None, inputs: Ends = None
+) -> PersonCount:
+    """How many different persons there are, in each group of `by`; `outputs` and `inputs` are those of `count`."""
+    return PersonCount(by, name, within(outputs, inputs))
 
 
 def sum(
@@ -244,14 +268,17 @@ def sum(
     centred: bool = False,
     person_bounds: Sequence[exact.Number] | None = None,
     name: str | None = None,
+    outputs: Ends = None,
+    inputs: Ends = None,
 ) -> Sum:
     """The sum of a column whose values are clamped to `bounds`, from public knowledge.
 
     With `centred=True` the sum of the distances to the middle of the bounds, which one person moves less. Values are
     rounded to multiples of `step`, unless given a millionth of the bounds or finer. With `person_bounds` all rows of a
-    person in a group are added up, however many, and the sum of each person is clamped to these bounds.
+    person in a group are added up, however many, and the sum of each person is clamped to these bounds. `outputs` and
+    `inputs` are bounds of the sum, as those of `count`.
     """
-    return Sum(column, Range(bounds, step), by, name, centred, person_bounds)
+    return Sum(column, Range(bounds, step), by, name, centred, person_bounds, within(outputs, inputs))
 
 
 def mean(
