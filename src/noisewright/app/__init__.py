@@ -6,6 +6,7 @@
 - specs, conditions: spec files in TOML; conditions on a row
 - scanning, tidy, pages, pictures: a bar for long scans; answers as text and files; the page with pictures
 - options, questions, answers: from options to the library's words
+- exploring, explorer: the command `explore`, and the page that it serves
 - papers, paper_page, paper_style: several reproductions at once, and their page
 - output: what is written; exit codes, errors in one line
 """

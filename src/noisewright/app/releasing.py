@@ -48,7 +48,7 @@ def plan(
 ) -> None:
     """Show what a release would spend and the error to expect; nothing is spent and no value is looked at."""
     check_places(save=save)
-    found = _planned(_read(spec))
+    found = planned_of(spec_of(spec))
     say_either(found, json=json)
     keep(found, save, "plan")
 
@@ -67,11 +67,11 @@ def release(
     json: options.Json = False,
 ) -> None:
     """Charge the budget and release what a spec file asks for; asked again, the stored answers cost nothing."""
-    asked = _read(spec)
+    asked = spec_of(spec)
     check_places(plot=plot)
     write, page = _places(asked, output, report)
     with _interruptible(_NOTHING):
-        found = _planned(asked, ready=True)
+        found = planned_of(asked, ready=True)
         before = _charges(found)
         planned = "" if page is None else found._repr_html_()
     answers = _released(found, before, fresh=fresh, reason=reason)
@@ -110,7 +110,8 @@ def _interruptible(told: str) -> Iterator[None]:
     raise ended
 
 
-def _read(path: Path) -> ReleaseSpec:
+def spec_of(path: Path) -> ReleaseSpec:
+    """What a spec file asks for; a clear refusal where tables cannot be read at all."""
     try:
         from noisewright.app.specs import read_spec
     except ImportError:
@@ -142,7 +143,7 @@ def _places(
     return [told], page
 
 
-def _planned(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
+def planned_of(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
     """The plan of a spec; `ready` binds it to its ledger, which is made if it is not there.
 
     A ledger is made only when everything else is in order, and never for a plan that is only looked at.
