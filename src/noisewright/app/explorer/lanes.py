@@ -9,12 +9,14 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
+from noisewright.app.explorer.worker import STOP
+
 Said = dict[str, Any]
 LONGEST_QUEUE = 6
 _PATIENCE = 600.0
 """Seconds for one request."""
-_GRACE = 1.5
-"""How long work that nobody waits for may go on before its process is ended: a new one takes a second to start."""
+_GRACE = 2.0
+"""How long work that nobody waits for may go on before its process is ended; a new one takes a second to start."""
 _LONGEST_LINE = 256 * 2**20
 
 
@@ -110,10 +112,17 @@ class Lane:
         found: Said = json.loads(line)
         return found
 
+    async def _stop_work(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(ConnectionError):
+                self._process.stdin.write(f"{STOP}\n".encode())
+                await self._process.stdin.drain()
+
     async def _tidy(self) -> None:
-        """Nobody waits for the rest: it may end by itself for a moment, then its process is ended."""
+        """Nobody waits for the rest: the worker is told, and if it does not stop soon, its process is ended."""
         try:
             async with asyncio.timeout(_GRACE):
+                await self._stop_work()
                 while (await self._hear())["event"] not in ("done", "refused"):
                     pass
         except (TimeoutError, CancelledWorkError):

@@ -25,7 +25,7 @@ from noisewright.search.report.shown import heard
 
 HUNDRED = 100
 _SLOW = 0.8
-"""Seconds for one look from which on more designs wait until they are asked for."""
+"""Seconds of computing for one look from which on more designs wait until they are asked for."""
 Said = dict[str, Any]
 Widths = tuple[int, int]
 """In pixels: of a panel that shares its row, and of one that has it for itself."""
@@ -36,11 +36,11 @@ def looked(state: State, known: list[list[Any]], widths: Widths, tell: Progress)
     """One look: everything that the page shows at once, as fragments of HTML by the panel they belong in."""
     asked = read(state)
     found = known_from(asked, known)
-    began = time.perf_counter()
+    began = time.process_time()
     with heard(tell):
         report, amount, target = report_for(asked, found)
         noise = noise_of(report, asked)
-    slow = time.perf_counter() - began > _SLOW
+    slow = time.process_time() - began > _SLOW
     value = found.best(amount)
     yield {
         "event": "look",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
@@ -35,9 +35,9 @@ class BadRequestError(Exception):
 class Explorer:
     """What the server holds: two lanes of work, the curves that were found, and the last mechanisms."""
 
-    def __init__(self, spec: str | None, start: Callable[[str | None], Lane] = Lane) -> None:
+    def __init__(self, spec: str | None, lane: type[Lane]) -> None:
         self.spec = spec
-        self.lanes = {"look": start(spec), "more": start(spec)}
+        self.lanes = {"look": lane(spec), "more": lane(spec)}
         self.points: OrderedDict[str, list[list[Any]]] = OrderedDict()
         self.mechanisms: OrderedDict[str, str] = OrderedDict()
 
@@ -59,9 +59,9 @@ class Explorer:
         return {name: value for name, value in said.items() if name not in ("points", "mechanism", "key")}
 
 
-def application(token: str, hosts: frozenset[str], spec: str | None = None) -> ASGIApp:
-    """The whole application; hosts are the names that it answers to."""
-    explorer = Explorer(spec)
+def application(token: str, hosts: frozenset[str], spec: str | None = None, lane: type[Lane] = Lane) -> ASGIApp:
+    """The whole application; hosts are the names that it answers to, and a lane is where work is done."""
+    explorer = Explorer(spec, lane)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -158,7 +158,8 @@ def _work(explorer: Explorer, task: str) -> Any:
         try:
             wanted = _request(explorer, task, given)
         except EntryError as error:
-            return JSONResponse({"entry": error.entry, "message": error.message}, 422)
+            # A wrong entry is no broken call: it is said like everything else that the worker might say of it.
+            return _events(_line({"event": "refused", "entry": error.entry, "message": error.message}))
         events = explorer.lanes[task].ask(wanted)
         try:
             first = await anext(events)
@@ -166,9 +167,15 @@ def _work(explorer: Explorer, task: str) -> Any:
             return JSONResponse({"message": "Too many requests wait already; try again in a moment."}, 503)
         except CancelledWorkError as error:
             first = {"event": "refused", "entry": "", "message": str(error)}
-        return StreamingResponse(_streamed(explorer, first, events), media_type="text/event-stream")
+        return _events(_streamed(explorer, first, events))
 
     return work
+
+
+def _events(content: bytes | AsyncIterator[bytes]) -> Response:
+    if isinstance(content, bytes):
+        return Response(content, media_type="text/event-stream")
+    return StreamingResponse(content, media_type="text/event-stream")
 
 
 async def _streamed(explorer: Explorer, first: Said, events: AsyncIterator[Said]) -> AsyncIterator[bytes]:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator
+from queue import SimpleQueue
+from threading import Event, Thread
 from typing import Any
 
 from noisewright.app.explorer.asked import EntryError, clean
@@ -20,14 +23,22 @@ from noisewright.problem.errors import NoisewrightError
 
 Said = dict[str, Any]
 WIDTHS = (240, 1200)
+STOP = "stop"
+"""The line that says that nobody waits for an answer any more."""
 _USUAL: Said = {"task": "look", "state": {}, "known": [], "widths": [600, 600]}
 """What is done once at the start, so that everything is loaded before a person waits for it."""
+
+
+class AbandonedError(Exception):
+    """Nobody waits for the answer any more."""
 
 
 def answered(request: Said, spec: str | None, tell: Progress) -> Iterator[Said]:
     """What is said to one request, event by event; the last one is "done" or says what went wrong."""
     try:
         yield from _answered(request, spec, tell)
+        yield {"event": "done"}
+    except AbandonedError:
         yield {"event": "done"}
     except EntryError as error:
         yield {"event": "refused", "entry": error.entry, "message": _sentence(error.message)}
@@ -62,24 +73,39 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
+def _listen(requests: SimpleQueue[str], stop: Event) -> None:
+    """Read what the server writes, also while something is computed; without a server there is nothing to do."""
+    for line in sys.stdin:
+        if line.strip() == STOP:
+            stop.set()
+        else:
+            requests.put(line)
+    os._exit(0)
+
+
 def main() -> None:
-    """Answer line by line until there are no more."""
+    """Answer line by line for as long as the server is there."""
     spec = sys.argv[1] if len(sys.argv) > 1 else None
-    channel = sys.stdout
+    channel, requests, stop = sys.stdout, SimpleQueue[str](), Event()
     sys.stdout = sys.stderr  # nothing else may write where answers go
+    Thread(target=_listen, args=(requests, stop), daemon=True).start()
 
     def say(said: Said) -> None:
         channel.write(json.dumps(_finite(said), allow_nan=False) + "\n")
         channel.flush()
 
     def tell(step: str, done: int, steps: int) -> None:
+        if stop.is_set():
+            raise AbandonedError
         say({"event": "progress", "step": step, "done": max(done, 0), "steps": steps})
 
     for _ in answered(_USUAL, None, lambda *_: None):
         pass
     say({"event": "ready"})
-    for line in sys.stdin:
-        for said in answered(json.loads(line), spec, tell):
+    while True:
+        request = json.loads(requests.get())
+        stop.clear()
+        for said in answered(request, spec, tell):
             say(said)
 
 

@@ -16,6 +16,7 @@ let again = false;
 let following = null; // the longer work under way
 let timer = 0;
 let drawnAt = 0;
+let wishes = 0; // how often something was changed: what answers an older wish fills no field
 
 function token() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -49,6 +50,7 @@ function arrange() {
   at("target-unit").textContent = `${measure}${accuracy ? "" : ", follows"}`;
   at("amount-unit").textContent = `${amountName()}${accuracy ? ", follows" : ""}`;
   for (const name of ["density", "answers", "curve", "hundred"]) at(`panel-${name}`).hidden = planned();
+  at("head-ranking").textContent = planned() ? "The plan" : "Ranking, with gaps";
   at("download").textContent = planned() ? "Download the plan" : "Download the certified mechanism";
 }
 
@@ -166,9 +168,17 @@ function busy(text, done, steps) {
 const width = (name) => Math.floor(document.querySelector(`#panel-${name} .body`).clientWidth) || 320;
 const widths = () => [width("odds"), width("ranking")];
 
+// For those who wait for the page, such as tests: busy from a change until it was answered.
+function mark() {
+  document.body.toggleAttribute("data-busy", Boolean(timer || running || again));
+}
+
 async function look() {
+  clearTimeout(timer);
+  timer = 0;
   if (!token()) {
     at("gate").hidden = false;
+    mark();
     return;
   }
   if (running) {
@@ -178,8 +188,10 @@ async function look() {
   }
   if (following) following.abort();
   remember();
-  const mine = { controller: new AbortController(), since: performance.now() };
+  const mine = { controller: new AbortController(), since: performance.now(), wish: wishes };
   running = mine;
+  mark();
+  document.body.removeAttribute("data-whole");
   const waiting = setTimeout(() => busy("designing …", 0, 4), 400);
   let seen = null;
   try {
@@ -189,7 +201,7 @@ async function look() {
       if (said.event === "refused") complain(said.entry, said.message);
       if (said.event === "look") {
         seen = said;
-        show(said);
+        show(said, mine.wish === wishes);
       }
     });
   } catch (error) {
@@ -205,10 +217,13 @@ async function look() {
   } else if (seen && seen.more) {
     at("more").hidden = !seen.slow;
     if (!seen.slow) follow(seen.slow);
+  } else if (seen) {
+    document.body.dataset.whole = document.body.dataset.looks;
   }
+  mark();
 }
 
-function show(said) {
+function show(said, newest) {
   complain("", "");
   at("gate").hidden = true;
   if (panels("budget")) panels("budget").textContent = "";
@@ -219,12 +234,11 @@ function show(said) {
   at("download").disabled = !said.download;
   at("more").hidden = true;
   if (said.reach.length) reach = said.reach;
-  for (const name of ["amount", "target"]) {
-    const asked = document.activeElement === at(name) && again === false ? at(name).value.trim() : "";
-    if (!asked) at(name).value = said[name];
+  for (const name of newest ? ["amount", "target"] : []) {
+    if (document.activeElement !== at(name) || !at(name).value.trim()) at(name).value = said[name];
     if (document.activeElement !== at(`${name}-slider`)) toSlider(name);
   }
-  remember();
+  if (newest) remember();
   document.body.dataset.looks = String(Number(document.body.dataset.looks || 0) + 1);
 }
 
@@ -258,6 +272,7 @@ async function follow(slow) {
 function soon(delay) {
   clearTimeout(timer);
   timer = setTimeout(look, delay);
+  mark();
 }
 
 function setMove(name) {
@@ -268,6 +283,7 @@ form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("input", (event) => {
   const field = event.target;
   if (field.id === "token") return;
+  wishes += 1;
   for (const name of ["amount", "target"]) {
     if (field.id === `${name}-slider`) {
       at(name).value = fromSlider(name);
