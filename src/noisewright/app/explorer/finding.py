@@ -23,8 +23,8 @@ from noisewright.search.report.budget import reaches
 from noisewright.search.report.report import Report
 
 _DIGITS = 3
-_NEAR = Fraction(6, 1000)
-_ASIDE = 0.001
+_NEAR = Fraction(13, 1000)
+_ASIDE = 0.0005
 _MOST_LOOKS = 40
 _SLOPE = 1.0
 PICTURED = {"epsilon": (0.05, 8.0), "rho": (0.001, 8.0)}
@@ -80,17 +80,22 @@ def usual_amount(asked: Asked) -> Fraction:
     return Fraction(1) if asked.amount_name == "epsilon" else Fraction(1, 10)
 
 
-def report_for(asked: Asked, known: Known) -> tuple[Report, Fraction, Fraction]:
-    """The design that the page shows, its amount, and the accuracy that it was made for."""
+def report_for(asked: Asked, known: Known, settled: Fraction | None = None) -> tuple[Report, Fraction, Fraction]:
+    """The design that the page shows, its amount, and the accuracy that it was made for.
+
+    `settled` is the amount that was found for the same accuracy before: a page that is loaded again shows it again.
+    """
     if asked.move == "privacy":
         amount = usual_amount(asked) if asked.amount is None else asked.amount
         report = known.design(amount)
         return report, amount, _short(known.best(amount), asked)
-    if asked.target is None:
-        known.design(usual_amount(asked))
+    first = usual_amount(asked) if asked.target is None else settled
+    report = None if first is None else _designed(known, first)
+    target = asked.target
+    if target is None:
         target = _short(known.best(usual_amount(asked)), asked)
-    else:
-        target = asked.target
+    if report is not None and first is not None and _holds(report, asked, target):
+        return report, first, target
     report, amount = _reached(asked, known, target)
     return report, amount, target
 
@@ -121,7 +126,7 @@ def _reached(asked: Asked, known: Known, target: Fraction) -> tuple[Report, Frac
     missed: set[Fraction] = set()
     for _ in range(_MOST_LOOKS):
         fails, holds = _bracket(asked, known, target, missed)
-        amount = _guess(asked, known, target, fails, holds)
+        amount = _guess(asked, known, target, (fails, holds), stepwise=stepwise)
         report = _designed(known, amount)
         if report is None or not _holds(report, asked, target):
             missed.add(amount)
@@ -132,10 +137,20 @@ def _reached(asked: Asked, known: Known, target: Fraction) -> tuple[Report, Frac
                     "target",
                 )
             continue
-        narrow = amount in (low, holds) or (fails is not None and amount <= fails * (1 + _NEAR))
-        if narrow or (not stepwise and abs(_distance(asked, known.best(amount), target)) <= _NEAR):
+        width = 2 * _NEAR if stepwise else _NEAR
+        narrow = amount in (low, holds) or (fails is not None and amount <= fails * (1 + width))
+        over = -_distance(asked, known.best(amount), target)
+        if narrow or (not stepwise and over <= float(_NEAR) * _slope(asked, known, target, fails, holds)):
             return report, amount
     raise EntryError("the search for an amount did not settle; move the privacy instead.", "target")
+
+
+def _slope(asked: Asked, known: Known, target: Fraction, fails: Fraction | None, holds: Fraction | None) -> float:
+    """How much the logarithm of the error falls with that of the amount, between two ends."""
+    if fails is None or holds is None:
+        return _SLOPE
+    fall = _distance(asked, known.best(fails), target) - _distance(asked, known.best(holds), target)
+    return fall / math.log(float(holds / fails)) if math.isfinite(fall) else _SLOPE
 
 
 def _designed(known: Known, amount: Fraction) -> Report | None:
@@ -162,9 +177,11 @@ def _bracket(
     return (bad[-1] if bad else None), holds
 
 
-def _guess(asked: Asked, known: Known, target: Fraction, fails: Fraction | None, holds: Fraction | None) -> Fraction:
-    """Where a line through the known ends crosses the target, over logarithms; outward where there is no end."""
-    low, high = asked.ends
+def _guess(
+    asked: Asked, known: Known, target: Fraction, ends: tuple[Fraction | None, Fraction | None], *, stepwise: bool
+) -> Fraction:
+    """Where the known ends and a third place say that the target is crossed; outward where there is no end."""
+    (low, high), (fails, holds) = asked.ends, ends
     if fails is None and holds is None:
         return usual_amount(asked)
     if fails is None or holds is None:
@@ -172,14 +189,28 @@ def _guess(asked: Asked, known: Known, target: Fraction, fails: Fraction | None,
         reach = min(max(1.1 * math.exp(abs(_distance(asked, known.best(here), target)) / _SLOPE), 1.3), 64.0)
         beyond = here * Fraction(reach) if holds is None else here / Fraction(reach)
         return min(max(_rounded(beyond, up=True), low), high)
-    below, above = (_distance(asked, known.best(amount), target) for amount in (fails, holds))
-    share = below / (below - above) if math.isfinite(below) and below > above else 0.5
-    turn = float(fails) * math.exp(min(share + _ASIDE, 1) * math.log(float(holds / fails)))
-    guess = _rounded(Fraction(turn), up=True)
+    turn = None if stepwise else _crossing(asked, known, target, fails, holds)
+    guess = fails if turn is None else _rounded(Fraction(turn * (1 + _ASIDE)), up=True)
     if fails < guess < holds:
         return guess
     middle = _rounded(Fraction(math.sqrt(float(fails * holds))), up=True)
     return middle if fails < middle < holds else holds
+
+
+def _crossing(asked: Asked, known: Known, target: Fraction, fails: Fraction, holds: Fraction) -> float | None:
+    """Where the distance is zero, by inverse interpolation over logarithms through both ends and the nearest third."""
+    middle = math.log(float(fails * holds)) / 2
+    others = sorted(known.points.keys() - {fails, holds}, key=lambda a: abs(math.log(float(a)) - middle))
+    found = {_distance(asked, known.best(a), target): math.log(float(a)) for a in (fails, holds, *others[:1])}
+    places = [d for d in found if math.isfinite(d)]
+    if len(places) < 2:
+        return None
+    for count in (3, 2):
+        used = places[:count]
+        turn = sum(found[d] * math.prod(e / (e - d) for e in used if e != d) for d in used)
+        if math.log(float(fails)) < turn < math.log(float(holds)):
+            return math.exp(turn)
+    return None
 
 
 def _distance(asked: Asked, value: float, target: Fraction) -> float:

@@ -24,7 +24,7 @@ from noisewright.search.budget import budget_for
 from noisewright.search.report.shown import heard
 
 HUNDRED = 100
-_SLOW = 0.8
+_SLOW = 0.6
 """Seconds of computing for one look from which on more designs wait until they are asked for."""
 Said = dict[str, Any]
 Widths = tuple[int, int]
@@ -32,13 +32,15 @@ Widths = tuple[int, int]
 Progress = Callable[[str, int, int], None]
 
 
-def looked(state: State, known: list[list[Any]], widths: Widths, tell: Progress) -> Iterator[Said]:
+def looked(
+    state: State, known: list[list[Any]], widths: Widths, tell: Progress, settled: str | None = None
+) -> Iterator[Said]:
     """One look: everything that the page shows at once, as fragments of HTML by the panel they belong in."""
     asked = read(state)
     found = known_from(asked, known)
     began = time.process_time()
     with heard(tell):
-        report, amount, target = report_for(asked, found)
+        report, amount, target = report_for(asked, found, None if settled is None else Fraction(settled))
         noise = noise_of(report, asked)
     slow = time.process_time() - began > _SLOW
     value = found.best(amount)

@@ -20,10 +20,11 @@ from noisewright.app.explorer.entries import NAMES, TABLE
 from noisewright.app.explorer.guards import Guards, TooLargeError
 from noisewright.app.explorer.lanes import BusyError, CancelledWorkError, Lane
 from noisewright.app.explorer.page import page
+from noisewright.app.explorer.recipes import number
 
 _ASSETS = {"explorer.css": "text/css", "explorer.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_KEPT, _LARGEST_KEPT = 24, 8 * 2**20
-_MOST_QUESTIONS, _MOST_POINTS = 64, 400
+_MOST_QUESTIONS, _MOST_POINTS, _MOST_SETTLED = 64, 400, 1000
 _WIDTHS = range(100, 4001)
 Said = dict[str, Any]
 
@@ -33,12 +34,13 @@ class BadRequestError(Exception):
 
 
 class Explorer:
-    """What the server holds: two lanes of work, the curves that were found, and the last mechanisms."""
+    """What the server holds: two lanes of work, the curves and amounts that were found, and the last mechanisms."""
 
     def __init__(self, spec: str | None, lane: type[Lane]) -> None:
         self.spec = spec
         self.lanes = {"look": lane(spec), "more": lane(spec)}
         self.points: OrderedDict[str, list[list[Any]]] = OrderedDict()
+        self.settled: OrderedDict[tuple[str, str], str] = OrderedDict()
         self.mechanisms: OrderedDict[str, str] = OrderedDict()
 
     def keep(self, said: Said) -> Said:
@@ -49,6 +51,10 @@ class Explorer:
             self.points.move_to_end(said["key"])
             while len(self.points) > _MOST_QUESTIONS:
                 self.points.popitem(last=False)
+        if said.get("key") and said.get("target"):
+            self.settled[said["key"], said["target"]] = said["amount"]
+            while len(self.settled) > _MOST_SETTLED:
+                self.settled.popitem(last=False)
         if "mechanism" in said:
             text = json.dumps(said["mechanism"], indent=1)
             said["download"] = len(text) <= _LARGEST_KEPT
@@ -141,6 +147,8 @@ def _request(explorer: Explorer, task: str, given: Said) -> Said:
         return request
     asked = read(state)
     request["known"] = explorer.points.get(asked.key, [])
+    if asked.move == "accuracy" and asked.target is not None:
+        request["settled"] = explorer.settled.get((asked.key, number(asked.target)))
     if task == "more":
         if not isinstance(given["slow"], bool):
             raise BadRequestError("slow is true or false.")

@@ -57,7 +57,7 @@ def _answered(request: Said, spec: str | None, tell: Progress) -> Iterator[Said]
         return planned(spec, state, (narrow, wide))
     if request["task"] == "more":
         return more(state, known, (narrow, wide), request["amount"], bool(request["slow"]), tell)
-    return looked(state, known, (narrow, wide), tell)
+    return looked(state, known, (narrow, wide), tell, request.get("settled"))
 
 
 def _sentence(message: str) -> str:
