@@ -71,7 +71,8 @@ def test_a_look_has_every_panel_and_then_the_rest():
     assert set(look["panels"]) == {
         *("summary", "density", "answers", "ranking", "curve", "odds", "hundred", "recipes"),
     }
-    assert nw.Certified.from_dict(look["mechanism"]).certificate.requirement.epsilon == Fraction(look["amount"])
+    certified = nw.Certified.from_dict(look["mechanism"])
+    assert certified.certificate.requirement == nw.PureDP(look["amount"])
     assert look["panels"]["answers"].count("<circle") == 20
     state = {"utility": "absolute-error", "amount": look["amount"], "target": look["target"]}
     told: list[tuple[str, int, int]] = []

@@ -224,16 +224,11 @@ def test_what_is_held_stays_small():
     assert "huge" not in explorer.mechanisms
 
 
-def test_unknown_fields_and_other_types_are_refused():
-    for bad in (
-        {"unknown": "1"},
-        {"amount": 1},
-        {"amount": None},
-        {"amount": "1" * 500},
-        {"amount": "1\n2"},
-        [],
-        "x",
-        None,
-    ):
-        with pytest.raises(EntryError):
-            clean(bad)
+@pytest.mark.parametrize(
+    "bad",
+    [{"unknown": "1"}, {"amount": 1}, {"amount": None}, {"amount": "1" * 500}, {"amount": "1\n2"}, [], "x", None],
+    ids=repr,
+)
+def test_unknown_fields_and_other_types_are_refused(bad: Any):
+    with pytest.raises(EntryError):
+        clean(bad)

@@ -90,12 +90,12 @@ def report_for(asked: Asked, known: Known, settled: Fraction | None = None) -> t
         report = known.design(amount)
         return report, amount, _short(known.best(amount), asked)
     first = usual_amount(asked) if asked.target is None else settled
-    report = None if first is None else _designed(known, first)
+    begun = None if first is None else _designed(known, first)
     target = asked.target
     if target is None:
         target = _short(known.best(usual_amount(asked)), asked)
-    if report is not None and first is not None and _holds(report, asked, target):
-        return report, first, target
+    if begun is not None and first is not None and _holds(begun, asked, target):
+        return begun, first, target
     report, amount = _reached(asked, known, target)
     return report, amount, target
 

@@ -38,6 +38,8 @@ class Lane:
         self._process: asyncio.subprocess.Process | None = None
         self._ready = False
         self._cancelled = False
+        self._closed = False
+        self._number = 0
 
     async def start(self) -> None:
         """Start the process; it is not waited for."""
@@ -48,8 +50,12 @@ class Lane:
             sys.executable, *words, stdin=pipe, stdout=pipe, limit=_LONGEST_LINE, start_new_session=True
         )
 
-    async def stop(self) -> None:
-        """End the process."""
+    async def close(self) -> None:
+        """End the process for good."""
+        self._closed = True
+        await self._end()
+
+    async def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             with suppress(ProcessLookupError):
@@ -93,14 +99,17 @@ class Lane:
                 tidy.add_done_callback(_KEPT.discard)
 
     async def _send(self, request: Said) -> None:
+        if self._closed:
+            raise CancelledWorkError("the explorer ends.")
         if self._process is None or self._process.returncode is not None:
-            await self.stop()
+            await self._end()
             await self.start()
         assert self._process is not None
         assert self._process.stdin is not None
         while not self._ready:
             self._ready = (await self._hear())["event"] == "ready"
-        self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        self._number += 1
+        self._process.stdin.write(json.dumps({**request, "number": self._number}).encode() + b"\n")
         await self._process.stdin.drain()
 
     async def _hear(self) -> Said:
@@ -115,7 +124,7 @@ class Lane:
     async def _stop_work(self) -> None:
         if self._process is not None and self._process.stdin is not None:
             with suppress(ConnectionError):
-                self._process.stdin.write(f"{STOP}\n".encode())
+                self._process.stdin.write(json.dumps({"task": STOP, "number": self._number}).encode() + b"\n")
                 await self._process.stdin.drain()
 
     async def _tidy(self) -> None:
@@ -126,8 +135,9 @@ class Lane:
                 while (await self._hear())["event"] not in ("done", "refused"):
                     pass
         except (TimeoutError, CancelledWorkError):
-            await self.stop()
-            await self.start()
+            await self._end()
+            if not self._closed:
+                await self.start()
         finally:
             self._turn.release()
 

@@ -20,6 +20,7 @@ ANSWERS = 20
 _GRID = 281
 _BINS = 45
 _MOST_STEPS = 30
+_VISIBLE = 0.005
 _MANY = {"several": 500, "workload": 150, "bounded": 1500}
 _ROWS = 3
 _WIDER = 1.7
@@ -77,7 +78,15 @@ def _densities(report: Report, half: float) -> tuple[Line, ...]:
     usual = next((c for c in report.candidates[1:] if "Laplace" in c.name), None)
     chosen = [report.candidates[0], *([usual] if usual is not None else report.candidates[1:2])]
     densities = [(c.name, c.certified.mechanism.error_density) for c in chosen]
-    return tuple(Line(name, _points(law, half)) for name, law in densities)
+    lines = [Line(name, _points(law, half)) for name, law in densities]
+    return tuple(lines[:1] if len(lines) > 1 and _alike(lines[0], lines[1]) else lines)
+
+
+def _alike(one: Line, other: Line) -> bool:
+    """Whether two curves lie on each other, so that one is enough."""
+    most = max(y for _, y in one.points)
+    same = [x for x, _ in one.points] == [x for x, _ in other.points]
+    return same and all(abs(a - b) < _VISIBLE * most for (_, a), (_, b) in zip(one.points, other.points, strict=True))
 
 
 def _points(law: Any, half: float) -> list[tuple[float, float]]:

@@ -75,7 +75,7 @@ def application(token: str, hosts: frozenset[str], spec: str | None = None, lane
             await lane.start()
         yield
         for lane in explorer.lanes.values():
-            await lane.stop()
+            await lane.close()
 
     routes = [
         Route("/", _page(explorer), methods=["GET"]),

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 from noisewright.app.explorer.asked import EntryError, clean
@@ -24,7 +24,7 @@ from noisewright.problem.errors import NoisewrightError
 Said = dict[str, Any]
 WIDTHS = (240, 1200)
 STOP = "stop"
-"""The line that says that nobody waits for an answer any more."""
+"""The task that says that nobody waits for the answers up to a number any more."""
 _USUAL: Said = {"task": "look", "state": {}, "known": [], "widths": [600, 600]}
 """What is done once at the start, so that everything is loaded before a person waits for it."""
 
@@ -73,29 +73,37 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def _listen(requests: SimpleQueue[str], stop: Event) -> None:
-    """Read what the server writes, also while something is computed; without a server there is nothing to do."""
-    for line in sys.stdin:
-        if line.strip() == STOP:
-            stop.set()
-        else:
-            requests.put(line)
-    os._exit(0)
+class Inbox:
+    """What the server writes, read also while something is computed; without a server there is nothing to do."""
+
+    def __init__(self) -> None:
+        self.requests: SimpleQueue[Said] = SimpleQueue()
+        self.stopped = 0
+        """Up to which number nobody waits for an answer any more."""
+        Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        for line in sys.stdin:
+            request = json.loads(line)
+            if request["task"] == STOP:
+                self.stopped = request["number"]
+            else:
+                self.requests.put(request)
+        os._exit(0)
 
 
 def main() -> None:
     """Answer line by line for as long as the server is there."""
     spec = sys.argv[1] if len(sys.argv) > 1 else None
-    channel, requests, stop = sys.stdout, SimpleQueue[str](), Event()
+    channel, inbox, current = sys.stdout, Inbox(), 0
     sys.stdout = sys.stderr  # nothing else may write where answers go
-    Thread(target=_listen, args=(requests, stop), daemon=True).start()
 
     def say(said: Said) -> None:
         channel.write(json.dumps(_finite(said), allow_nan=False) + "\n")
         channel.flush()
 
     def tell(step: str, done: int, steps: int) -> None:
-        if stop.is_set():
+        if inbox.stopped >= current:
             raise AbandonedError
         say({"event": "progress", "step": step, "done": max(done, 0), "steps": steps})
 
@@ -103,8 +111,8 @@ def main() -> None:
         pass
     say({"event": "ready"})
     while True:
-        request = json.loads(requests.get())
-        stop.clear()
+        request = inbox.requests.get()
+        current = request["number"]
         for said in answered(request, spec, tell):
             say(said)
 
