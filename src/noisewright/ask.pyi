@@ -1,4 +1,6 @@
 from noisewright.release.keys import Keys as Keys, keys as keys
+from noisewright.release.linear import workload as workload
+from noisewright.release.quantiles import quantiles as quantiles
 from noisewright.release.questions import (
     count as count,
     histogram as histogram,
@@ -7,3 +9,4 @@ from noisewright.release.questions import (
     sum as sum,
     variance as variance,
 )
+from noisewright.release.ranking import top as top

@@ -24,7 +24,7 @@ from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
-from noisewright.release.questions import QUESTIONS
+from noisewright.release.kinds import QUESTIONS
 
 _LARGEST_FILE = 16
 _OWN = ("dataset", "join_public", "filter", "keys", "ask", "output", "report")
@@ -121,20 +121,20 @@ def _question(given: Table, named: Mapping[str, Any], place: int) -> Any:
         if "kind" not in given:
             raise InvalidInputError(f"kind is missing; give one of {', '.join(QUESTIONS.kinds)}.")
         kind = _among(given["kind"], QUESTIONS.kinds, "kind")
-        readers: Readers = {"by": lambda value: _by(value, named)}
+        readers: Readers = {name: lambda value, name=name: _by(value, named, name) for name in ("by", "keys")}
         function = getattr(ask, kind)
         rest = {name: value for name, value in given.items() if name != "kind"}
         with _about(kind):
             return function(**_arguments(function, rest, readers))
 
 
-def _by(value: Any, named: Mapping[str, Any]) -> Any:
+def _by(value: Any, named: Mapping[str, Any], what: str) -> Any:
     """The keys of that name in [keys], or a table with what `nw.keys` takes."""
     if not isinstance(value, str):
-        return _keys(value, "by")
+        return _keys(value, what)
     if value not in named:
         raise InvalidInputError(
-            f"by is {value!r}, and there are no such keys{_nearest(value, named)}; list the groups that may occur:"
+            f"{what} is {value!r}, and there are no such keys{_nearest(value, named)}; list the groups that may occur:"
             f" [keys.{value}] with columns and values."
         )
     return named[value]

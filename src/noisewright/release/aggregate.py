@@ -14,6 +14,8 @@ from noisewright.release.stage import GROUP, UNIT, rows_of, totals
 
 _ROWS_AT_ONCE = 12_000_000
 _LARGEST_WORD = 2**63
+_CELL = "tcell"
+"""Its first letter says that it is content: which cell a row is in may decide whether it stays."""
 
 
 def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine, *, one_row: bool) -> list[int]:
@@ -38,8 +40,21 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
 
 def _in_engine(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     """Any unit: limited by windows of the engine, which only gives the sums away."""
-    limited = in_engine(rows, f"{salt:016x}", part.rows, part.groups, engine)
+    limited = _gathered(in_engine(_parted(rows, part.together), f"{salt:016x}", part.rows, part.groups, engine))
     return _summed(totals(limited, part.numbers, engine, person="first"), part, engine)
+
+
+def _parted(rows: Any, together: int) -> Any:
+    """Rows whose group is that of the limits; where it has several cells, the cell is part of the content."""
+    if together == 1:
+        return rows
+    cell = rows[GROUP] % together
+    return rows.mutate(**{GROUP: rows[GROUP] - cell, _CELL: cell})
+
+
+def _gathered(rows: Any) -> Any:
+    """Limited rows with the group that they are counted in."""
+    return rows.mutate(**{GROUP: rows[GROUP] + rows[_CELL]}) if _CELL in rows.columns else rows
 
 
 def _summed(query: Any, part: Table, engine: Engine) -> list[int]:
@@ -68,7 +83,10 @@ def _in_process(rows: Any, part: Table, salt: int, engine: Engine, slices: int) 
 
 def _add(vector: list[int], part: Table, columns: dict[str, Any], terms: list[int], salt: int) -> None:
     content = [columns[f"t{place}"] for place in terms]
-    kept, first = kept_rows(columns[UNIT], columns[GROUP], content, salt, part.rows, part.groups)
+    limited = columns[GROUP]
+    if part.together > 1:
+        content, limited = [columns[GROUP], *content], columns[GROUP] - columns[GROUP] % part.together
+    kept, first = kept_rows(columns[UNIT], limited, content, salt, part.rows, part.groups)
     group, width = columns[GROUP][kept], len(part.numbers)
     counts = np.bincount(group, minlength=part.grouping.count)
     heads = np.bincount(group[first], minlength=part.grouping.count)

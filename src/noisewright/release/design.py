@@ -62,7 +62,7 @@ def joint_query(layout: Layout) -> Vector:
 
 def charge_of(blocks: Sequence[Block], layout: Layout) -> Any:
     """What is charged: one mechanism, or the composition over the tables of what one person touches of each."""
-    if len(blocks) == 1 and (blocks[0].table is None or layout.tables[0].grouping.count == 1):
+    if len(blocks) == 1 and (blocks[0].table is None or layout.tables[0].way.alone(layout.tables[0])):
         return blocks[0].certified
     tables = [table.way.charge(block.certified, table) for block, table in zip(blocks, layout.tables, strict=True)]
     return tables[0] if len(tables) == 1 else compose(tables)
@@ -90,8 +90,10 @@ def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
 def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, Number]) -> Noise:
     """The best noise that was found for a layout; every part certified, the whole within the requirement."""
     require_served(privacy, utility)
+    for table in layout.tables:
+        table.way.require_served(table, utility)
     own = [weights_of(table, utility, weights) for table in layout.tables]
-    several = len(layout.tables) > 1 or layout.tables[0].grouping.count > 1
+    several = len(layout.tables) > 1 or not layout.tables[0].way.alone(layout.tables[0])
     relaxed = isinstance(privacy, ApproxDP) and several
     found = [_by_table(layout, PureDP(privacy.epsilon) if relaxed else privacy, utility, own)]
     if relaxed and layout.dimension <= _LARGEST_JOINT and all(table.way == BY_GROUP for table in layout.tables):
@@ -120,11 +122,11 @@ def weights_of(table: Table, utility: Any, weights: Mapping[str, Number]) -> lis
     """The weight of each number of a group: that of its question, against how far one person can move it."""
     power = 2 if isinstance(utility, SquaredError) else 1
     found = [Fraction(0)] * len(table.numbers)
-    for question, places in table.questions:
+    for question, _ in table.questions:
         weight = parameter(weights.get(question.label, 1), f"the weight of {question.label!r}")
         if weight <= 0:
             raise InvalidUtilityError(f"the weight of {question.label!r} is {weight}; give a positive number.")
-        for place in places:
+        for place in map(table.numbers.index, question.numbers):
             found[place] = max(found[place], weight)
     return [weight / extent**power for weight, extent in zip(found, table.extents, strict=True)]
 

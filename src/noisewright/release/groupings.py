@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Spec, Text, only, optional, rational, text, tuple_of
+from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, rational, text, tuple_of
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Record, record
 from noisewright.release.keys import MOST_GROUPS, Keys
@@ -19,11 +19,12 @@ _MOST_EDGES = 2000
 class Bins(Record):
     """Bins of a column of numbers: from each edge up to, but without, the next; the last bin holds its upper edge.
 
-    Values outside of all bins, NULL and NaN are in none.
+    Values outside of all bins, NULL and NaN are in none; with `clamped` the first and the last bin have no end.
     """
 
     column: Text = text()
     edges: Any = tuple_of(rational(), least=2, most=_MOST_EDGES, rising=True)
+    clamped: Flag = flag(default=False, absent=False)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import design, shown
 from noisewright.release.design import Block
+from noisewright.release.kinds import QUESTIONS
 from noisewright.release.layout import Layout, Limits, layout_of
-from noisewright.release.questions import QUESTIONS
 from noisewright.sample.certified import Certified, check_seal, read_file, reading
 
 if TYPE_CHECKING:

@@ -73,6 +73,20 @@ class Question(Record):
         """How the numbers of its table are answered."""
         return BY_GROUP
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that name its rows in an answer."""
+        return self.grouping.columns
+
+    @property
+    def at_once(self) -> int:
+        """How many numbers must be within their widths together for an interval to hold."""
+        return len(self.numbers)
+
+    def lines(self, table: Table, places: Sequence[int]) -> list[tuple[str, Fraction, Sequence[int]]]:
+        """Its lines in a plan: what is meant, what one is worth, and the places of the answered numbers behind it."""
+        return [(table.numbers[i].word, table.numbers[i].unit, (i,)) for i in places]
+
     def answers(
         self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
     ) -> Iterator[tuple[dict[str, Any], Estimate]]:
@@ -209,6 +223,14 @@ class BinCount(Question):
     @property
     def numbers(self) -> tuple[Number, ...]:
         return (Rows(),)
+
+
+def refuse_column(by: Keys | None, column: str) -> None:
+    """Refuse a key with the name of a column that the answer needs for itself."""
+    if by is not None and column in by.columns:
+        raise InvalidQueryError(
+            f"the answer has a column {column!r} of its own; rename the key, with dataset.mutate(...).", column=column
+        )
 
 
 def count(*, by: Keys | None = None, name: str | None = None) -> Count:

@@ -91,6 +91,7 @@ def bin_of(number: Any, bins: Bins) -> Any:
     ends = [least_double(edge) for edge in bins.edges]
     top = float(bins.edges[-1])
     inside = (number >= ends[0]) & (number <= (top if top <= bins.edges[-1] else _below(ends[-1])))
+    inside = number.notnull() if bins.clamped else inside
     cases = [(number < end, place) for place, end in enumerate(ends[1:-1])]
     place = ibis.cases(*cases, else_=len(ends) - 2) if cases else ibis.literal(0)
     return inside.ifelse(place.cast("int64"), ibis.null("int64"))

@@ -71,10 +71,10 @@ def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None
 
 def reaches_of(plan: Plan) -> dict[str, list[Fraction]]:
     """By question, how far each of its numbers may be from the truth: all of them within, 95 times in 100."""
-    counts = {len(question.numbers) for question in plan.questions}
+    counts = {question.at_once for question in plan.questions}
     each = {count: widths(plan.blocks, plan.layout, 1 - (1 - CONFIDENCE) / count) for count in counts}
     return {
-        question.label: [each[len(places)][place][i] for i in places]
+        question.label: [each[question.at_once][place][i] for i in places]
         for place, table in enumerate(plan.layout.tables)
         for question, places in table.questions
     }
@@ -86,7 +86,7 @@ def columns(
     """Released numbers as a tidy table: one row for each question and group, in the order they were asked."""
     reaches = reaches_of(plan) if reaches is None else reaches
     tables = list(zip(plan.layout.tables, plan.layout.split_released(numbers), strict=True))
-    names = list(dict.fromkeys(name for table in plan.layout.tables for name in table.grouping.columns))
+    names = list(dict.fromkeys(name for question in plan.questions for name in question.columns))
     ends = ("value", "half_width", "low", "high", "mechanism", "charge")
     found: dict[str, list[Any]] = {name: [] for name in ("question", *map(column_name, names), *ends)}
     by_question = {
