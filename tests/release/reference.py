@@ -96,9 +96,11 @@ def limited(
     return kept
 
 
-def bin_of(value: Any, edges: list[Fraction]) -> int | None:
+def bin_of(value: Any, edges: list[Fraction], *, clamped: bool = False) -> int | None:
     """The bin that holds a value: from each edge up to the next; the last edge belongs to the last bin."""
     found = number(value)
+    if clamped and found is not None:
+        return sum(found >= edge for edge in edges[1:-1])
     if found is None or math.isinf(found) or not edges[0] <= Fraction(found) <= edges[-1]:
         return None
     return max(i for i in range(len(edges) - 1) if edges[i] <= Fraction(found))

@@ -46,6 +46,8 @@ def questions(count: int) -> list[Any]:
         nw.mean("f", bounds=(3, 120), step=1, by=both),
         nw.ask.persons(by=both, name="persons by both"),
         nw.ask.histogram("t", edges=[-10, 0, 10, 200], by=places),
+        nw.ask.quantiles("f", ["0.5"], bounds=(0, 120), step=40, by=both),
+        nw.ask.workload("ranges", keys=nw.keys("k", ["A", "a", "B"]), by=places),
     ]
 
 
@@ -93,6 +95,10 @@ def _smaller(part: Table) -> Any:
 
     class Smaller:
         def holds(self, difference: list[int]) -> bool:
+            each = part.together
+            if each > 1:
+                groups = [difference[start : start + each] for start in range(0, len(difference), each)]
+                return all(sum(map(abs, group)) < part.rows for group in groups)
             width = len(part.numbers)
             return all(abs(d) < part.extents[i % width] for i, d in enumerate(difference))
 

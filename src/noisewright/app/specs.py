@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
@@ -121,14 +122,14 @@ def _question(given: Table, named: Mapping[str, Any], place: int) -> Any:
         if "kind" not in given:
             raise InvalidInputError(f"kind is missing; give one of {', '.join(QUESTIONS.kinds)}.")
         kind = _among(given["kind"], QUESTIONS.kinds, "kind")
-        readers: Readers = {name: lambda value, name=name: _by(value, named, name) for name in ("by", "keys")}
+        readers: Readers = {name: partial(_by, named, name) for name in ("by", "keys")}
         function = getattr(ask, kind)
         rest = {name: value for name, value in given.items() if name != "kind"}
         with _about(kind):
             return function(**_arguments(function, rest, readers))
 
 
-def _by(value: Any, named: Mapping[str, Any], what: str) -> Any:
+def _by(named: Mapping[str, Any], what: str, value: Any) -> Any:
     """The keys of that name in [keys], or a table with what `nw.keys` takes."""
     if not isinstance(value, str):
         return _keys(value, what)

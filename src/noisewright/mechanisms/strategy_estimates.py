@@ -30,7 +30,7 @@ from noisewright.problem.workload import Workload
 
 _FINE_BITS = 40
 _REFINEMENTS = 4
-_NORMAL: Remembered[tuple[Wholes, Wholes, float, Floats]] = Remembered()
+_NORMAL: Remembered[tuple[Wholes, Wholes, float, Any]] = Remembered()
 
 
 @singledispatch
@@ -45,7 +45,7 @@ def answers_of(rows: Any, query: Workload, noise: Sequence[Ball], measured: Sequ
     return answers(query, estimate_of(rows, noise, measured, fineness))
 
 
-def _normal(rows: DenseRows) -> tuple[Wholes, Wholes, float, Floats]:
+def _normal(rows: DenseRows) -> tuple[Wholes, Wholes, float, Any]:
     """What every release of the same rows needs: C^T, C^T C, its largest entry, and a root of it in floats."""
     matrix = rows.whole()
     turned = np.ascontiguousarray(matrix.T)

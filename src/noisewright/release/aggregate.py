@@ -85,7 +85,8 @@ def _add(vector: list[int], part: Table, columns: dict[str, Any], terms: list[in
     content = [columns[f"t{place}"] for place in terms]
     limited = columns[GROUP]
     if part.together > 1:
-        content, limited = [columns[GROUP], *content], columns[GROUP] - columns[GROUP] % part.together
+        cell = columns[GROUP] % part.together
+        content, limited = [cell, *content], columns[GROUP] - cell
     kept, first = kept_rows(columns[UNIT], limited, content, salt, part.rows, part.groups)
     group, width = columns[GROUP][kept], len(part.numbers)
     counts = np.bincount(group, minlength=part.grouping.count)

@@ -1,7 +1,7 @@
 """Linear questions about the cells of a group, answered together by a strategy: whole rows measured in their place.
 
-The cells of a group (bins of a column, or listed keys) are one group for the limits of a person, who has so many rows in
-it, in whichever cells. One draw of a strategy answers a group, and every group gets a draw of its own.
+The cells of a group (bins of a column, or listed keys) are one group for the limits of a person, who has so many rows
+in it, in whichever cells. One draw of a strategy answers a group, and every group gets a draw of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,12 @@ from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
 from noisewright.problem.fields import Whole, whole
 from noisewright.problem.records import record
 from noisewright.problem.utilities import SquaredError
-from noisewright.problem.workload import Workload
+from noisewright.problem.workload import Regular, Workload
 from noisewright.release.numbers import Number, Rows
 from noisewright.release.questions import Question
 from noisewright.release.ways import WAYS, Proposal, Way
 from noisewright.sample.certified import Certified
+from noisewright.sample.half_widths import half_width
 from noisewright.sample.uniform import Entropy
 from noisewright.search.design import design
 
@@ -74,7 +75,7 @@ class OverCells(Way):
 
     def places(self, questions: Sequence[Question], numbers: Sequence[Number]) -> list[tuple[int, ...]]:
         ends = [0, *accumulate(question.reading.dimension for question in linear(questions))]
-        return [tuple(range(start, end)) for start, end in zip(ends, ends[1:], strict=False)]
+        return [tuple(range(start, end)) for start, end in pairwise(ends)]
 
     def require_served(self, table: Table, utility: Any) -> None:
         if not isinstance(utility, SquaredError):
@@ -117,11 +118,13 @@ class OverCells(Way):
         return released.answers
 
     def widths(self, certified: Certified, table: Table, confidence: Fraction) -> list[Fraction]:
-        own = self._read(certified, table)
-        from noisewright.sample.half_widths import half_width
+        reach = half_width(self._read(certified, table), confidence, joint=False)
+        return [Fraction(value) + Fraction(self.summed, FINE) for value in reach]
 
-        # What is released is rounded: that of a sum of cells is off by at most half of a multiple for each of them.
-        return [Fraction(value) + Fraction(self.size, FINE) for value in half_width(own, confidence, joint=False)]
+    @property
+    def summed(self) -> int:
+        """How many released numbers an answer is the sum of, at most: each is rounded by half of a multiple."""
+        return 1
 
     def errors(self, certified: Certified, table: Table, utility: Any) -> list[float]:
         return [float(value) for value in self._read(certified, table).power_means(Fraction(2), FLOATS)]
@@ -157,15 +160,18 @@ def linear(questions: Sequence[Question]) -> list[Linear]:
 
 def _squares(factors: Sequence[Any]) -> list[float]:
     """The sum of squared weights of each question that is a product of questions about axes."""
-    each = []
-    for factor in factors:
-        n = factor.size
-        known = {"identity": lambda n: [1] * n, "total": lambda n: [n], "prefixes": lambda n: list(range(1, n + 1))}
-        if factor.form == "ranges":
-            each.append([length for first in range(n) for length in range(1, n - first + 1)])
-        elif factor.form:
-            each.append(known[factor.form](n))
-        else:
-            rows = zip(factor.numerators, factor.denominators, strict=True)
-            each.append([math.fsum((v / d) ** 2 for v in row) for row, d in rows])
-    return [float(math.prod(row)) for row in product(*each)]
+    return [math.prod(row) for row in product(*map(_own_squares, factors))]
+
+
+def _own_squares(factor: Any) -> list[float]:
+    if not isinstance(factor, Regular):
+        rows = zip(factor.numerators, factor.denominators, strict=True)
+        return [math.fsum((v / d) ** 2 for v in row) for row, d in rows]
+    n = factor.size
+    lengths = {
+        "identity": range(1, 2),
+        "total": range(n, n + 1),
+        "prefixes": range(1, n + 1),
+        "ranges": [length for first in range(n) for length in range(1, n - first + 1)],
+    }[factor.form]
+    return [float(length) for length in lengths] * (n if factor.form == "identity" else 1)

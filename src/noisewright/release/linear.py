@@ -46,7 +46,7 @@ class CellQuestions(Linear):
             )
         if self.asked.size != self.count:
             raise InvalidQueryError(
-                f"the questions are about {self.asked.size} cells, and there are {self.count}; give one weight for each.",
+                f"the questions are about {self.asked.size} cells, and there are {self.count}; give a weight for each.",
                 cells=self.count,
             )
         if self.count > MOST_CELLS or self.asked.dimension > MOST_ANSWERS:
@@ -144,7 +144,7 @@ def workload(
 
     Cells are the bins between `edges` of a `column`, or listed `keys`. `questions` are "ranges" (every run of cells),
     "prefixes", "identity" or "total"; a list of lists of columns of the keys, which are marginals; a matrix with a row
-    of weights for each question; or a `nw.Workload`. All cells of a group count as one group for the limits of a person.
+    of weights for each question; or a `nw.Workload`. All cells of a group are one group for the limits of a person.
     """
     if (column is None) != (edges is None) or (column is None) == (keys is None):
         raise InvalidQueryError("a workload is about bins (column= and edges=) or about keys=; give one of them.")
@@ -155,14 +155,14 @@ def workload(
     if isinstance(questions, str):
         if questions not in FORMS:
             raise InvalidQueryError(
-                f"questions is {questions!r}; give one of {', '.join(FORMS)}, lists of columns of the keys, or a matrix.",
+                f"questions is {questions!r}; give one of {', '.join(FORMS)}, lists of columns of keys, or a matrix.",
                 questions=questions,
             )
         makers = {"identity": Workload.identity, "total": Workload.total, "prefixes": Workload.prefixes}
         return CellQuestions(makers.get(questions, Workload.ranges)(count), bins, keys, by, name)
     if not is_list(questions):
         raise InvalidQueryError(f"questions is of type {type(questions).__name__}; give a list of lists.")
-    rows = [list(row) if is_list(row) else [row] for row in questions]
+    rows: list[list[Any]] = [list(row) if is_list(row) else [row] for row in questions]
     if all(isinstance(one, str) for row in rows for one in row):
         return CellQuestions(_marginals(keys, rows), bins, keys, by, name)
     return CellQuestions(Workload(rows), bins, keys, by, name)
@@ -175,6 +175,6 @@ def _marginals(keys: Keys | None, which: Sequence[Sequence[str]]) -> Workload:
     values = {column: list(dict.fromkeys(row[i] for row in keys.rows)) for i, column in enumerate(keys.columns)}
     if list(keys.rows) != list(product(*values.values())):
         raise InvalidQueryError(
-            "marginals need every combination of the values of each column; give keys as a mapping of columns to values."
+            "marginals need all combinations of the values of columns; give nw.keys a mapping of columns to values."
         )
     return Workload.marginals({column: len(one) for column, one in values.items()}, which)

@@ -71,6 +71,10 @@ class OverBins(OverCells):
     def rebuilt(self, released: Any) -> Any:
         return released.estimate
 
+    @property
+    def summed(self) -> int:
+        return self.size
+
 
 @record("quantiles", QUESTIONS, error=InvalidQueryError)
 class Quantiles(Linear):

@@ -26,7 +26,7 @@ class Top(Question):
     """The k listed categories with the largest noisy counts of rows, in each group of the other keys.
 
     Equal counts stand in the order of the keys. Picking the largest picks noise that is too high: the counts shown are
-    biased upwards. Half-widths hold for the counts of all categories of a group at once, hence for those that are shown.
+    biased upwards. Half-widths hold for the counts of all categories of a group at once, hence for those shown.
     """
 
     k: Whole = whole(at_least=1, at_most=10**6, hint=": how many categories to show")
@@ -85,7 +85,7 @@ class Top(Question):
 
 
 def top(column: str | Keys, k: int, *, by: Keys | None = None, name: str | None = None) -> Top:
-    """The k categories with the most rows: of `column`, whose categories `by` lists, in each group of its other columns.
+    """The k categories with the most rows: of `column`, which `by` lists, in each group of its other columns.
 
     `top("diagnosis", 5, by=nw.keys({"ward": [...], "diagnosis": [...]}))` ranks diagnoses in each ward;
     `top(keys, k)` ranks all rows of keys. Picking the largest noisy counts picks those that are too high.

@@ -161,8 +161,8 @@ class LaplaceSumTail(Tail):
     """A weighted sum of independent discrete Laplace numbers, in deviations; `grain` is 1 / the least variance of one.
 
     Rule: the least of four bounds. Chebyshev's. Fourth moments: a number of variance v has the fourth cumulant
-    3 v^2 + v, so that the sum has a fourth moment of at most 6 + grain. Mixture: exponential times are whole ones and an
-    independent rest below 1, so that a discrete Laplace number and an independent symmetric rest in (-1, 1) are a
+    3 v^2 + v, so that the sum has a fourth moment of at most 6 + grain. Mixture: exponential times are whole ones and
+    an independent rest below 1, so that a discrete Laplace number and an independent symmetric rest in (-1, 1) are a
     Laplace number of variance at most 1/6 more; `laplace_sum_beyond` holds for the sum of those, and the sum of the
     rests moves it inwards by more than k root(grain) with a chance of at most e^(-k^2 / 2) (Hoeffding), whatever the
     sum is. Chernoff: a number has the moment generating function 1 / (1 - v (cosh s - 1)), the product of such is at
