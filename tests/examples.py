@@ -28,6 +28,7 @@ from noisewright.release.groupings import Bins, Grouping
 from noisewright.release.keys import Keys
 from noisewright.release.layout import Limits
 from noisewright.release.ranges import Range
+from noisewright.release.ways import ByGroup
 
 CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"
 HALF, THIRD, TENTH = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
@@ -52,6 +53,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     Range: {"bounds": (3, 120), "step": HALF},
     Bins: {"column": "age", "edges": [0, HALF, 3]},
     Grouping: {"keys": KEYS, "bins": Bins("age", [0, 1])},
+    ByGroup: {},
     Limits: {"rows_per_group": 2, "groups_per_person": 3, "one_row_per_person": False},
     numbers.Rows: {},
     numbers.Persons: {},

@@ -2,8 +2,9 @@
 
 - cli: commands by name
 - designing, linear, workload, composing, sweep, saved, reproducing, ledgers: the commands
-- releasing, beginning: `plan`, `release` and `init`, the commands over tables
-- specs, conditions: spec files in TOML; conditions on a row
+- releasing, beginning: `plan`, `release`, `bounds` and `init`, the commands over tables
+- specs, reading, datasets: spec files in TOML, and the dataset that one describes
+- conditions, expressions: conditions on a row, and derived columns, as text
 - scanning, tidy, pages, pictures: a bar for long scans; answers as text and files; the page with pictures
 - options, questions, answers: from options to the library's words
 - papers, paper_page, paper_style: several reproductions at once, and their page

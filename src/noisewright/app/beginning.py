@@ -83,7 +83,8 @@ def _types(columns: dict[str, str], unit: str | None, texts: bool) -> list[str]:
     if not texts:
         return []
     return [
-        '# A CSV file holds text. Say how columns are read: "number", "integer" or "date"; others stay text.',
+        "# A CSV file holds text. Say how columns are read, or leave them out:",
+        '# "number", "integer", "date", "time" or "instant".',
         "[dataset.types]",
         *(f'# {quoted(name)} = ""' for name in columns if name != unit),
         "",

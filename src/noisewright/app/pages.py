@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from noisewright.app.output import page
 from noisewright.app.pictures import MOST_DRAWN, known_of, svg_of
-from noisewright.app.tidy import Columns, number, own_keys, rows_of, shown_key
+from noisewright.app.tidy import POST, Columns, number, own_keys, rows_of, shown_key
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan
@@ -35,15 +35,18 @@ def release_page(plan: Plan, planned: str, columns: Columns, told: str) -> str:
 def _question(question: str, columns: Columns) -> str:
     rows = rows_of(columns, question)
     keys = own_keys(columns, rows)
-    head = "".join(f"<th>{escape(name)}</th>" for name in [*keys, "value", "95 % half-width", "from", "to"])
+    ends = ["value", "95 % half-width", "from", "to"]
+    after = ["afterwards", *ends[1:]] if POST[0] in columns else []
+    head = "".join(f"<th>{escape(name)}</th>" for name in [*keys, *ends, *after])
     body = "".join(f"<tr>{_cells(columns, keys, i)}</tr>" for i in rows)
     picture = _picture(question, columns, rows)
     return f"<h2>{escape(question)}</h2>\n{picture}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cells(columns: Columns, keys: list[str], row: int) -> str:
-    numbers = [columns[name][row] for name in ("value", "half_width", "low", "high")]
-    shown = [number(value) if value is not None or place == 0 else "" for place, value in enumerate(numbers)]
+    names = ("value", "half_width", "low", "high", *(POST if POST[0] in columns else ()))
+    numbers = [columns[name][row] for name in names]
+    shown = [number(value) if value is not None or place % 4 == 0 else "" for place, value in enumerate(numbers)]
     return "".join(f"<td>{escape(cell)}</td>" for cell in [*(shown_key(columns[key][row]) for key in keys), *shown])
 
 

@@ -44,6 +44,7 @@ class Linear(Question):
     """A question that is computed from linear questions about the cells of each of its groups."""
 
     __slots__ = ()
+    no_target = "its cells are answered together by a strategy; plan it with privacy=, and see how near it comes"
 
     @property
     def numbers(self) -> tuple[Number, ...]:

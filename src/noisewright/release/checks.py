@@ -18,10 +18,13 @@ def require_columns(table: Any, layout: Layout) -> None:
             require_column(table, column)
         if grouping.keys:
             require_key_types(table, grouping.keys)
-        named = [number.column for number in part.numbers if hasattr(number, "column")]
-        for column in [*named, *([grouping.bins.column] if grouping.bins else [])]:
+        for column in [number.column for number in part.numbers if hasattr(number, "column")]:
             require_column(table, column)
             _require_number(table[column].type(), column)
+        if grouping.bins:
+            require_column(table, grouping.bins.column)
+            if (refusal := grouping.bins.refusal(table[grouping.bins.column].type())) is not None:
+                raise InvalidTableError(f"{grouping.bins.column!r}: {refusal}.", column=grouping.bins.column)
 
 
 def _require_number(kind: Any, column: str) -> None:

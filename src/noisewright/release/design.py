@@ -68,13 +68,33 @@ def charge_of(blocks: Sequence[Block], layout: Layout) -> Any:
     return tables[0] if len(tables) == 1 else compose(tables)
 
 
-def require_within(charge: Any, privacy: Any) -> None:
+def require_within(blocks: Sequence[Block], layout: Layout, privacy: Any) -> None:
     """Refuse blocks whose proven cost is above the requirement; the proof, not the search, decides."""
+    charge = charge_of(blocks, layout)
     if isinstance(charge, Certified) and charge.certificate.requirement == privacy:
         return
     found, allowed = _spent(charge.costs(), privacy)
-    if found is None or found > allowed:
+    if found is not None and found <= allowed:
+        return
+    if not isinstance(privacy, ApproxDP) or not _added_up(blocks, layout, privacy):
         raise UncertifiedError("the parts of this plan together were not proven to keep the requirement; refused.")
+
+
+def _added_up(blocks: Sequence[Block], layout: Layout, privacy: ApproxDP) -> bool:
+    """Whether the certified epsilons and deltas of all draws that one person can change add up to a requirement.
+
+    Rule: basic composition; the curve of a composition, which is on a grid, may lie a little above.
+    """
+    epsilon = delta = Fraction(0)
+    for block in blocks:
+        held: Any = block.certified.certificate.requirement
+        table = None if block.table is None else layout.tables[block.table]
+        times = 1 if table is None else table.way.touched(table)
+        if type(held) not in (PureDP, ApproxDP):
+            return False
+        epsilon += times * held.epsilon
+        delta += times * (held.delta if isinstance(held, ApproxDP) else 0)
+    return epsilon <= privacy.epsilon and delta <= privacy.delta
 
 
 def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
@@ -93,14 +113,23 @@ def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, N
     for table in layout.tables:
         table.way.require_served(table, utility)
     own = [weights_of(table, utility, weights) for table in layout.tables]
-    several = len(layout.tables) > 1 or not layout.tables[0].way.alone(layout.tables[0])
-    relaxed = isinstance(privacy, ApproxDP) and several
+    relaxed = isinstance(privacy, ApproxDP) and several_draws(layout)
     found = [_by_table(layout, PureDP(privacy.epsilon) if relaxed else privacy, utility, own)]
-    if relaxed and layout.dimension <= _LARGEST_JOINT and all(table.way == BY_GROUP for table in layout.tables):
-        found.append(_jointly(layout, privacy, utility, own))
+    if relaxed and joinable(layout):
+        found.append(jointly(layout, privacy, utility, own))
     best = min(found, key=lambda noise: noise.value)
-    require_within(charge_of(best.blocks, layout), privacy)
+    require_within(best.blocks, layout, privacy)
     return best
+
+
+def several_draws(layout: Layout) -> bool:
+    """Whether tables or groups share the requirement; a delta is then left to a design of all numbers at once."""
+    return len(layout.tables) > 1 or not layout.tables[0].way.alone(layout.tables[0])
+
+
+def joinable(layout: Layout) -> bool:
+    """Whether all numbers can be designed for as one question."""
+    return layout.dimension <= _LARGEST_JOINT and all(table.way == BY_GROUP for table in layout.tables)
 
 
 def require_served(privacy: Any, utility: Any) -> None:
@@ -166,7 +195,8 @@ def _with_shares(
     return Noise(tuple(blocks), tuple(errors))
 
 
-def _jointly(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+def jointly(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+    """All numbers answered as one question; `weights` are those of the numbers of a group of each table."""
     each = [
         weight for table, own in zip(layout.tables, weights, strict=True) for weight in list(own) * table.grouping.count
     ]

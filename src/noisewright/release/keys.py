@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Error, Spec, Texts, is_list, text, tuple_of
 from noisewright.problem.records import Record, keep, record
+from noisewright.release.public import distinct_rows, is_table
 
 Value: TypeAlias = str | bool | int | date
 Row: TypeAlias = tuple[Value, ...]
@@ -87,17 +88,21 @@ class Keys(Record):
         return f"{', '.join(self.columns)} ({len(self.rows)} groups)"
 
 
-def keys(columns: str | Iterable[str] | Mapping[str, Iterable[Any]], values: Iterable[Any] | None = None) -> Keys:
+def keys(
+    columns: str | Iterable[str] | Mapping[str, Any], values: Any = None, *, types: Mapping[str, str] | None = None
+) -> Keys:
     """Public keys: a column and its values, columns and their rows, or a mapping, which means every combination.
 
     `keys("ward", ["A", "B"])`, `keys(["sex", "smokes"], [("f", True), ("m", False)])`,
-    `keys({"sex": ["f", "m"], "smokes": [True, False]})`. Values named twice count once. Name every group that could
-    occur, from public knowledge: keys taken from the data tell that somebody had them.
+    `keys({"sex": ["f", "m"], "smokes": [True, False]})`. Values named twice count once. In place of a list stands a
+    table that anybody may see, a file or a frame: `keys("ward", "wards.csv")` lists what its column holds; `types` says
+    how its text is read (integer, date). Name every group that could occur, from public knowledge: keys
+    taken from the data tell that somebody had them.
     """
     if isinstance(columns, Mapping):
         if values is not None:
             raise InvalidQueryError("give a mapping of columns to values, or columns and values; not both.")
-        lists = [list(_listed(given, name)) for name, given in columns.items()]
+        lists = [_column(given, name, types) for name, given in columns.items()]
         count = 1
         for one in lists:
             count *= len(set(map(str, one)))
@@ -110,11 +115,25 @@ def keys(columns: str | Iterable[str] | Mapping[str, Iterable[Any]], values: Ite
             ' occur: nw.keys("ward", ["A", "B", "C"]).'
         )
     if isinstance(columns, str):
-        return Keys((columns,), tuple((value,) for value in _listed(values, columns)))
+        return Keys((columns,), tuple((value,) for value in _column(values, columns, types)))
+    if is_table(values):
+        return Keys(tuple(columns), distinct_rows(values, tuple(columns), types, MOST_GROUPS))
     return Keys(tuple(columns), tuple(tuple(_listed(row, "a row of keys")) for row in _listed(values, "keys")))
+
+
+def _column(values: Any, name: str, types: Mapping[str, str] | None) -> list[Any]:
+    """The values of one column: those listed, or those of a public table."""
+    if is_table(values):
+        return [value for (value,) in distinct_rows(values, [name], types, MOST_GROUPS)]
+    if types and name in types:
+        raise InvalidQueryError(f"types says how text of a public table is read; the keys of {name} are listed.")
+    return list(_listed(values, name))
 
 
 def _listed(values: Any, name: str) -> Iterable[Any]:
     if not is_list(values):
-        raise InvalidQueryError(f"the keys of {name} are of type {type(values).__name__}; give a list of values.")
+        raise InvalidQueryError(
+            f"the keys of {name} are of type {type(values).__name__}; give a list of values, or a public table: a"
+            " frame, or the path of a .csv or .parquet file."
+        )
     return list(values)

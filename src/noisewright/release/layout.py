@@ -18,7 +18,7 @@ from noisewright.problem.fields import Flag, Whole, flag, whole
 from noisewright.problem.records import Record, record
 from noisewright.problem.sensitivity import Box, Disjoint, Groups, L1Ball, SensitivitySet, Sparse
 from noisewright.release.groupings import Grouping
-from noisewright.release.numbers import Number, Persons
+from noisewright.release.numbers import Number
 from noisewright.release.questions import QUESTIONS, Question
 from noisewright.release.ways import BY_GROUP, Way
 
@@ -139,8 +139,11 @@ def _split(numbers: Sequence[Any], counts: Sequence[int]) -> list[Sequence[Any]]
     return [numbers[end - count : end] for end, count in zip(ends, counts, strict=True)]
 
 
-def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
-    """The vector of a list of questions; refuses none, what is no question, and two of one name."""
+def layout_of(questions: Sequence[Question], limits: Limits, *, apart: bool = False) -> Layout:
+    """The vector of a list of questions; refuses none, what is no question, and two of one name.
+
+    With `apart` each question has a table of its own, so that it can get an amount of its own.
+    """
     if not questions:
         raise InvalidQueryError("nothing is asked; give at least one question, such as nw.count().")
     for question in questions:
@@ -148,10 +151,10 @@ def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
     names = [question.label for question in questions]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InvalidQueryError(f"two questions are called {twice!r}; give one of them another name=.", name=twice)
-    asked: dict[tuple[Grouping, Way], list[Question]] = {}
+    asked: dict[tuple[Grouping, Way, str], list[Question]] = {}
     for question in questions:
-        asked.setdefault((question.grouping, question.way), []).append(question)
-    found = Layout(tuple(_table(grouping, way, own, limits) for (grouping, way), own in asked.items()))
+        asked.setdefault((question.grouping, question.way, question.label if apart else ""), []).append(question)
+    found = Layout(tuple(_table(grouping, way, own, limits) for (grouping, way, _), own in asked.items()))
     if (most := max(found.dimension, found.released)) > _MOST_NUMBERS:
         raise InvalidQueryError(f"these questions need {most} numbers; at most {_MOST_NUMBERS}.", numbers=most)
     return found
@@ -160,8 +163,7 @@ def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
 def _table(grouping: Grouping, way: Way, questions: Sequence[Question], limits: Limits) -> Table:
     numbers = tuple(dict.fromkeys(number for question in questions for number in question.numbers))
     placed = tuple(zip(questions, way.places(questions, numbers), strict=True))
-    only_persons = all(isinstance(number, Persons) for number in numbers)
-    rows = 1 if only_persons else limits.rows_per_group
+    rows = 1 if all(number.of_persons for number in numbers) else limits.rows_per_group
     groups = min(limits.groups_per_person, grouping.count // way.together(grouping))
     found = Table(grouping, numbers, placed, rows, groups, way)
     for number, extent in zip(numbers, found.extents, strict=True):

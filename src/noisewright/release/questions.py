@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, text
+from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, pair, text
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
 from noisewright.release.estimates import Estimate
-from noisewright.release.groupings import Bins, Grouping
+from noisewright.release.groupings import BINS, Bins, Grouping, bins_of
 from noisewright.release.keys import Keys
-from noisewright.release.numbers import Number, Persons, Present, Rows, Squares, Total
+from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
+from noisewright.release.times import TimeBins
 from noisewright.release.ways import BY_GROUP, Way
 
 if TYPE_CHECKING:
@@ -47,6 +49,10 @@ class Question(Record):
     by: By
     name: Name
     word = ""
+    plain = False
+    """Whether its answer in a group is its one number, in the unit of that number."""
+    no_target = ""
+    """Why it can have no target, where that is not for want of a public size of groups."""
 
     @property
     def about(self) -> str:
@@ -101,6 +107,17 @@ class Question(Record):
         unit = self.numbers[0].unit
         return estimates.plain(values[0], widths[0], unit)
 
+    def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
+        """The largest half-width of its answers where each number is within its width; None if that is not public.
+
+        `smallest_group` is how many rows every group is publicly known to have.
+        """
+        return widths[0] * self.numbers[0].unit if self.plain else None
+
+    def shortage(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction:
+        """How many times too wide the widths are for the smallest group to be sure of an answer; 0 if it always is."""
+        return Fraction(0)
+
     def __str__(self) -> str:
         return f"{self.label}, {self.grouping}"
 
@@ -112,6 +129,7 @@ class Count(Question):
     by: By = _by()
     name: Name = _name()
     word = "count"
+    plain = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -125,6 +143,7 @@ class PersonCount(Question):
     by: By = _by()
     name: Name = _name()
     word = "persons"
+    plain = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -145,18 +164,34 @@ class Valued(Question):
 
 @record("sum", QUESTIONS, error=InvalidQueryError)
 class Sum(Valued):
-    """The sum of a column within bounds, or of the distances to the middle of the bounds."""
+    """The sum of a column within bounds, of the distances to their middle, or of persons' clamped sums."""
 
     column: Text = text()
     range: Range = only(Range)
     by: By = _by()
     name: Name = _name()
     centred: Flag = flag(default=False)
+    person_bounds: Spec[Any, tuple[Fraction, Fraction] | None] = optional(pair(), default=None, absent=None)
     word = "sum"
+    plain = True
+
+    def __post_init__(self) -> None:
+        if self.person_bounds is None:
+            return
+        if self.centred:
+            raise InvalidQueryError(
+                "centred=True and person_bounds= are two ways to make what a person moves small; give one of them."
+            )
+        Partial(self.column, self.range, self.person_bounds)
 
     @property
     def numbers(self) -> tuple[Number, ...]:
+        if self.person_bounds is not None:
+            return (Partial(self.column, self.range, self.person_bounds),)
         return (Total(self.column, self.range, self.centred),)
+
+    def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
+        return estimates.plain(values[0], widths[0], self.range.unit)
 
 
 @record("mean", QUESTIONS, error=InvalidQueryError)
@@ -175,6 +210,12 @@ class Mean(Valued):
 
     def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
         return estimates.mean(self.range, values, widths)
+
+    def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
+        return None if smallest_group is None else estimates.mean_reach(self.range, widths, smallest_group)
+
+    def shortage(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction:
+        return (2 * widths[0] + Fraction(1, 2)) / (smallest_group or 1)
 
 
 @record("variance", QUESTIONS, error=InvalidQueryError)
@@ -205,12 +246,14 @@ class Variance(Valued):
 
 @record("histogram", QUESTIONS, error=InvalidQueryError)
 class BinCount(Question):
-    """How many rows there are in each bin of a column."""
+    """How many rows, or different persons, there are in each bin of a column."""
 
-    bins: Bins = only(Bins)
+    bins: Spec[Bins | TimeBins, Bins | TimeBins] = one_of(BINS)
     by: By = _by()
     name: Name = _name()
+    persons: Flag = flag(default=False, absent=False)
     word = "histogram"
+    plain = True
 
     @property
     def about(self) -> str:
@@ -222,7 +265,7 @@ class BinCount(Question):
 
     @property
     def numbers(self) -> tuple[Number, ...]:
-        return (Rows(),)
+        return (Persons() if self.persons else Rows(),)
 
 
 def refuse_column(by: Keys | None, column: str) -> None:
@@ -250,14 +293,16 @@ def sum(
     by: Keys | None = None,
     step: exact.Number | None = None,
     centred: bool = False,
+    person_bounds: Sequence[exact.Number] | None = None,
     name: str | None = None,
 ) -> Sum:
     """The sum of a column whose values are clamped to `bounds`, from public knowledge.
 
     With `centred=True` the sum of the distances to the middle of the bounds, which one person moves less. Values are
-    rounded to multiples of `step`, unless given a millionth of the bounds or finer.
+    rounded to multiples of `step`, unless given a millionth of the bounds or finer. With `person_bounds` all rows of a
+    person in a group are added up, however many, and the sum of each person is clamped to these bounds.
     """
-    return Sum(column, Range(bounds, step), by, name, centred)
+    return Sum(column, Range(bounds, step), by, name, centred, person_bounds)
 
 
 def mean(
@@ -287,10 +332,23 @@ def variance(
 
 
 def histogram(
-    column: str, *, edges: Iterable[exact.Number], by: Keys | None = None, name: str | None = None
+    column: str,
+    *,
+    edges: Iterable[exact.Number] | None = None,
+    every: str | None = None,
+    start: date | str | None = None,
+    end: date | str | None = None,
+    zone: str | None = None,
+    persons: bool = False,
+    by: Keys | None = None,
+    name: str | None = None,
 ) -> BinCount:
-    """How many rows are in each bin of a column of numbers.
+    """How many rows are in each bin of a column of numbers (`edges`), or of dates or times (`every`, `start`, `end`).
 
-    Bins go from one edge up to the next, which belongs to the next bin; the last edge belongs to the last bin.
+    With `persons=True` different persons are counted, which one person changes by one however many rows there are.
+    Bins of numbers go from one edge up to the next, which belongs to the next bin; the last edge belongs to the last
+    bin. Bins of time are every hour, day, week (from Monday), month, quarter or year from `start` up to, but without,
+    `end`. A column of instants needs a `zone`, such as "Europe/Berlin", whose days and hours are meant; dates, and
+    times without a zone, are compared as they are written.
     """
-    return BinCount(Bins(column, edges), by, name)
+    return BinCount(bins_of(column, edges, every, start, end, zone), by, name, persons)

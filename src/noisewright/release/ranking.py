@@ -65,6 +65,9 @@ class Top(Question):
     def at_once(self) -> int:
         return max(len(places) for places in self._groups().values())
 
+    def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
+        return widths[0]
+
     def _groups(self) -> dict[tuple[Any, ...], list[int]]:
         """By the values of the other columns, the places of the categories."""
         other = [i for i, column in enumerate(self.by.columns) if self.column is not None and column != self.column]

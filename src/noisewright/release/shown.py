@@ -78,6 +78,7 @@ def _foot(plan: Plan) -> list[str]:
     lines = [
         f"Expected errors are {kind}s of the noise in one group; so are those of plain noise, with the budget split"
         " equally.",
+        *([] if plan.aims is None else plan.aims.lines(plan.blocks, plan.layout)),
         *(f"{_answers(plan, block)}: {block.why}" for block in plan.blocks),
         *_ratios(plan),
         *_remains(plan),

@@ -12,7 +12,7 @@ import pytest
 import noisewright as nw
 from noisewright.app.specs import ReleaseSpec, read_spec
 from noisewright.problem.errors import InvalidInputError
-from noisewright.release.kinds import QUESTIONS
+from noisewright.release.catalogue import QUESTIONS
 
 HEAD = '[dataset]\nsource = "t.csv"\nunit = "id"\n[privacy]\nepsilon = 1\n'
 
@@ -28,6 +28,7 @@ def _asked(folder: Path, text: str) -> tuple[Any, ...]:
 
 
 WARDS = nw.keys("ward", ["A", "B"])
+PERSONAL = 'column = "x"\nbounds = [0, 5]\nstep = 0.1\nperson_bounds = [-0.5, 8]'
 SAID = {
     "count": ('by = "w"', nw.ask.count(by=WARDS)),
     "persons": ('name = "who"', nw.ask.persons(name="who")),
@@ -67,6 +68,11 @@ def test_a_question_in_a_file_is_the_question_in_python(tmp_path: Path, kind: st
 def test_other_forms_of_a_question_are_those_of_python(tmp_path: Path, text: str):
     keys = '[keys.w]\ncolumns = "ward"\nvalues = ["A", "B"]\n'
     assert _asked(tmp_path, f"{keys}[[ask]]\n{text}\n") == (MORE[text],)
+
+
+def test_bounds_of_persons_are_said_as_in_python(tmp_path: Path):
+    asked = _asked(tmp_path, f'[[ask]]\nkind = "sum"\n{PERSONAL}\n')
+    assert asked == (nw.ask.sum("x", bounds=(0, 5), step="0.1", person_bounds=("-0.5", 8)),)
 
 
 def test_every_kind_of_question_has_its_function():
