@@ -19,6 +19,7 @@ import pytest
 import noisewright as nw
 from noisewright.release import local
 from noisewright.release.dataset import Dataset
+from noisewright.release.engines.duckdb import DuckDB
 from noisewright.release.layout import Limits, layout_of
 
 BROKEN = nw.errors.InvalidTableError
@@ -257,6 +258,22 @@ def test_threads_neither_share_a_draw_nor_read_each_other(tmp_path: Path):
     assert max(Counter(charge for _, _, charge in answers).values()) == 1, "one draw for each charge"
     assert data.ledger is not None
     assert sum(row["event"] == "charge" for row in data.ledger.rows()) == data.ledger.spent / 4 >= len(answers)
+
+
+def test_a_query_waits_for_the_one_that_runs(database: Any):
+    one, other = DuckDB(database), DuckDB(database)
+    answered = threading.Event()
+
+    def ask() -> None:
+        other.fetch(database.table("visits").count())
+        answered.set()
+
+    with one.snapshot():
+        thread = threading.Thread(target=ask, daemon=True)
+        thread.start()
+        assert not answered.wait(0.5)
+    assert answered.wait(120)
+    thread.join()
 
 
 def test_the_falsifier_sees_rows_of_one_person_that_reach_another(monkeypatch):

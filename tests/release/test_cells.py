@@ -258,6 +258,12 @@ REFUSED = {
     "no keys": (lambda: nw.ask.top("k", 3), "list those that may occur"),
     "other keys": (lambda: nw.ask.top("k", 1, by=WARDS), "by has no keys of 'k'"),
     "keys twice": (lambda: nw.ask.top(WARDS, 1, by=WARDS), "give the keys once"),
+    "private categories": (lambda: nw.ask.top(nw.keys("k", private=True), 1), "needs listed keys"),
+    "private cells": (lambda: nw.ask.workload([["k"]], keys=nw.keys("k", private=True)), "needs listed keys"),
+    "private groups": (
+        lambda: nw.ask.quantiles("x", [0.5], bounds=(0, 1), by=nw.keys("k", private=True)),
+        "needs listed keys",
+    ),
     "cells": (lambda: nw.ask.workload("ranges"), "bins (column= and edges=) or about keys="),
     "a form": (lambda: nw.ask.workload("runs", keys=WARDS), "questions is 'runs'"),
     "weights": (lambda: nw.ask.workload([[1, 2, 3]], keys=WARDS), "about 3 cells, and there are 2"),

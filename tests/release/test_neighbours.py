@@ -16,7 +16,7 @@ import pytest
 import noisewright as nw
 from noisewright.release import aggregate, limiting
 from noisewright.release.layout import Table, layout_of
-from noisewright.release.questions import QUESTIONS
+from noisewright.release.registry import QUESTIONS
 from tests.release.tables import arrow, hostile
 
 PERSONS = 4

@@ -110,7 +110,7 @@ def _rest(example: str, stem: str) -> list[str]:
         "# Every group that may occur, from public knowledge; a group nobody is in gets noise around zero.",
         "# [keys.groups]",
         '# columns = "…"',
-        '# values = ["…", "…"]',
+        '# values = ["…", "…"]             # or: private = true, where nobody can list them (needs a delta)',
         "",
         "# More at the top of the file, before [dataset]:",
         '# filter = ["age >= 18"]           # which rows count',

@@ -26,6 +26,7 @@ def release_page(plan: Plan, planned: str, columns: Columns, told: str) -> str:
         f" {escape(str(plan.about['unit']))}.</p>",
         f"<p>{escape(told)}</p>",
         *(_question(str(question), columns) for question in questions),
+        "" if questions else "<p>No group had enough persons to be published.</p>",
         "<h2>The plan, before the release</h2>",
         planned,
     ]

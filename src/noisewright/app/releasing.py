@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 60
 _NOTHING = "Nothing was spent."
+_NO_GROUP = "No group had enough persons to be published."
 _STORED = "The answers are stored: the same command gives them back at no cost."
 
 SpecFile = Annotated[
@@ -81,7 +82,8 @@ def release(
         planned = "" if page is None else found._repr_html_()
     answers = _released(found, before, fresh=fresh, reason=reason, post=after)
     columns = answers.to_pydict()
-    told = _spent(found, columns["charge"][0], before)
+    # Where no group was published, the charge is the last one of this plan.
+    told = _spent(found, max(columns["charge"], default=None) or max(_charges(found)), before)
     with _interruptible(f"{told} {_STORED}"):
         for write_to in write:
             write_to(answers)
@@ -270,7 +272,7 @@ def _say(columns: dict[str, list[Any]], told: str, *, json: bool) -> None:
         say_json(records(columns))
         remark(told)
         return
-    say(text_of(columns, _MOST_SHOWN))
+    say(text_of(columns, _MOST_SHOWN) if columns["question"] else _NO_GROUP)
     hidden = len(columns["question"]) - _MOST_SHOWN
     if hidden > 0:
         say(f"({hidden:,} more answers are not shown; --output writes all)")

@@ -37,8 +37,8 @@ from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import keys as key_sets
-from noisewright.release.catalogue import QUESTIONS
 from noisewright.release.dataset import Dataset
+from noisewright.release.registry import QUESTIONS
 from noisewright.release.tidying import steps_of
 
 _LARGEST_FILE = 16

@@ -1,14 +1,16 @@
 """Private answers from tables: what keeps the sensitivity true is in the last stage, and nothing is inferred before it.
 
 - keys, public, groupings, times, ranges: listed groups, those of public tables, bins; values as whole numbers
-- numbers, questions: the whole numbers of a group and what a person changes of them; what is asked (`nw.ask`)
-- quantiles, ranking, linear: the questions about cells and categories; catalogue: all of them, registered
+- numbers, questions, histograms, registry: numbers of a group, what a person changes of them; what is asked (`nw.ask`)
+- quantiles, ranking, linear: the questions about cells and categories
 - layout: all outputs as one vector and the set of differences of one person (`Layout.sensitivity`)
 - sources, memory, queries, dataset, budgets, checks: sources as Ibis tables; `Dataset`; what the schema shows wrong
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
 - kinds, growth: what may be compared with what, and constants; how long a text may become
 - stage, limiting, aggregate: rows to whole terms (once, over Ibis), the limits of a person, the true vector
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
+- selecting, unlisted, splitting: groups that nobody listed: which are published and why that is proven, their true
+  numbers by key, how the budget is split between the choice and the rest
 - ways, cells: how the numbers of a table are answered, group by group or cells together by a strategy; what plans ask
   of a mechanism goes through it
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it

@@ -18,7 +18,7 @@ from noisewright.problem.fields import rational
 from noisewright.problem.numbers import Number, show
 from noisewright.release.drawing import widths
 from noisewright.release.estimates import TOO_FEW
-from noisewright.release.questions import BinCount, histogram
+from noisewright.release.histograms import BinCount, histogram
 
 if TYPE_CHECKING:
     from noisewright.release.dataset import Dataset
@@ -61,7 +61,7 @@ class Bounds(tuple[Fraction, ...]):
 
 def share(keep: Number) -> Fraction:
     """The share of the values to keep; refuses what is none."""
-    return rational(at_least=Fraction(1, 2), below=1).read(keep, "keep", InvalidQueryError)
+    return Fraction(rational(at_least=Fraction(1, 2), below=1).read(keep, "keep", InvalidQueryError))
 
 
 def question(column: str) -> BinCount:

@@ -74,7 +74,7 @@ class OverCells(Way):
     def together(self, grouping: Grouping) -> int:
         return self.size
 
-    def places(self, questions: Sequence[Question], numbers: Sequence[Number]) -> list[tuple[int, ...]]:
+    def placed(self, questions: Sequence[Question], numbers: Sequence[Number]) -> list[tuple[int, ...]]:
         ends = [0, *accumulate(question.reading.dimension for question in linear(questions))]
         return [tuple(range(start, end)) for start, end in pairwise(ends)]
 

@@ -215,23 +215,25 @@ class Dataset:
 
     def rehearse(self, layout: Layout) -> None:
         """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
-        self._source.require_sound_tables()
+        from noisewright.release.engines.base import guarded
+
+        guarded(self._source.engine, self._source.require_sound_tables)
         self._aggregate(layout, 0, rehearsal=True)
 
-    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
+    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[Any]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
-        from noisewright.release.aggregate import aggregated
         from noisewright.release.engines.base import guarded
         from noisewright.release.selfcheck import without
+        from noisewright.release.unlisted import true_numbers
 
         table = self._table if leave_out is None else without(self._source, leave_out)
         table = table.limit(0) if rehearsal else table
         own = self.limits.one_row_per_person
         engine = self._source.engine
 
-        def numbers() -> list[int]:
+        def numbers() -> list[Any]:
             with engine.snapshot():
-                return aggregated(table, self.unit, layout, salt, engine, one_row=own)
+                return true_numbers(table, self.unit, layout, salt, engine, one_row=own)
 
         return guarded(engine, numbers)
 

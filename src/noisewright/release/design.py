@@ -62,7 +62,9 @@ def joint_query(layout: Layout) -> Vector:
 
 def charge_of(blocks: Sequence[Block], layout: Layout) -> Any:
     """What is charged: one mechanism, or the composition over the tables of what one person touches of each."""
-    if len(blocks) == 1 and (blocks[0].table is None or layout.tables[0].way.alone(layout.tables[0])):
+    first = layout.tables[0]
+    alone = blocks[0].table is None or (first.way.alone(first) and not layout.private)
+    if len(blocks) == 1 and alone:
         return blocks[0].certified
     tables = [table.way.charge(block.certified, table) for block, table in zip(blocks, layout.tables, strict=True)]
     return tables[0] if len(tables) == 1 else compose(tables)
@@ -104,6 +106,9 @@ def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
         return (None if delta else rho), privacy.rho
     if isinstance(privacy, RenyiDP):
         return costs.divergence(privacy.alpha), privacy.epsilon
+    if isinstance(privacy, ApproxDP):
+        epsilon, delta = costs.pair(privacy.delta) or (None, Fraction(0))
+        return (None if delta > privacy.delta else epsilon), privacy.epsilon
     return costs.pure(), privacy.epsilon
 
 
@@ -112,9 +117,13 @@ def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, N
     require_served(privacy, utility)
     for table in layout.tables:
         table.way.require_served(table, utility)
+    if layout.private:
+        from noisewright.release.splitting import with_selection  # which builds on this module
+
+        return with_selection(layout, privacy, utility, weights)
     own = [weights_of(table, utility, weights) for table in layout.tables]
     relaxed = isinstance(privacy, ApproxDP) and several_draws(layout)
-    found = [_by_table(layout, PureDP(privacy.epsilon) if relaxed else privacy, utility, own)]
+    found = [by_table(layout, PureDP(privacy.epsilon) if relaxed else privacy, utility, own)]
     if relaxed and joinable(layout):
         found.append(jointly(layout, privacy, utility, own))
     best = min(found, key=lambda noise: noise.value)
@@ -160,7 +169,8 @@ def weights_of(table: Table, utility: Any, weights: Mapping[str, Number]) -> lis
     return [weight / extent**power for weight, extent in zip(found, table.extents, strict=True)]
 
 
-def _by_table(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+def by_table(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+    """Each table in its own way, with shares of the requirement where the weighted errors are least."""
     touched = [table.way.touched(table) for table in layout.tables]
     equal = [Fraction(1, sum(touched))] * len(touched)
     first = _with_shares(layout, privacy, utility, weights, equal)

@@ -56,7 +56,7 @@ class Bins(Record):
 
 @record("grouping", error=InvalidQueryError)
 class Grouping(Record):
-    """One table of answers: listed keys, bins of a column, both (every combination) or neither (one group)."""
+    """One table of answers: keys, bins of a column, both (every combination) or neither (one group)."""
 
     keys: Spec[Keys | None, Keys | None] = optional(only(Keys), default=None)
     bins: Spec[Bins | TimeBins | None, Bins | TimeBins | None] = optional(one_of(BINS), default=None)
@@ -67,13 +67,30 @@ class Grouping(Record):
 
     @property
     def count(self) -> int:
-        """How many groups there are."""
-        return (len(self.keys.rows) if self.keys else 1) * (self.bins.count if self.bins else 1)
+        """How many groups there are; where keys are chosen privately, those of one key."""
+        return (self.keys.count if self.keys else 1) * (self.bins.count if self.bins else 1)
+
+    @property
+    def private(self) -> bool:
+        """Whether its keys are chosen by the release."""
+        return self.keys is not None and self.keys.private
+
+    @property
+    def counted(self) -> str:
+        """How many groups there are, in words where the release chooses them."""
+        if not self.private:
+            return str(self.count)
+        return "private" if self.bins is None else f"private x {self.count}"
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of its keys."""
+        return self.keys.columns if self.keys else ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that name a group in an answer."""
-        return (*(self.keys.columns if self.keys else ()), *((self.bins.column,) if self.bins else ()))
+        return (*self.key_columns, *((self.bins.column,) if self.bins else ()))
 
     def labels(self) -> list[tuple[Any, ...]]:
         """Of each group, in the order of keys and then of bins, the values that name it."""

@@ -20,6 +20,7 @@ from noisewright.problem.sensitivity import Box, Disjoint, Groups, L1Ball, Sensi
 from noisewright.release.groupings import Grouping
 from noisewright.release.numbers import Number
 from noisewright.release.questions import QUESTIONS, Question
+from noisewright.release.selecting import SELECTING, private_way
 from noisewright.release.ways import BY_GROUP, Way
 
 _MOST_NUMBERS = 1_000_000
@@ -60,8 +61,8 @@ class Table:
 
     @property
     def count(self) -> int:
-        """How many numbers the table has."""
-        return self.grouping.count * len(self.numbers)
+        """How many numbers the table has; the groups of keys that nobody listed are one mapping."""
+        return 1 if self.grouping.private else self.grouping.count * len(self.numbers)
 
     @property
     def together(self) -> int:
@@ -87,9 +88,11 @@ class Table:
             return Disjoint(each) if self.groups == 1 else Sparse(self.groups, each)
         return Groups([box] * count, self.groups)
 
-    def holds(self, difference: Sequence[int]) -> bool:
+    def holds(self, difference: Sequence[Any]) -> bool:
         """Whether a difference of the table's numbers is one that a person can make."""
         width = len(self.numbers) * self.together
+        if self.grouping.private:
+            difference = [value for numbers in difference[0].values() for value in numbers]
         groups = [difference[start : start + width] for start in range(0, len(difference), width)]
         changed = [group for group in groups if any(group)]
         if self.together > 1:
@@ -103,6 +106,11 @@ class Layout:
     """The tables of a plan, in the order in which their groupings were first asked for."""
 
     tables: tuple[Table, ...]
+
+    @property
+    def private(self) -> bool:
+        """Whether the release chooses the groups of a table."""
+        return any(table.grouping.private for table in self.tables)
 
     @property
     def dimension(self) -> int:
@@ -128,7 +136,7 @@ class Layout:
         """The released numbers of each table."""
         return _split(numbers, [table.released for table in self.tables])
 
-    def holds(self, difference: Sequence[int]) -> bool:
+    def holds(self, difference: Sequence[Any]) -> bool:
         """Whether a difference of all numbers is one that a person can make."""
         parts = zip(self.tables, self.split(difference), strict=True)
         return len(difference) == self.dimension and all(table.holds(part) for table, part in parts)
@@ -153,7 +161,13 @@ def layout_of(questions: Sequence[Question], limits: Limits, *, apart: bool = Fa
         raise InvalidQueryError(f"two questions are called {twice!r}; give one of them another name=.", name=twice)
     asked: dict[tuple[Grouping, Way, str], list[Question]] = {}
     for question in questions:
-        asked.setdefault((question.grouping, question.way, question.label if apart else ""), []).append(question)
+        grouping, way, alone = question.grouping, question.way, question.label if apart else ""
+        if grouping.private:
+            # The table that chooses the groups comes before those that are asked about them.
+            asked.setdefault((Grouping(grouping.keys), SELECTING, ""), [])
+            way = private_way(question, limits.rows_per_group)
+            alone = "" if way == SELECTING else alone
+        asked.setdefault((grouping, way, alone), []).append(question)
     found = Layout(tuple(_table(grouping, way, own, limits) for (grouping, way, _), own in asked.items()))
     if (most := max(found.dimension, found.released)) > _MOST_NUMBERS:
         raise InvalidQueryError(f"these questions need {most} numbers; at most {_MOST_NUMBERS}.", numbers=most)
@@ -161,10 +175,11 @@ def layout_of(questions: Sequence[Question], limits: Limits, *, apart: bool = Fa
 
 
 def _table(grouping: Grouping, way: Way, questions: Sequence[Question], limits: Limits) -> Table:
-    numbers = tuple(dict.fromkeys(number for question in questions for number in question.numbers))
-    placed = tuple(zip(questions, way.places(questions, numbers), strict=True))
+    numbers = way.numbers(questions)
+    placed = tuple(zip(questions, way.placed(questions, numbers), strict=True))
     rows = 1 if all(number.of_persons for number in numbers) else limits.rows_per_group
-    groups = min(limits.groups_per_person, grouping.count // way.together(grouping))
+    most = grouping.count // way.together(grouping)
+    groups = limits.groups_per_person if grouping.private else min(limits.groups_per_person, most)
     found = Table(grouping, numbers, placed, rows, groups, way)
     for number, extent in zip(numbers, found.extents, strict=True):
         if extent > _LARGEST_EXTENT:

@@ -16,7 +16,7 @@ from noisewright.release.cells import FINE, MOST_ANSWERS, MOST_CELLS, Answered, 
 from noisewright.release.estimates import Estimate
 from noisewright.release.groupings import Bins, Grouping
 from noisewright.release.keys import Keys
-from noisewright.release.questions import QUESTIONS, By, Name, _by, _name, refuse_column
+from noisewright.release.questions import QUESTIONS, By, Name, _by, _name, require_keys
 from noisewright.release.ways import Way
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class CellQuestions(Linear):
                 f"these are {self.asked.dimension} questions about {self.count} cells; at most {MOST_ANSWERS} about"
                 f" {MOST_CELLS} are answered together. Ask about fewer cells."
             )
-        refuse_column(self.by, _COLUMN)
+        require_keys(self.by, _COLUMN)
+        require_keys(self.keys, _COLUMN)
         if self.keys and self.by and set(self.keys.columns) & set(self.by.columns):
             raise InvalidQueryError("keys= and by= share a column; name each column once.")
 
@@ -148,6 +149,7 @@ def workload(
     """
     if (column is None) != (edges is None) or (column is None) == (keys is None):
         raise InvalidQueryError("a workload is about bins (column= and edges=) or about keys=; give one of them.")
+    require_keys(keys, _COLUMN)
     bins = None if column is None or edges is None else Bins(column, edges)
     count = Grouping(keys, bins).count
     if isinstance(questions, Workload):

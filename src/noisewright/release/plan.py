@@ -16,9 +16,9 @@ from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import design, shown
 from noisewright.release.aims import AIMS, Wanted
-from noisewright.release.catalogue import QUESTIONS
 from noisewright.release.design import Block
 from noisewright.release.layout import Layout, Limits, layout_of
+from noisewright.release.registry import QUESTIONS
 from noisewright.sample.certified import Certified, check_seal, read_file, reading
 
 if TYPE_CHECKING:
@@ -171,6 +171,11 @@ def planned(
         )
     aims = wanted.aims(questions, privacy, weights)
     dataset.require_answerable(layout)
+    if aims is not None and layout.private:
+        raise InvalidInputError(
+            "targets and budgets are for listed keys; with keys that are chosen privately, give the requirement of all"
+            " outputs together: privacy=nw.ApproxDP(epsilon, delta), and weights."
+        )
     if aims is None:
         blocks = design.designed(layout, privacy, utility, weights).blocks
     else:
@@ -212,11 +217,12 @@ def require_sound(plan: Plan) -> None:
 
 def _require_whole(blocks: Sequence[Block], layout: Layout) -> None:
     """Refuse blocks that do not answer every number once, each for the very set that the questions imply."""
-    if [block.table for block in blocks] == [None]:
-        wanted = [design.joint_query(layout)]
+    if [block.table for block in blocks] == [None] and not layout.private:
+        fits = [blocks[0].certified.mechanism.query == design.joint_query(layout)]
     elif [block.table for block in blocks] == list(range(len(layout.tables))):
-        wanted = [table.way.query(table) for table in layout.tables]
+        parts = zip(blocks, layout.tables, strict=True)
+        fits = [table.way.fits(block.certified, table) for block, table in parts]
     else:
         raise MechanismFileError("the mechanisms of the plan do not answer each table of its questions once; refused.")
-    if any(block.certified.mechanism.query != query for block, query in zip(blocks, wanted, strict=True)):
+    if not all(fits):
         raise MechanismFileError("a mechanism of the plan answers another question than the plan asks; refused.")

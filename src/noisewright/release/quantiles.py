@@ -36,7 +36,7 @@ from noisewright.release.cells import FINE, Linear, OverCells
 from noisewright.release.estimates import NOTHING, Estimate
 from noisewright.release.groupings import Bins, Grouping
 from noisewright.release.keys import Keys
-from noisewright.release.questions import QUESTIONS, By, Name, _by, _name, refuse_column
+from noisewright.release.questions import QUESTIONS, By, Name, _by, _name, require_keys
 from noisewright.release.ranges import Range
 from noisewright.release.ways import WAYS, Way
 
@@ -106,7 +106,7 @@ class Quantiles(Linear):
                 " fewer edges.",
                 bins=self.count,
             )
-        refuse_column(self.by, _COLUMN)
+        require_keys(self.by, _COLUMN)
 
     @property
     def about(self) -> str:

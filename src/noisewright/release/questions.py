@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, pair, text
+from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, pair, text
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
 from noisewright.release.estimates import Estimate
-from noisewright.release.groupings import BINS, Bins, Grouping, bins_of
+from noisewright.release.groupings import Grouping
 from noisewright.release.keys import Keys
 from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
-from noisewright.release.times import TimeBins
 from noisewright.release.ways import BY_GROUP, Way
 
 if TYPE_CHECKING:
@@ -97,10 +95,9 @@ class Question(Record):
         self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
     ) -> Iterator[tuple[dict[str, Any], Estimate]]:
         """Its rows in an answer: what names each, and the estimate; `part` are the released numbers of its table."""
-        width = len(table.numbers)
-        for row, label in enumerate(table.grouping.labels()):
+        for label, row in table.way.groups(table, part):
             named = dict(zip(table.grouping.columns, label, strict=True))
-            yield named, self.estimate([part[row * width + i] for i in places], widths)
+            yield named, table.way.estimate(self, row, places, widths)
 
     def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
         """The answer of one group from noisy numbers, each within its width of the truth."""
@@ -244,32 +241,10 @@ class Variance(Valued):
         return estimates.variance(self.range, values, widths)
 
 
-@record("histogram", QUESTIONS, error=InvalidQueryError)
-class BinCount(Question):
-    """How many rows, or different persons, there are in each bin of a column."""
-
-    bins: Spec[Bins | TimeBins, Bins | TimeBins] = one_of(BINS)
-    by: By = _by()
-    name: Name = _name()
-    persons: Flag = flag(default=False, absent=False)
-    word = "histogram"
-    plain = True
-
-    @property
-    def about(self) -> str:
-        return self.bins.column
-
-    @property
-    def grouping(self) -> Grouping:
-        return Grouping(self.by, self.bins)
-
-    @property
-    def numbers(self) -> tuple[Number, ...]:
-        return (Persons() if self.persons else Rows(),)
-
-
-def refuse_column(by: Keys | None, column: str) -> None:
-    """Refuse a key with the name of a column that the answer needs for itself."""
+def require_keys(by: Keys | None, column: str) -> None:
+    """Refuse keys that are not listed, and one with the name of a column that the answer needs for itself."""
+    if by is not None and by.private:
+        raise InvalidQueryError("this question needs listed keys, not keys that are chosen privately.")
     if by is not None and column in by.columns:
         raise InvalidQueryError(
             f"the answer has a column {column!r} of its own; rename the key, with dataset.mutate(...).", column=column
@@ -329,26 +304,3 @@ def variance(
     span = Range(bounds, step)
     # Squares need twice the digits, and their rounding matters less.
     return Variance(column, Range(bounds, 100 * span.unit) if step is None else span, by, name)
-
-
-def histogram(
-    column: str,
-    *,
-    edges: Iterable[exact.Number] | None = None,
-    every: str | None = None,
-    start: date | str | None = None,
-    end: date | str | None = None,
-    zone: str | None = None,
-    persons: bool = False,
-    by: Keys | None = None,
-    name: str | None = None,
-) -> BinCount:
-    """How many rows are in each bin of a column of numbers (`edges`), or of dates or times (`every`, `start`, `end`).
-
-    With `persons=True` different persons are counted, which one person changes by one however many rows there are.
-    Bins of numbers go from one edge up to the next, which belongs to the next bin; the last edge belongs to the last
-    bin. Bins of time are every hour, day, week (from Monday), month, quarter or year from `start` up to, but without,
-    `end`. A column of instants needs a `zone`, such as "Europe/Berlin", whose days and hours are meant; dates, and
-    times without a zone, are compared as they are written.
-    """
-    return BinCount(bins_of(column, edges, every, start, end, zone), by, name, persons)

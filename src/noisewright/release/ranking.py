@@ -13,7 +13,7 @@ from noisewright.release import estimates
 from noisewright.release.estimates import Estimate
 from noisewright.release.keys import Keys
 from noisewright.release.numbers import Number, Rows
-from noisewright.release.questions import QUESTIONS, Name, Question, _name, refuse_column
+from noisewright.release.questions import QUESTIONS, Name, Question, _name, require_keys
 
 if TYPE_CHECKING:
     from noisewright.release.layout import Table
@@ -36,7 +36,7 @@ class Top(Question):
     word = "top"
 
     def __post_init__(self) -> None:
-        refuse_column(self.by, _COLUMN)
+        require_keys(self.by, _COLUMN)
         if self.column is not None and self.column not in self.by.columns:
             raise InvalidQueryError(
                 f"by has no keys of {self.column!r}, which are to be ranked; list the categories that may occur:"

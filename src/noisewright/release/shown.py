@@ -14,6 +14,7 @@ from noisewright.release.drawing import widths
 from noisewright.search.report.shown import html_table, text_table
 
 if TYPE_CHECKING:
+    from noisewright.release.layout import Table
     from noisewright.release.plan import Plan
 
 _CONFIDENCE = Fraction(19, 20)
@@ -56,7 +57,7 @@ def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
                 rows.append(
                     [
                         question.label if line == 0 else "",
-                        str(table.grouping.count // table.together) if line == 0 else "",
+                        _counted(table) if line == 0 else "",
                         word,
                         _number(_overall(errors, own, plan.utility) * float(unit)),
                         _number(float(max(each[place][i] for i in own) * unit)),
@@ -65,6 +66,11 @@ def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
                     ]
                 )
     return header, rows
+
+
+def _counted(table: Table) -> str:
+    """How many groups a table has; cells that are answered together are one."""
+    return table.grouping.counted if table.together == 1 else str(table.grouping.count // table.together)
 
 
 def _overall(errors: Sequence[float], places: Sequence[int], utility: Any) -> float:
@@ -91,7 +97,7 @@ def _answers(plan: Plan, block: Any) -> str:
     if block.table is None:
         return f"All numbers ({block.name})"
     table = plan.layout.tables[block.table]
-    names = ", ".join(question.label for question, _ in table.questions)
+    names = ", ".join(question.label for question, _ in table.questions) or "which groups"
     return f"{names}, {table.grouping} ({block.name})"
 
 

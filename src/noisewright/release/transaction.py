@@ -14,6 +14,7 @@ from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import EngineError, InvalidInputError, ReleaseFailedError
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.frames import frame_of, require_frame
+from noisewright.release.layout import Layout
 from noisewright.release.tidying import Tidying, steps_of
 from noisewright.sample.uniform import SystemEntropy
 
@@ -41,7 +42,7 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
         )
     kind, tidy = require_frame(frame or dataset.frame), tidying_of(plan, post)
     label = f"plan {plan.key} {reason or ''}".strip()
-    if not fresh and (kept := stored(ledger, plan.key, plan.layout.released)) is not None:
+    if not fresh and (kept := stored(ledger, plan.key, plan.layout)) is not None:
         place, numbers = kept
         return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
     require_sound(plan)
@@ -61,7 +62,7 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
             raise KeyboardInterrupt(spent)
         if failed is not None:
             raise ReleaseFailedError(f"the engine failed ({failed}). {spent}", kind=failed, charge=charge.place)
-        charge.answered(numbers)
+        charge.answered(stored_form(plan.layout, numbers))
     return frame_of(columns(plan, numbers, charge.place, tidy=tidy), kind)
 
 
@@ -78,7 +79,7 @@ def _kind(error: Exception) -> str:
     return _BY_HAND if isinstance(error, RuntimeError) and "interrupted" in str(error) else type(error).__name__
 
 
-def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None:
+def stored(ledger: Ledger, key: str, layout: Layout) -> tuple[int, list[Any]] | None:
     """The charge and the numbers of the last answer to the same plan; None if it was never answered."""
     places, found = set(), None
     for row in ledger.rows():
@@ -93,8 +94,19 @@ def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None
             "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
         )
     # Anybody may write a label, so that what is beside it is looked at before it is believed.
-    numbers = [int(value) for value in found[1] if str(value).lstrip("-").isdecimal()]
-    return (int(found[0]), numbers) if len(numbers) == len(found[1]) == count else None
+    if len(found[1]) != layout.released:
+        return None
+    try:
+        parts = zip(layout.tables, layout.split_released(found[1]), strict=True)
+        return int(found[0]), [value for table, part in parts for value in table.way.restored(table, part)]
+    except (TypeError, ValueError):
+        return None
+
+
+def stored_form(layout: Layout, numbers: Sequence[Any]) -> list[Any]:
+    """Released numbers as they stand in a ledger; `stored` reads them back."""
+    parts = zip(layout.tables, layout.split_released(numbers), strict=True)
+    return [value for table, part in parts for value in table.way.stored(part)]
 
 
 def reaches_of(plan: Plan) -> dict[str, list[Fraction]]:
@@ -110,7 +122,7 @@ def reaches_of(plan: Plan) -> dict[str, list[Fraction]]:
 
 def columns(
     plan: Plan,
-    numbers: Sequence[int],
+    numbers: Sequence[Any],
     charge: int,
     reaches: Mapping[str, Sequence[Fraction]] | None = None,
     tidy: Tidying | None = None,

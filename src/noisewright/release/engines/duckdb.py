@@ -59,7 +59,7 @@ class DuckDB:
     """A connection to DuckDB through Ibis."""
 
     name = "duckdb"
-    errors = (duckdb.Error,)
+    errors: tuple[type[Exception], ...] = (duckdb.Error,)
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend

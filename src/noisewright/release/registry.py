@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noisewright.release import linear, quantiles, questions, ranking
+from noisewright.release import histograms, linear, quantiles, questions, ranking
 from noisewright.release.questions import QUESTIONS
 
-__all__ = ["QUESTIONS", "linear", "quantiles", "questions", "ranking"]
+__all__ = ["QUESTIONS", "histograms", "linear", "quantiles", "questions", "ranking"]
