@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.postgres_server import Server, programs
+
 os.environ["MPLBACKEND"] = "Agg"
 # Solutions of linear programmes are kept in the process alone: a test neither reads nor fills a user's cache.
 os.environ["NOISEWRIGHT_CACHE"] = ""
@@ -53,3 +55,18 @@ def _pictures_keep_the_rules() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Picture, "savefig", looked_at)
         yield
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A server of this test process."""
+    folder = programs()
+    if folder is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(
+                "PostgreSQL is not installed; script/services installs it where it may (as root, with apt-get)."
+            )
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    made = Server(folder)
+    yield made
+    made.remove()

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.engines.loading import ENGINES
-from tests.ledger.conftest import server  # noqa: F401 -- the fixture
 
 
 @pytest.fixture(scope="module", params=ENGINES)

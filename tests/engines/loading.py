@@ -61,8 +61,13 @@ def load(backend: Any, kinds: Mapping[str, str], rows: Iterable[Mapping[str, Any
 
 
 _TYPES = {
-    **{"whole": "bigint", "double": "double precision", "text": "text", "boolean": "boolean", "date": "date"},
-    **{"time": "timestamp", "instant": "timestamptz"},
+    "whole": "bigint",
+    "double": "double precision",
+    "text": "text",
+    "boolean": "boolean",
+    "date": "date",
+    "time": "timestamp",
+    "instant": "timestamptz",
 }
 
 

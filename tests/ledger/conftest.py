@@ -4,29 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.postgres_server import Server, programs
-
 _NAMES = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """A server of this test process."""
-    folder = programs()
-    if folder is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(
-                "PostgreSQL is not installed; script/services installs it where it may (as root, with apt-get)."
-            )
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
-    made = Server(folder)
-    yield made
-    made.remove()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

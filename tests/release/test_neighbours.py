@@ -6,7 +6,7 @@ of every table is one query. The limits are those of each person in each table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
@@ -105,13 +105,15 @@ def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool
     check(text_units, rows, groups, 99, count=60)
 
 
-def check(text_units: bool, rows: int, groups: int, salt: int, *, count: int) -> None:
-    """Of so many random tables, leave each person out of each."""
+def check(
+    text_units: bool, rows: int, groups: int, salt: int, *, count: int, made: Callable[..., Any] = with_days
+) -> None:
+    """Of so many random tables, leave each person out of each; `made` makes a source of rows."""
     listed = tables(count, 7 + rows + groups + salt, text_units=text_units)
 
     def vector(without: int | None) -> list[Any]:
         own = [row for row in listed if without is None or _person(row) != without]
-        table = with_days(own, text_units=text_units)
+        table = made(own, text_units=text_units)
         data = nw.Dataset(table, "id", rows_per_group=rows, groups_per_person=groups)
         limited = layout_of([*questions(count), *more_questions(count)], data.limits)
         return [limited, *limited.split(data._aggregate(limited, salt))]

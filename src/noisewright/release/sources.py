@@ -6,21 +6,18 @@ types of frames, Parquet files and tables are those of their schema.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines.base import Engine
+from noisewright.release.files import header, matching
 from noisewright.release.local import Base
 from noisewright.release.memory import READERS, frame_kind, require_distinct
 
-_LONGEST_HEADER = 10**6
-_SEPARATORS = ",;\t|"
 _TYPES = {
     "number": "float64",
     "integer": "int64",
@@ -112,7 +109,7 @@ def open_source(
 ) -> Source:
     """The source as a table; `beside` is the engine that it is to be joined in."""
     if isinstance(source, str | Path):
-        return _file(str(source), unit, local_views, beside)
+        return _file(str(source), unit, local_views, beside, public)
     if (kind := frame_kind(source)) is not None:
         return _frame(READERS[kind](source), kind, unit, beside, public)
     if is_ibis(source):
@@ -149,12 +146,13 @@ def require_column(table: Any, column: str) -> None:
         )
 
 
-def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | None) -> Source:
+def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | None, public: bool) -> Source:
     from noisewright.release.engines.duckdb import DuckDB
 
     if text.startswith(("postgresql://", "postgres://")):
-        engine, schema, table, shown = _postgres().opened(text, beside)
-        found = _checked_leaves(engine, engine.table(schema, table), unit, local_views)
+        engine, schema, name, shown = _postgres().opened(text, beside)
+        table = engine.table(schema, name)
+        found = _public_ibis(table, engine) if public else _checked_leaves(engine, table, unit, local_views)
         return replace(found, name=shown, origin=(text, unit))
     if "://" in text:
         # An address may hold a password, so that it is not repeated.
@@ -166,7 +164,7 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
     if marker:
         engine = DuckDB.opened(Path(path))
         return replace(_database_table(engine, name, unit, local_views), name=text)
-    found = _matching(path) if any(c in path for c in "*?[") and not Path(path).exists() else [path]
+    found = matching(path) if any(c in path for c in "*?[") and not Path(path).exists() else [path]
     if not found or not all(Path(one).is_file() for one in found):
         raise InvalidTableError(f"there is no file {path}; give the path of a CSV or Parquet file, or a glob.")
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
@@ -175,36 +173,10 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
         memory.require_alike(found)
         table = memory.parquet(found)
     elif kinds <= {".csv", ".tsv", ".txt"}:
-        table = memory.csv(found, *_header(found))
+        table = memory.csv(found, *header(found))
     else:
         raise InvalidTableError(f"{path} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
     return Source(memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit), views=(table.op().name,))
-
-
-def _matching(pattern: str) -> list[str]:
-    """The files that a glob means."""
-    whole = Path(pattern)
-    fixed = Path(*takewhile(lambda part: not any(c in part for c in "*?["), whole.parts))
-    return sorted(map(str, fixed.glob(str(whole.relative_to(fixed)))))
-
-
-def _header(paths: list[str]) -> tuple[list[str], str]:
-    """The column names of CSV files, and their separator: both from the first line, which holds no values."""
-    lines = []
-    for path in paths:
-        with Path(path).open("rb") as stream:
-            line = stream.readline(_LONGEST_HEADER).decode("utf-8-sig", "replace")
-            lines.append(line.partition("\n")[0].partition("\r")[0])
-    if len(set(lines)) > 1:
-        raise InvalidTableError("the files of this glob have different header lines; give files of one kind.")
-    separator = max(_SEPARATORS, key=lines[0].count)
-    try:
-        names = next(csv.reader([lines[0]], delimiter=separator), [])
-    except csv.Error:
-        names = []
-    if not names or not all(names) or len({name.casefold() for name in names}) < len(names):
-        raise InvalidTableError(f"the header of {paths[0]} must name every column once; it is {lines[0][:200]!r}.")
-    return names, separator
 
 
 def _database_table(engine: Any, name: str, unit: str, local_views: tuple[str, ...]) -> Source:
@@ -311,8 +283,8 @@ def _content(data: Any) -> str:
     return found.hexdigest()
 
 
-def _public_ibis(table: Any) -> Source:
+def _public_ibis(table: Any, engine: Any = None) -> Source:
     import ibis.expr.operations as ops
 
-    engine, query = _of_ibis(table)
+    engine, query = _of_ibis(table) if engine is None else (engine, table)
     return Source(engine, query, dict.fromkeys(query.op().find(ops.PhysicalTable), Base(None)), None, "pandas")

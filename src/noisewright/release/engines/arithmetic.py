@@ -19,7 +19,7 @@ import ibis.expr.operations as ops
 from noisewright.problem.errors import NotPersonLocalError
 
 Size = tuple[int, int]
-"""Powers of two: every value that is not 0 is from 2^first to 2^second in size. With `ANY` it may be infinite or NaN."""
+"""Powers of two: every value that is not 0 is from 2^first to 2^second in size; with `ANY` also infinite or NaN."""
 ANY: Size = (-1075, 1025)
 _LOWEST, _HIGHEST = -1021, 1023
 _NO_MATTER = 900
@@ -30,7 +30,7 @@ _REFUSED = {
     ops.Lowercase: "which letters have a small form depends on the collation of a PostgreSQL database",
     ops.Uppercase: "which letters have a large form depends on the collation of a PostgreSQL database",
 }
-_ORDERED = (ops.Less, ops.LessEqual, ops.Greater, ops.GreaterEqual, ops.Between, ops.Greatest, ops.Least, ops.Min, ops.Max)
+_ORDERED = (ops.Less, ops.LessEqual, ops.Greater, ops.GreaterEqual, ops.Between, ops.Min, ops.Max)
 _DAYS = (ops.ExtractYear, ops.ExtractMonth, ops.ExtractDay, ops.ExtractQuarter, ops.ExtractHour, ops.ExtractMinute)
 
 
@@ -107,7 +107,7 @@ def _result(node: Any, left: Size, right: Size) -> Size | None:
     found = (low - 1, high + 1)
     if constant(node.right) in (1.0, -1.0, 0.0) or (times and constant(node.left) in (1.0, -1.0, 0.0)):
         return ANY
-    return found if _LOWEST <= found[0] and found[1] <= _HIGHEST else None
+    return found if found[0] >= _LOWEST and found[1] <= _HIGHEST else None
 
 
 def constant(node: Any) -> float | None:
@@ -139,8 +139,9 @@ def size(node: Any) -> Size:
     if kind.is_integer() or kind.is_boolean():
         return 0, 63
     if kind.is_decimal():
-        known = kind.precision is not None and kind.scale is not None
-        return (-math.ceil(kind.scale * _TEN) - 1, math.ceil((kind.precision - kind.scale) * _TEN) + 1) if known else ANY
+        if kind.precision is None or kind.scale is None:
+            return ANY
+        return -math.ceil(kind.scale * _TEN) - 1, math.ceil((kind.precision - kind.scale) * _TEN) + 1
     rule = _SIZES.get(type(node))
     return ANY if rule is None else rule(node)
 
@@ -165,7 +166,12 @@ def _of_operation(node: Any) -> Size:
 
 def _of_root(node: Any) -> Size:
     low, high = size(node.arg)
-    return ANY if (low, high) == ANY or high > _HIGHEST else (low // 2 - 1, high // 2 + 2)
+    return ANY if high > _HIGHEST else (low // 2 - 1, high // 2 + 2)
+
+
+def _of_logarithm(node: Any) -> Size:
+    """A double next to 1 has a logarithm of 2^-53 or so; the largest one is below 2^10."""
+    return ANY if size(node.arg)[1] > _HIGHEST else (-54, 10)
 
 
 _SIZES: dict[type, Callable[[Any], Size]] = {
@@ -182,6 +188,7 @@ _SIZES: dict[type, Callable[[Any], Size]] = {
     ops.Greatest: lambda node: _either(*node.arg),
     ops.Least: lambda node: _either(*node.arg),
     ops.Sqrt: _of_root,
+    **dict.fromkeys((ops.Ln, ops.Log10), _of_logarithm),
     **dict.fromkeys((ops.Add, ops.Subtract, ops.Multiply, ops.Divide), _of_operation),
 }
 

@@ -104,6 +104,24 @@ class Engine(Protocol):
         """All queries inside see the same data, and nobody else's query comes between one and its result."""
 
 
+class InProcess:
+    """What an engine of this process whose doubles never raise has to say to the rest."""
+
+    in_process = True
+
+    def divisible(self, number: Any) -> Any:
+        """Every double may be divided."""
+        return number
+
+    def settled(self, query: Any) -> Any:
+        """What `values` makes total is total."""
+        return query
+
+    def why_unsound(self, table: Any) -> str | None:
+        """Nothing else is wrong with a table."""
+        return None
+
+
 def guarded(engine: Engine, work: Callable[[], Result]) -> Result:
     """What the work gives; a failure of the engine becomes an EngineError without the engine's words.
 

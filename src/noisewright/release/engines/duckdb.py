@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
-from noisewright.release.engines.base import DATE_GRAMMAR, GRAMMAR, INSTANT_GRAMMAR, TIME_GRAMMAR, WHOLE_GRAMMAR
+from noisewright.release.engines import base
 
 _COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
 
@@ -55,11 +55,10 @@ _TEMPORARY = (
 _FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
 
 
-class DuckDB:
+class DuckDB(base.InProcess):
     """A connection to DuckDB through Ibis."""
 
     name = "duckdb"
-    in_process = True
     errors: tuple[type[Exception], ...] = (duckdb.Error,)
 
     def __init__(self, backend: Any) -> None:
@@ -170,31 +169,23 @@ class DuckDB:
         )
 
     def number_of_text(self, text: Any) -> Any:
-        return _fitting(text, GRAMMAR).try_cast("float64")
+        return _fitting(text, base.GRAMMAR).try_cast("float64")
 
     def whole_of_text(self, text: Any) -> Any:
-        return _fitting(text, WHOLE_GRAMMAR).try_cast("int64")
+        return _fitting(text, base.WHOLE_GRAMMAR).try_cast("int64")
 
     def date_of_text(self, text: Any) -> Any:
-        return _fitting(text, DATE_GRAMMAR).try_cast("date")
+        return _fitting(text, base.DATE_GRAMMAR).try_cast("date")
 
     def time_of_text(self, text: Any) -> Any:
-        return _fitting(text, TIME_GRAMMAR).try_cast("timestamp(6)")
+        return _fitting(text, base.TIME_GRAMMAR).try_cast("timestamp(6)")
 
     def instant_of_text(self, text: Any) -> Any:
-        return _fitting(text, INSTANT_GRAMMAR).try_cast("timestamp('UTC', 6)")
+        return _fitting(text, base.INSTANT_GRAMMAR).try_cast("timestamp('UTC', 6)")
 
     def cast(self, value: Any, to: Any) -> Any:
-        return value.try_cast(to)
-
-    def divisible(self, number: Any) -> Any:
-        return number
-
-    def settled(self, query: Any) -> Any:
-        return query
-
-    def why_unsound(self, table: Any) -> str | None:
-        return None
+        whole = value.type().is_floating() and ibis.dtype(to).is_signed_integer()
+        return (value.try_cast("int64") if whole else value).try_cast(to)  # 127.5 in 8 bits would be -128
 
     def bytes_of(self, text: Any) -> Any:
         return _encode(text)

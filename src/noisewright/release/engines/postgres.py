@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from threading import RLock
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlunsplit
+from weakref import finalize
 
 import ibis
 import ibis.expr.operations as ops
@@ -25,8 +26,8 @@ from psycopg.pq import TransactionStatus
 
 from noisewright.ledger.stores import as_query, parts_of, without_password
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.engines import catalog, writing
-from noisewright.release.engines.arithmetic import settled
+from noisewright.release.engines import arithmetic, catalog
+from noisewright.release.engines.writing import Expressions, listed
 
 TIMEOUT = 3_600_000
 """Milliseconds that one query may take unless the address says otherwise with ?statement_timeout=..."""
@@ -47,26 +48,12 @@ _WRONG = (
 )
 
 
-class Postgres:
+class Postgres(Expressions):
     """A connection to PostgreSQL through Ibis."""
 
     name = "postgres"
     in_process = False
     errors: tuple[type[Exception], ...] = (psycopg.Error,)
-
-    number_of_text = staticmethod(writing.number_of_text)
-    whole_of_text = staticmethod(writing.whole_of_text)
-    date_of_text = staticmethod(writing.date_of_text)
-    time_of_text = staticmethod(writing.time_of_text)
-    instant_of_text = staticmethod(writing.instant_of_text)
-    cast = staticmethod(writing.cast)
-    divisible = staticmethod(writing.divisible)
-    bytes_of = staticmethod(writing.bytes_of)
-    digits_of = staticmethod(writing.digits_of)
-    hash_of = staticmethod(writing.hash_of)
-    sum_of = staticmethod(writing.sum_of)
-    sum_text = staticmethod(writing.sum_text)
-    settled = staticmethod(settled)
 
     def __init__(self, backend: Any, address: str | None = None, timeout: int = TIMEOUT) -> None:
         self.backend, self._address, self._timeout = backend, address, timeout
@@ -94,7 +81,9 @@ class Postgres:
             return beside, schema, table, shown
         problem = ""
         try:
-            backend = ibis.postgres.from_connection(_connected(address))
+            connection = _connected(address)
+            backend = ibis.postgres.from_connection(connection)
+            finalize(backend, connection.close)
             return cls(backend, address, timeout), schema, table, shown
         except psycopg.Error as error:
             problem = type(error).__name__
@@ -106,10 +95,10 @@ class Postgres:
     def table(self, schema: str, name: str) -> Any:
         """A table or view of a schema."""
         if self.catalog("SELECT 1 FROM pg_class c WHERE c.oid = %(oid)s", schema, name) == []:
-            listed = [f"{row[0]}.{row[1]}" for row in self._rows(catalog.TABLES)]
+            seen = [f"{row[0]}.{row[1]}" for row in self._rows(catalog.TABLES)]
             raise InvalidTableError(
                 f"there is no table {schema}.{name} in this database that this user sees; there are"
-                f" {', '.join(listed[:20]) or 'none'}."
+                f" {', '.join(seen) or 'none'}."
             )
         return self.backend.table(name, database=schema)
 
@@ -123,6 +112,9 @@ class Postgres:
                     raise InvalidTableError(f"there is no table {leaf.name!r} in this database.")
                 changed[leaf] = self.backend.table(leaf.name, database=schema).op()
         return table.op().replace(changed).to_expr() if changed else table
+
+    def settled(self, query: Any) -> Any:
+        return arithmetic.settled(query)
 
     def is_view(self, table: Any) -> bool:
         return bool(self.catalog(catalog.NO_TABLE, table.namespace.database, table.name))
@@ -153,22 +145,18 @@ class Postgres:
         return self._rows(query, {"oid": found[0][0]}) if found else []
 
     def _rows(self, query: str, given: Mapping[str, Any] | None = None, *, local: bool = True) -> list[tuple[Any, ...]]:
-        with self._lock, self.snapshot() if local else self._cursor() as _, self.backend.con.cursor() as cursor:
+        with self._lock, self.snapshot() if local else nullcontext(), self.backend.con.cursor() as cursor:
             found: list[tuple[Any, ...]] = cursor.execute(query.encode(), given).fetchall()
         return found
 
     def _one(self, query: str) -> Any:
         return self._rows(query)[0][0]
 
-    @contextmanager
-    def _cursor(self) -> Iterator[None]:
-        yield
-
     def small_table(self, columns: Mapping[str, Any]) -> Any:
         # A read-only session makes no tables: one constant for each column, taken apart by the server.
         data = pa.table(dict(columns))
         return ops.SQLQueryResult(
-            query=writing.listed(data), schema=ibis.Schema.from_pyarrow(data.schema), source=self.backend
+            query=listed(data), schema=ibis.Schema.from_pyarrow(data.schema), source=self.backend
         ).to_expr()
 
     def fetch(self, expression: Any) -> Any:
@@ -211,6 +199,7 @@ class Postgres:
         connection = self.backend.con
         if connection.closed and self._address is not None:
             self.backend.con = connection = _connected(self._address)
+            finalize(self.backend, connection.close)
         if connection.closed:
             raise psycopg.OperationalError("the connection is closed")
         if not connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
@@ -224,7 +213,7 @@ def split(url: str) -> tuple[str, str, str, str, int]:
     """The address of the database, the schema and name of the table, what is shown, and milliseconds for a query."""
     parts = parts_of(url)
     path = parts.path.split("/")
-    if len(path) != 3 or not path[1] or not path[2]:  # noqa: PLR2004 -- "", database, table
+    if len(path) != 3 or not path[1] or not path[2]:
         raise InvalidTableError(f"the address names no table of a database; {_WRONG}")
     schema, dot, name = path[2].partition(".")
     schema, name = (unquote(schema), unquote(name)) if dot else ("public", unquote(schema))
@@ -245,25 +234,13 @@ def split(url: str) -> tuple[str, str, str, str, int]:
 def written(backend: Any, expression: Any) -> str:
     """The query as SQL: doubles written as doubles, hashes ordered by their bytes."""
     tree = backend.compiler.to_sqlglot(expression)
-
-    def changed(node: Any) -> Any:
-        if isinstance(node, sge.Literal) and not node.is_string and not node.this.isdecimal():
-            return sge.Cast(this=sge.Literal.string(node.this), to=sge.DataType.build("double precision", "postgres"))
-        if isinstance(node, sge.MD5):
-            return sge.Paren(this=sge.Collate(this=node, expression=sge.to_identifier("C", quoted=True)))
-        return node
-
-    return str(_bottom_up(tree, changed).sql("postgres"))
-
-
-def _bottom_up(tree: Any, change: Any) -> Any:
-    """A tree with some of its nodes replaced, each once."""
-    for node in list(tree.dfs()):
-        new = change(node)
-        if new is not node:
-            put = new.copy() if new.find(type(node)) is node else new
-            node.replace(put)
-    return tree
+    for node in list(tree.find_all(sge.Literal)):
+        if not node.is_string and not node.this.isdecimal():
+            node.replace(sge.cast(sge.Literal.string(node.this), "double precision", dialect="postgres"))
+    for node in list(tree.find_all(sge.MD5)):
+        collation = sge.to_identifier("C", quoted=True)
+        node.replace(sge.Paren(this=sge.Collate(this=node.copy(), expression=collation)))
+    return str(tree.sql("postgres"))
 
 
 def _connected(address: str) -> Any:

@@ -47,86 +47,80 @@ def _fits(text: Any, grammar: Any) -> Any: ...
 def _sum(terms: Any) -> Any: ...
 
 
+class Expressions:
+    """What an engine gives as expressions, for PostgreSQL; `base.Engine` says what each is."""
+
+    def number_of_text(self, text: Any) -> Any:
+        """By the grammar its size is between 1e-240 and 1e240, so that the double of it is neither infinite nor 0."""
+        return _fitting(text, GRAMMAR, "float64")
+
+    def whole_of_text(self, text: Any) -> Any:
+        return _fitting(text, WHOLE_GRAMMAR, "int64")
+
+    def date_of_text(self, text: Any) -> Any:
+        return _fitting(text, _DAY, "date")
+
+    def time_of_text(self, text: Any) -> Any:
+        return _fitting(text, _TIME, "timestamp(6)")
+
+    def instant_of_text(self, text: Any) -> Any:
+        return _fitting(text, _INSTANT, "timestamp('UTC', 6)")
+
+    def bytes_of(self, text: Any) -> Any:
+        return _convert_to(text.cast("string"), "UTF8")
+
+    def digits_of(self, data: Any) -> Any:
+        return _encode(data, "hex").upper()
+
+    def hash_of(self, text: Any) -> Any:
+        return _md5(text)
+
+    def sum_of(self, terms: Any) -> Any:
+        # PostgreSQL adds 64-bit numbers as decimals of any length; Ibis would take the result for one of 64 bits.
+        return _sum(terms)
+
+    def sum_text(self, terms: Any) -> Any:
+        return _sum(terms).cast("string")
+
+    def divisible(self, number: Any) -> Any:
+        """Numbers so near to 0 that a quotient of them is no double are made 0."""
+        zero = ibis.literal(0.0, "float64")
+        return (number.abs() < ibis.literal(_TINY, "float64")).ifelse(zero, number)
+
+    def cast(self, value: Any, to: Any) -> Any:
+        """A cast that gives NULL where PostgreSQL would raise; refuses those that it does not have."""
+        held, kind = value.type(), dt.dtype(to)
+        if held.is_boolean() and kind.is_numeric():
+            whole = ibis.cases((value, 1), (~value, 0), else_=ibis.null("int16")).cast("int64")
+            return whole if kind == dt.int64 else whole.cast(kind)
+        if kind.is_boolean():
+            return value != 0
+        if kind.is_floating():
+            return _double(value) if kind == dt.float64 else _single(_double(value))
+        if kind.is_signed_integer():
+            return _whole(value, kind)
+        if kind.is_string() or kind.is_date():
+            return value.cast(kind)
+        why = f"PostgreSQL has no cast from {held} to {kind} that is the same as on other engines"
+        raise NotPersonLocalError(f"Cast: {why}. Nothing was spent.", operation="Cast", reason=why)
+
+
 def _fitting(text: Any, grammar: str, kind: str) -> Any:
     plain = text.cast("string").strip()
     return _fits(plain, f"^({grammar})$").ifelse(plain.cast(kind), ibis.null(kind))
 
 
-def number_of_text(text: Any) -> Any:
-    """By the grammar its size is between 1e-240 and 1e240, so that the double of it is neither infinite nor 0."""
-    return _fitting(text, GRAMMAR, "float64")
-
-
-def whole_of_text(text: Any) -> Any:
-    return _fitting(text, WHOLE_GRAMMAR, "int64")
-
-
-def date_of_text(text: Any) -> Any:
-    return _fitting(text, _DAY, "date")
-
-
-def time_of_text(text: Any) -> Any:
-    return _fitting(text, _TIME, "timestamp(6)")
-
-
-def instant_of_text(text: Any) -> Any:
-    return _fitting(text, _INSTANT, "timestamp('UTC', 6)")
-
-
-def bytes_of(text: Any) -> Any:
-    return _convert_to(text.cast("string"), "UTF8")
-
-
-def digits_of(data: Any) -> Any:
-    return _encode(data, "hex").upper()
-
-
-def hash_of(text: Any) -> Any:
-    return _md5(text)
-
-
-def sum_of(terms: Any) -> Any:
-    # PostgreSQL adds 64-bit numbers as decimals of any length; Ibis would take the result for one of 64 bits.
-    return _sum(terms)
-
-
-def sum_text(terms: Any) -> Any:
-    return _sum(terms).cast("string")
-
-
-def divisible(number: Any) -> Any:
-    """Numbers so near to 0 that a quotient of them is no double are made 0."""
-    zero = ibis.literal(0.0, "float64")
-    return (number.abs() < ibis.literal(_TINY, "float64")).ifelse(zero, number)
-
-
-def cast(value: Any, to: Any) -> Any:
-    """A cast that gives NULL where PostgreSQL would raise; refuses those that it does not have."""
-    held, kind = value.type(), dt.dtype(to)
-    if held.is_boolean() and kind.is_numeric():
-        whole = ibis.cases((value, 1), (~value, 0), else_=ibis.null("int16")).cast("int64")
-        return whole if kind == dt.int64 else whole.cast(kind)
-    if kind.is_boolean():
-        return value != 0
-    if kind.is_floating():
-        return _double(value) if kind == dt.float64 else _single(_double(value))
-    if kind.is_signed_integer():
-        return _whole(value, kind)
-    if kind.is_string() or kind.is_date():
-        return value.cast(kind)
-    why = f"PostgreSQL has no cast from {held} to {kind} that is the same as on other engines"
-    raise NotPersonLocalError(f"Cast: {why}. Nothing was spent.", operation="Cast", reason=why)
-
-
 def _double(value: Any) -> Any:
+    """Numbers as doubles; a decimal that is none is NULL, as is one without a length that is too large to be one."""
     held = value.type()
-    if not held.is_decimal() or held.precision is not None:
+    if not held.is_decimal():
         return value.cast("float64")
-    # A decimal without a length may be too large or too small for a double: its text is shorter than 300 signs if not.
+    number, nothing = value.cast("float64"), ibis.null("float64")
+    if held.precision is not None:
+        return number.isnan().ifelse(nothing, number)
     size = value.abs()
     far, near = (ibis.literal(end).cast(held) for end in (_LARGEST, _LEAST))
-    zero, nothing = ibis.literal(0.0, "float64"), ibis.null("float64")
-    return ibis.cases((size < near, zero), (size < far, value.cast("float64")), else_=nothing)
+    return ibis.cases((size < near, ibis.literal(0.0, "float64")), (size < far, number), else_=nothing)
 
 
 def _single(value: Any) -> Any:
