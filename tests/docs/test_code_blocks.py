@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT, Block, blocks, commands, pages
+from tests.postgres_server import PASSWORD
 
 LANGUAGES = {"python", "console", "text", "json", "bash", "toml"}
 
@@ -58,8 +59,14 @@ def _run_python(block: Block, page: Path, names: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_runs_as_written(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_page_runs_as_written(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+):
     monkeypatch.chdir(tmp_path)
+    if page.name == "postgres.md":
+        server = request.getfixturevalue("server")
+        monkeypatch.setitem(os.environ, "CLINIC", f"postgresql://owner@127.0.0.1:{server.port}/postgres")
+        monkeypatch.setitem(os.environ, "PGPASSWORD", PASSWORD)
     monkeypatch.setitem(os.environ, "MPLBACKEND", "Agg")
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page.read_text(encoding="utf-8")):
