@@ -45,6 +45,11 @@ def _run(address: str, *statements: Any) -> None:
             connection.execute(statement)
 
 
+def _ledger(data: nw.Dataset) -> nw.Ledger:
+    assert data.ledger is not None
+    return data.ledger
+
+
 def numbers(data: nw.Dataset, questions: list[Any] = QUESTIONS) -> list[int]:
     return data._aggregate(layout_of(questions, data.limits), 1)
 
@@ -195,7 +200,7 @@ def test_a_changed_table_is_refused_before_the_charge(base: str, tmp_path: Path)
     _run(base, "ALTER TABLE changing ALTER id TYPE integer")
     with pytest.raises(TABLE_ERROR, match="other columns or types"):
         plan.release()
-    assert data.ledger.spent == 0
+    assert _ledger(data).spent == 0
 
 
 @pytest.mark.parametrize("name", [name for name in CODE if name != "id"], ids=ascii)

@@ -2,6 +2,7 @@
 
 - ledger, reading: the ledger as people use it: charge, release, sub-budgets; what it says of itself
 - charge: a charge that was made, and the answer or failure beside it
+- resuming: a charge that failed before anything was drawn, finished by whoever claims it first
 - rules, thresholds, universes: which sums are valid under adaptivity, and how large they may become, proven
 - costed, deciding: what can be charged, and which neighbours it speaks of; what is granted and written
 - state: what the last row says: totals, budgets, what is closed

@@ -24,10 +24,14 @@ class Charge:
     whatever copy of it in whatever process.
     """
 
-    __slots__ = ("_note", "_noted", "_process", "digest", "label", "place", "rules")
+    __slots__ = ("_note", "_noted", "_process", "digest", "label", "place", "rules", "turn")
 
-    def __init__(self, place: int, digest: str, label: str, rules: tuple[str, ...], note: Note) -> None:
+    def __init__(
+        self, place: int, digest: str, label: str, rules: tuple[str, ...], note: Note, turn: int | None = None
+    ) -> None:
         self.place, self.digest, self.label, self.rules = place, digest, label, rules
+        # The row that lets this object write beside the charge: its own, or the one that says it is resumed.
+        self.turn = place if turn is None else turn
         self._note, self._noted, self._process = note, False, os.getpid()
 
     def __repr__(self) -> str:
@@ -50,6 +54,14 @@ class Charge:
         if self._noted:
             raise LedgerError(f"charge {self.place} has its answer or failure already; rows are never changed.")
         self._write("answer", {"answer": plain_answer(answer)})
+
+    def failed(self, kind: str, undrawn: str) -> None:
+        """Write that it failed before anything was drawn; `undrawn` names what was charged, which may be finished.
+
+        Valid for: a caller that draws nothing for this charge from here on.
+        """
+        with suppress(LedgerError):
+            self._write("failure", {"failure": kind, "undrawn": undrawn})
 
     def _write(self, event: str, content: Mapping[str, Any]) -> None:
         self._note(self, event, content)

@@ -49,6 +49,7 @@ class _Replay:
         self._last: Head | None = None
         self._accounts: dict[str, Account] = {}
         self._open: dict[int, str] = {}
+        self._undrawn: dict[int, str] = {}
         self._time = ""
         self.charges = 0
         self.remarks: list[str] = []
@@ -141,6 +142,13 @@ class _Replay:
     def noted(self, place: int, data: Mapping[str, Any]) -> None:
         if self._open.pop(data["charge"], None) != data["account"]:
             raise damaged(place, "it speaks of a charge that is not there or has its answer already")
+        if data["event"] == "failure" and "undrawn" in data:
+            self._undrawn[data["charge"]] = data["account"]
+
+    def resumed(self, place: int, data: Mapping[str, Any]) -> None:
+        if self._undrawn.pop(data["charge"], None) != data["account"]:
+            raise damaged(place, "it resumes a charge that did not fail before anything was drawn")
+        self._open[data["charge"]] = data["account"]
 
     def raised(self, place: int, data: Mapping[str, Any]) -> None:
         account, budget = self._accounts[data["account"]], self._budget(place, data)
@@ -165,6 +173,7 @@ _STEPS: dict[str, Callable[[_Replay, int, Mapping[str, Any]], None]] = {
     "refused": _Replay.refused,
     "answer": _Replay.noted,
     "failure": _Replay.noted,
+    "resumed": _Replay.resumed,
     "raise": _Replay.raised,
     "close": _Replay.close,
 }

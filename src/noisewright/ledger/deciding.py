@@ -234,13 +234,19 @@ def noted(
     ours = made.digest == charge.digest and made.account == column(accounts[-1].name)
     if not ours or made.read()["event"] != "charge":
         raise LedgerError(f"row {charge.place} of this ledger is another charge; no answer was written.")
-    start, mark = charge.place + 1, f'"charge":{charge.place},'
-    while found := rows.rows(start, _AT_A_TIME):
-        if any(mark in row.body and row.read().get("charge") == charge.place for row in found):
-            raise LedgerError(f"charge {charge.place} has its answer or failure already; rows are never changed.")
-        start += len(found)
+    if last_beside(rows, charge.place).place != charge.turn:
+        raise LedgerError(f"charge {charge.place} has its answer or failure already; rows are never changed.")
     states = {account.name: account.state for account in accounts}
     return event(content["event"], states, {"charge": charge.place, **content}, time)
+
+
+def last_beside(rows: Reading, place: int) -> Row:
+    """The last row that speaks of a charge: that of the charge itself if nothing was written beside it."""
+    last, start, mark = rows.at(place), place + 1, f'"charge":{place},'
+    while found := rows.rows(start, _AT_A_TIME):
+        last = next((row for row in reversed(found) if mark in row.body and row.read().get("charge") == place), last)
+        start += len(found)
+    return last
 
 
 def checked_label(reason: Any) -> str:

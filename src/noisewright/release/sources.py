@@ -152,8 +152,8 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
     if text.startswith(("postgresql://", "postgres://")):
         engine, schema, name, shown = _postgres().opened(text, beside)
         table = engine.table(schema, name)
-        found = _public_ibis(table, engine) if public else _checked_leaves(engine, table, unit, local_views)
-        return replace(found, name=shown, origin=(text, unit))
+        opened = _public_ibis(table, engine) if public else _checked_leaves(engine, table, unit, local_views)
+        return replace(opened, name=shown, origin=(text, unit))
     if "://" in text:
         # An address may hold a password, so that it is not repeated.
         raise InvalidTableError(

@@ -1,7 +1,8 @@
 """The release: validate, charge, aggregate, draw, store, in this order.
 
 Nothing after the charge may fail because of a value, and nothing before it looks at one. A crash after the charge
-leaves it spent. The answers stand in the ledger beside the charge, so that the same plan asked again gets them back.
+leaves it spent; what the engine failed on before anything was drawn is finished by the next release of the same plan,
+without another charge (`ledger.resuming`). The answers stand in the ledger beside the charge, so that the same plan asked again gets them back.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from noisewright.ledger.charge import Charge
 from noisewright.ledger.ledger import Ledger
+from noisewright.ledger.resuming import resumed, unfinished
 from noisewright.problem.errors import EngineError, InvalidInputError, ReleaseFailedError
+from noisewright.problem.records import digest
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.frames import frame_of, require_frame
 from noisewright.release.layout import Layout
@@ -47,23 +51,49 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
         return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
     require_sound(plan)
     dataset.rehearse(plan.layout)
-    with ledger.charge(plan.charge, reason=label) as charge:
+    with charged(ledger, plan, label) as charge:
         spent = f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released."
-        failed = None
+        failed, drawing = None, False
         try:
             vector = dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
+            drawing = True
             numbers = drawn(plan.blocks, plan.layout, vector)
         except Exception as error:  # noqa: BLE001 -- its words may repeat a value of the table
             failed = _kind(error)
         except BaseException as error:
             error.add_note(spent)
             raise
+        if failed is not None and not drawing:
+            charge.failed(failed, undrawn(plan))
+            spent += " Nothing was drawn: release the same plan again to finish it, without another charge."
         if failed == _BY_HAND:
             raise KeyboardInterrupt(spent)
         if failed is not None:
             raise ReleaseFailedError(f"the engine failed ({failed}). {spent}", kind=failed, charge=charge.place)
         charge.answered(stored_form(plan.layout, numbers))
     return frame_of(columns(plan, numbers, charge.place, tidy=tidy), kind)
+
+
+def charged(ledger: Ledger, plan: Plan, label: str) -> Charge:
+    """A charge to draw from: one of the same plan that failed before anything was drawn, or a new one.
+
+    Guarantees: nobody else draws from it; what was charged is the very mechanism of the plan.
+    """
+    place = unfinished(ledger, ("plan", plan.key), undrawn(plan))
+    if place is None:
+        return ledger.charge(plan.charge, reason=label)
+    found = resumed(ledger, place, undrawn(plan))
+    if found is None:
+        raise InvalidInputError(
+            f"somebody else is finishing charge {place} of this plan; release it again in a while to get that answer."
+            " Nothing was spent."
+        )
+    return found
+
+
+def undrawn(plan: Plan) -> str:
+    """What a charge of a plan is of: its mechanisms, each with its proof."""
+    return digest({"charged": plan.to_dict()["blocks"]})
 
 
 def tidying_of(plan: Plan, post: Any) -> Tidying | None:

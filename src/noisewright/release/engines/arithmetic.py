@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import ibis
@@ -78,10 +79,11 @@ def _operation(node: Any) -> Any:
     if found is not None:
         return node
     if isinstance(node, ops.Multiply | ops.Divide):
-        if (factor := constant(node.right)) is not None:
-            return _total(node.left.to_expr(), factor, lambda x: _apply(node, x, factor), node)
-        if (factor := constant(node.left)) is not None:
-            return _total(node.right.to_expr(), factor, lambda x: _apply(node, factor, x), node)
+        behind, before = constant(node.right), constant(node.left)
+        if behind is not None:
+            return _total(node.left.to_expr(), behind, partial(_by, node, behind), node)
+        if before is not None:
+            return _total(node.right.to_expr(), before, partial(_apply, node, before), node)
     raise _refused(
         node,
         "PostgreSQL fails where a double becomes too large or too near to 0; round a column of doubles to a step first,"
@@ -91,6 +93,10 @@ def _operation(node: Any) -> Any:
 
 def _apply(node: Any, left: float, right: float) -> float:
     return left * right if isinstance(node, ops.Multiply) else left / right
+
+
+def _by(node: Any, right: float, left: float) -> float:
+    return _apply(node, left, right)
 
 
 def _result(node: Any, left: Size, right: Size) -> Size | None:
