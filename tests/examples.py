@@ -25,9 +25,12 @@ from noisewright.problem.records import Record
 from noisewright.problem.workload import Listed, Part, Regular
 from noisewright.release import numbers, questions
 from noisewright.release.groupings import Bins, Grouping
+from noisewright.release.histograms import BinCount
 from noisewright.release.keys import Keys
 from noisewright.release.layout import Limits
 from noisewright.release.ranges import Range
+from noisewright.release.times import TimeBins
+from noisewright.release.ways import ByGroup
 
 CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"
 HALF, THIRD, TENTH = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
@@ -52,6 +55,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     Range: {"bounds": (3, 120), "step": HALF},
     Bins: {"column": "age", "edges": [0, HALF, 3]},
     Grouping: {"keys": KEYS, "bins": Bins("age", [0, 1])},
+    ByGroup: {},
     Limits: {"rows_per_group": 2, "groups_per_person": 3, "one_row_per_person": False},
     numbers.Rows: {},
     numbers.Persons: {},
@@ -63,7 +67,8 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     questions.Sum: {**VALUED, "centred": True},
     questions.Mean: VALUED,
     questions.Variance: VALUED,
-    questions.BinCount: {"bins": Bins("age", [0, HALF, 3]), "by": KEYS, "name": "ages"},
+    BinCount: {"bins": Bins("age", [0, HALF, 3]), "by": KEYS, "name": "ages", "persons": True},
+    TimeBins: {"column": "at", "every": "day", "start": "2026-03-28", "end": "2026-03-31", "zone": "Europe/Berlin"},
     Noise: {"law": nw.laws.Laplace(2), "sensitivity": 3},
     Pair: {"epsilon": 2, "delta": TENTH},
     nw.PureDP: {"epsilon": 2},

@@ -55,6 +55,7 @@ for command, function, example in (
     ("init", beginning.init, "noisewright init visits.csv"),
     ("plan", releasing.plan, "noisewright plan visits.toml"),
     ("release", releasing.release, "noisewright release visits.toml"),
+    ("bounds", releasing.bounds, "noisewright bounds visits.toml charge --epsilon 0.1"),
     ("design", designing.design, "noisewright design --epsilon 1 --sensitivity 1 --utility squared-error"),
     ("linear", linear.linear, "noisewright linear --queries queries.csv --points points.csv"),
     ("compose", composing.compose, 'noisewright compose "gaussian(sigma=40) x 1000" --delta 1e-6'),

@@ -160,6 +160,17 @@ class Record(Unchanging):
     def __setstate__(self, state: Any) -> NoReturn:
         raise TypeError(f"{type(self).__name__} is made by its constructor alone.")
 
+    # Written once here, because dataclasses would write the same for every class.
+    def __repr__(self) -> str:
+        shown = (field.name for field in dataclasses.fields(self) if field.repr)  # type: ignore[arg-type]
+        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
 
 Kind = TypeVar("Kind", bound=Record)
 
@@ -176,7 +187,7 @@ def record(
 ) -> Callable[[type[Kind]], type[Kind]]:
     """Make a class of declared fields a record: frozen, exact, known to files by `kind` and to its family."""
 
-    def made(cls: type[Kind]) -> type[Kind]:
+    def finish(cls: type[Kind]) -> type[Kind]:
         parent: Card | None = getattr(cls, "CARD", None)
         above = dict(parent.fields) if parent else {}
         own = inspect.get_annotations(cls)
@@ -190,17 +201,21 @@ def record(
         # Written here because dataclasses would put their own, which fill a record without its birth, in their place.
         cls.__setstate__ = Record.__setstate__  # type: ignore[method-assign]
         cls.__getstate__ = object.__getstate__  # type: ignore[method-assign]
-        finished = dataclasses.dataclass(frozen=True, slots=True, init=False, weakref_slot=parent is None)(cls)
+        hashed = inspect.isfunction(cls.__dict__.get("__hash__"))
+        made = dataclasses.dataclass(
+            slots=True, init=False, repr=False, unsafe_hash=not hashed, weakref_slot=parent is None
+        )
+        finished = made(cls)
         specs = MappingProxyType({**above, **declared})
         given = MappingProxyType({name: spec for name, spec in specs.items() if spec.value is MISSING})
         finished.CARD = Card(parent.kind if parent and kind is None else kind, error, specs, given)
         if finished.__init__ is Record.__init__:
-            finished.__signature__ = _signature(finished.CARD)  # type: ignore[attr-defined]  # for help()
+            finished.__signature__ = _Signature()  # type: ignore[attr-defined]  # for help()
         if family is not None:
             family.add(finished, kind)
         return finished
 
-    return made
+    return finish
 
 
 def keep(thing: Record, **derived: Any) -> None:
@@ -220,11 +235,16 @@ def digest(data: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def _signature(card: Card) -> inspect.Signature:
-    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
-    return inspect.Signature(
-        [
-            inspect.Parameter(name, kind, default=empty if spec.default is MISSING else spec.default)
-            for name, spec in card.given.items()
-        ]
-    )
+class _Signature:
+    """The parameters of a record's constructor, made from its card when somebody asks."""
+
+    __slots__ = ()
+
+    def __get__(self, thing: Record | None, cls: type[Record]) -> inspect.Signature:
+        kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+        return inspect.Signature(
+            [
+                inspect.Parameter(name, kind, default=empty if spec.default is MISSING else spec.default)
+                for name, spec in cls.CARD.given.items()
+            ]
+        )

@@ -7,27 +7,19 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.release.design import Block
-from noisewright.release.layout import Layout
+from noisewright.release.layout import Layout, Table
 from noisewright.sample.uniform import Entropy
 
 
-def drawn(blocks: Sequence[Block], layout: Layout, vector: Sequence[int], entropy: Entropy | None = None) -> list[int]:
-    """The released numbers: each block answers its own, groups of a table independently of one another."""
+def drawn(blocks: Sequence[Block], layout: Layout, vector: Sequence[Any], entropy: Entropy | None = None) -> list[Any]:
+    """The released numbers: each block answers its own table, in their order, or all of them."""
     if len(blocks) == 1 and blocks[0].table is None:
         return [int(value) for value in blocks[0].certified.release(list(vector), entropy=entropy)]
-    parts = layout.split(vector)
-    found: list[int] = []
-    for block in blocks:
-        table, own = layout.tables[block.table or 0], parts[block.table or 0]
-        width = len(table.numbers)
-        if width == 1:
-            answers: Any = block.certified.release_many(list(own), entropy=entropy)
-            found += [int(value) for value in answers]
-        else:
-            rows = [list(own[start : start + width]) for start in range(0, len(own), width)]
-            for row in block.certified.release_many(rows, entropy=entropy):
-                found += [int(value) for value in row]
-    return found
+    found: list[tuple[Table, list[Any]]] = []
+    for block, table, part in zip(blocks, layout.tables, layout.split(vector), strict=True):
+        own = table.way.after(table, part, found)
+        found.append((table, table.way.drawn(block.certified, table, own, entropy)))
+    return [value for _, numbers in found for value in numbers]
 
 
 def widths(blocks: Sequence[Block], layout: Layout, confidence: Fraction) -> list[list[Fraction]]:
@@ -43,7 +35,6 @@ def widths(blocks: Sequence[Block], layout: Layout, confidence: Fraction) -> lis
             each = [max(group[i::width]) for i in range(width)]
             start += table.count
         else:
-            own = blocks[place].certified.half_width(confidence)
-            each = list(own) if isinstance(own, tuple) else [own]
+            each = table.way.widths(blocks[place].certified, table, confidence)
         found.append([Fraction(value) for value in each])
     return found

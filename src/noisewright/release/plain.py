@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from noisewright.numerics.balls import precision
-from noisewright.numerics.fields import BALLS
 from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.utilities import AbsoluteError, SquaredError
 from noisewright.release.layout import Layout
+from noisewright.release.ways import errors_of
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan
@@ -22,25 +21,15 @@ if TYPE_CHECKING:
 Errors = list[list[float]]
 
 
-def errors_of(plan: Plan, place: int) -> list[float]:
+def expected(plan: Plan, place: int) -> list[float]:
     """For the numbers of a group of one table, the root mean squared or mean absolute error, in whole units."""
-    first = plan.blocks[0]
-    block = first if first.table is None else plan.blocks[place]
-    values = _each(block.certified.mechanism, type(plan.utility)())
-    table = plan.layout.tables[place]
+    first, table = plan.blocks[0], plan.layout.tables[place]
     if first.table is None:
         start = sum(other.count for other in plan.layout.tables[:place])
-        values = values[start : start + len(table.numbers)]
+        values = errors_of(first.certified.mechanism, plan.utility)[start : start + len(table.numbers)]
+    else:
+        values = table.way.errors(plan.blocks[place].certified, table, plan.utility)
     return [math.sqrt(value) for value in values] if isinstance(plan.utility, SquaredError) else values
-
-
-def _each(mechanism: Any, utility: Any) -> list[float]:
-    """The error of each number by itself."""
-    if not hasattr(mechanism.query, "dimension"):
-        return [float(mechanism.expected(utility).mid())]
-    with precision():
-        values = [float(value.mid()) for value in utility.each(mechanism.errors, BALLS)]
-    return values * (int(mechanism.errors.count) // len(values))
 
 
 def touched(layout: Layout) -> int:
@@ -59,7 +48,7 @@ def laplace_errors(layout: Layout, privacy: Any, utility: Any) -> Errors | None:
     else:
         return None
     factor = math.sqrt(2) if isinstance(utility, SquaredError) else 1.0
-    return [[factor * scale * extent for extent in table.extents] for table in layout.tables]
+    return [[factor * scale * one for one in table.way.plain(table)] for table in layout.tables]
 
 
 def gaussian_errors(layout: Layout, privacy: Any, utility: Any) -> Errors | None:
@@ -76,4 +65,4 @@ def gaussian_errors(layout: Layout, privacy: Any, utility: Any) -> Errors | None
         return None
     std *= math.sqrt(touched(layout))
     factor = math.sqrt(2 / math.pi) if isinstance(utility, AbsoluteError) else 1.0
-    return [[factor * std * extent for extent in table.extents] for table in layout.tables]
+    return [[factor * std * one for one in table.way.plain(table)] for table in layout.tables]

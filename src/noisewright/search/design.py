@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections import UserDict
+from importlib import import_module
+from typing import Any, cast
 
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
 from noisewright.problem.histogram import Histogram
@@ -13,13 +15,8 @@ from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
 from noisewright.problem.remarks import UnevenNumbersWarning
 from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Workload
-from noisewright.search.designers.bounded import BOUNDED_PURE
-from noisewright.search.designers.choice import CHOICE_PURE
-from noisewright.search.designers.linear import LINEAR_APPROXIMATE, LINEAR_METRIC, LINEAR_PURE
-from noisewright.search.designers.plan import check_count, plan_designer
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
-from noisewright.search.designers.two_fold import exploring, exploring_several
 from noisewright.search.designers.vector import (
     HISTOGRAM_APPROXIMATE,
     HISTOGRAM_CONCENTRATED,
@@ -28,47 +25,67 @@ from noisewright.search.designers.vector import (
     VECTOR_CONCENTRATED,
     VECTOR_PURE,
 )
-from noisewright.search.designers.workload import WORKLOAD
 from noisewright.search.report.designer import Designer, designed, for_one
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import progress_bar
 from noisewright.search.report.words import uneven_note
 
-DESIGNERS: dict[tuple[type, type], Designer] = {
-    (Scalar, PureDP): SCALAR_PURE,
-    (Scalar, ApproxDP): SCALAR_APPROXIMATE,
-    (Scalar, ProbabilisticDP): SCALAR_APPROXIMATE,
-    (Scalar, RenyiDP): SCALAR_CONCENTRATED,
-    (Scalar, ZeroConcentratedDP): SCALAR_CONCENTRATED,
-    (Vector, PureDP): VECTOR_PURE,
-    (Vector, ApproxDP): VECTOR_APPROXIMATE,
-    (Vector, ProbabilisticDP): VECTOR_APPROXIMATE,
-    (Vector, RenyiDP): VECTOR_CONCENTRATED,
-    (Vector, ZeroConcentratedDP): VECTOR_CONCENTRATED,
-    (Histogram, PureDP): HISTOGRAM_PURE,
-    (Histogram, ApproxDP): HISTOGRAM_APPROXIMATE,
-    (Histogram, ProbabilisticDP): HISTOGRAM_APPROXIMATE,
-    (Histogram, RenyiDP): HISTOGRAM_CONCENTRATED,
-    (Histogram, ZeroConcentratedDP): HISTOGRAM_CONCENTRATED,
-    (Bounded, PureDP): BOUNDED_PURE,
-    (Choice, PureDP): CHOICE_PURE,
-    (Linear, MetricPrivacy): LINEAR_METRIC,
-    (Linear, PureDP): LINEAR_PURE,
-    (Linear, ApproxDP): LINEAR_APPROXIMATE,
-    (Workload, PureDP): WORKLOAD,
-    (Workload, ApproxDP): WORKLOAD,
-    (Workload, RenyiDP): WORKLOAD,
-    (Workload, ZeroConcentratedDP): WORKLOAD,
-}
+
+class Designers(UserDict[tuple[type, type], Any]):
+    """The table of designers; one that is written as "module:NAME" is loaded when it is first asked for.
+
+    One number and several are what most processes ask about, and need a third fewer modules without the others.
+    """
+
+    def __getitem__(self, cell: tuple[type, type]) -> Designer:
+        found = self.data[cell]
+        if hasattr(found, "partition"):
+            self.data[cell] = found = _loaded(found)
+        return cast(Designer, found)
+
+
+def _loaded(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"noisewright.search.designers.{module}"), name)
+
+
+DESIGNERS = Designers(
+    {
+        (Scalar, PureDP): SCALAR_PURE,
+        (Scalar, ApproxDP): SCALAR_APPROXIMATE,
+        (Scalar, ProbabilisticDP): SCALAR_APPROXIMATE,
+        (Scalar, RenyiDP): SCALAR_CONCENTRATED,
+        (Scalar, ZeroConcentratedDP): SCALAR_CONCENTRATED,
+        (Vector, PureDP): VECTOR_PURE,
+        (Vector, ApproxDP): VECTOR_APPROXIMATE,
+        (Vector, ProbabilisticDP): VECTOR_APPROXIMATE,
+        (Vector, RenyiDP): VECTOR_CONCENTRATED,
+        (Vector, ZeroConcentratedDP): VECTOR_CONCENTRATED,
+        (Histogram, PureDP): HISTOGRAM_PURE,
+        (Histogram, ApproxDP): HISTOGRAM_APPROXIMATE,
+        (Histogram, ProbabilisticDP): HISTOGRAM_APPROXIMATE,
+        (Histogram, RenyiDP): HISTOGRAM_CONCENTRATED,
+        (Histogram, ZeroConcentratedDP): HISTOGRAM_CONCENTRATED,
+        (Bounded, PureDP): "bounded:BOUNDED_PURE",
+        (Choice, PureDP): "choice:CHOICE_PURE",
+        (Linear, MetricPrivacy): "linear:LINEAR_METRIC",
+        (Linear, PureDP): "linear:LINEAR_PURE",
+        (Linear, ApproxDP): "linear:LINEAR_APPROXIMATE",
+        (Workload, PureDP): "workload:WORKLOAD",
+        (Workload, ApproxDP): "workload:WORKLOAD",
+        (Workload, RenyiDP): "workload:WORKLOAD",
+        (Workload, ZeroConcentratedDP): "workload:WORKLOAD",
+    }
+)
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""
 
 EXPLORERS = {
-    (Scalar, PureDP): {"two-fold": exploring},
-    (Scalar, ApproxDP): {"two-fold": exploring},
-    (Vector, PureDP): {"two-fold": exploring_several},
-    (Vector, ApproxDP): {"two-fold": exploring_several},
+    (Scalar, PureDP): {"two-fold": "two_fold:exploring"},
+    (Scalar, ApproxDP): {"two-fold": "two_fold:exploring"},
+    (Vector, PureDP): {"two-fold": "two_fold:exploring_several"},
+    (Vector, ApproxDP): {"two-fold": "two_fold:exploring_several"},
 }
-"""Families that are only searched on request: by their name what adds them to a designer."""
+"""Families that are only searched on request: by their name the place of what adds them to a designer."""
 
 
 def design(
@@ -94,7 +111,10 @@ def design(
     """
     asked = question_of(query)
     designer = designer_for(asked, privacy, utility)
-    check_count(compose)
+    if type(compose) is not int or compose != 1:
+        from noisewright.search.designers.plan import check_count, plan_designer
+
+        check_count(compose)
     wanted = utility_for(asked, utility)
     if explore is not None:
         if compose > 1:
@@ -127,17 +147,17 @@ def explorer_for(explore: str, query: Any, privacy: Any) -> Any:
     if explore not in found:
         allowed = " or ".join(map(repr, sorted(found))) or "nothing"
         raise InvalidInputError(f"explore is {explore!r}; for this question give {allowed}.", explore=explore)
-    return found[explore]
+    return _loaded(found[explore])
 
 
 def designer_for(query: Any, privacy: Any, utility: Any) -> Designer:
     """The designer for this question, requirement and utility, or a clear refusal before any work."""
     kind = type(query)
-    rows = {p: designer for (q, p), designer in DESIGNERS.items() if q is kind}
+    rows = [p for q, p in DESIGNERS if q is kind]
     if not rows:
         allowed = _listed(q for q, _ in DESIGNERS)
         raise InvalidQueryError(f"query is {query!r}; give one of {allowed}.", query=query)
-    found = rows.get(type(privacy))
+    found: Designer | None = DESIGNERS.get((kind, type(privacy)))
     if found is None:
         raise InvalidPrivacyError(
             f"privacy is {privacy!r}; for a {kind.__name__} question give one of {_listed(rows)}.", privacy=privacy
