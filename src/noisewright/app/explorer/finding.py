@@ -19,6 +19,7 @@ from noisewright.problem.numbers import show
 from noisewright.problem.remarks import UnevenNumbersWarning
 from noisewright.problem.utilities import ErrorQuantile
 from noisewright.search.design import design
+from noisewright.search.report.budget import reaches
 from noisewright.search.report.report import Report
 
 _DIGITS = 3
@@ -164,13 +165,17 @@ def _holds(report: Report, asked: Asked, target: Fraction) -> bool:
     """Whether the winner certainly reaches the target.
 
     Rule: `error` is the distance from `value` to the farther end of the ball, as the nearest float; the next float is
-    not below it.
+    not below it. Where that is too close to call the ball itself decides.
     """
-    winner = report.candidates[0]
+    winner, larger = report.candidates[0], asked.utility.larger_is_better
     if not math.isfinite(winner.value):
         return False
     value, doubt = Fraction(winner.value), Fraction(math.nextafter(winner.error, math.inf))
-    return value - doubt >= target if asked.utility.larger_is_better else value + doubt <= target
+    if (value - doubt >= target) if larger else (value + doubt <= target):
+        return True
+    if (value + doubt < target) if larger else (value - doubt > target):
+        return False
+    return reaches(report.best.mechanism.expected(report.utility), target, asked.utility)
 
 
 def _bracket(
