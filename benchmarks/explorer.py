@@ -21,7 +21,7 @@ from typing import Any
 
 SRC = Path(__file__).resolve().parent.parent / "src"
 LIMIT = 0.150
-QUESTIONS = {
+QUESTIONS: dict[str, dict[str, str]] = {
     "half-width at 95 %": {},
     "mean absolute error": {"utility": "absolute-error"},
     "mean squared error": {"utility": "squared-error"},

@@ -206,8 +206,8 @@ def _guess(
         return holds
     turn = None if stepwise else _crossing(asked, known, target, fails, holds)
     guess = fails if turn is None else _rounded(Fraction(turn * (1 + _ASIDE)), up=True)
-    if fails < guess < holds:
-        return guess
+    if fails < guess:
+        return min(guess, holds)
     middle = _rounded(Fraction(math.sqrt(float(fails * holds))), up=True)
     return middle if fails < middle < holds else holds
 
