@@ -56,7 +56,7 @@ def test_slices_move_the_bar_on(people: nw.Dataset, monkeypatch: pytest.MonkeyPa
             return self.found
 
     engine = people._source.engine
-    monkeypatch.setattr(engine.backend, "con", Connection())
+    monkeypatch.setattr(engine.connection, "con", Connection())
     done = progress_of(people)
     shown = []
     for engine.steps, Connection.found in (((0, 4), -1.0), ((0, 4), 50.0), ((1, 4), -1.0), ((3, 4), 100.0)):
