@@ -16,7 +16,7 @@ import noisewright as nw
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.records import digest
 from noisewright.release.aims import Targets, targets_of
-from noisewright.release.design import designed
+from noisewright.release.design import designed, require_within
 from noisewright.release.drawing import drawn
 from noisewright.release.estimates import mean, mean_reach
 from noisewright.release.layout import Layout, Limits
@@ -118,12 +118,12 @@ def test_the_end_that_was_looked_at_is_returned_also_where_widths_jump():
 
     def jumping(epsilon: Fraction) -> float:
         """Falls, and jumps up where another mechanism becomes the best."""
-        far = Fraction(3, 5) if Fraction(59, 100) < epsilon < Fraction(3, 5) else Fraction(57, 100)
-        return float(far / epsilon)
+        return float((Fraction(3, 5) if epsilon >= Fraction(59, 100) else Fraction(57, 100)) / epsilon)
 
     found = least_of(jumping, Fraction(32), 1)
     assert found is not None
     assert jumping(found) <= 1 < jumping(found * Fraction(49, 50))
+    assert found < Fraction(59, 100)
     assert least_of(lambda e: 2.0, Fraction(1), 1) is None
     assert least_of(lambda e: 0.5, Fraction(1), 1) == Fraction(1, 100_000)
 
@@ -265,3 +265,15 @@ def test_budgets_of_one_kind_add_up(tmp_path: Path, kind: str):
     assert plan.privacy == total
     loaded = nw.Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
     assert loaded.key == plan.key
+
+
+def test_deltas_and_epsilons_of_every_draw_are_added_up(tmp_path: Path):
+    """Basic composition counts each draw that one person can change: here two wards, and one number in all."""
+    amounts = {"count": ApproxDP("1/2", "1e-6"), "persons": ApproxDP("1/2", "1e-6")}
+    plan = dataset(tmp_path).plan(nw.count(by=WARDS), nw.ask.persons(), budgets=amounts)
+    require_within(plan.blocks, plan.layout, ApproxDP(1, "2e-6"))
+    for less in (ApproxDP("8/10", "2e-6"), ApproxDP(1, "16e-7")):
+        with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
+            require_within(plan.blocks, plan.layout, less)
+    with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
+        require_within(plan.blocks, plan.layout, PureDP(1))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from noisewright.problem.errors import UnreachableTargetError
+from noisewright.problem.errors import InfeasibleError, UnreachableTargetError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_DELTA, SMALLEST_EPSILON, ApproxDP, PureDP
 from noisewright.problem.utilities import SquaredError
@@ -28,6 +28,7 @@ _COARSE = 14
 _TUNINGS = 2
 _LITTLE = Fraction(1, 1000)
 _LEAST_WEIGHT = 1e-28
+_LONG = 200
 
 
 def aimed(questions: Sequence[Any], limits: Limits, targets: Targets, utility: Any) -> Answered:
@@ -103,9 +104,18 @@ class _Searches:
 
     def _table(self, table: Table, delta: Fraction | None) -> tuple[_Search, Fraction | None]:
         if (table, delta) not in self._known:
-            search = _Search(table, self.targets, self.utility, delta)
-            self._known[table, delta] = (search, search.least(FINEST))
+            pure = None if delta is None else self._table(table, None)
+            if pure is not None and delta is not None and pure[1] is not None and _negligible(table, pure[1], delta):
+                self._known[table, delta] = pure
+            else:
+                search = _Search(table, self.targets, self.utility, delta)
+                self._known[table, delta] = (search, search.least(FINEST))
         return self._known[table, delta]
+
+
+def _negligible(table: Table, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether a delta is not worth a search: far below an epsilon at which laws with a delta have long tables."""
+    return len(table.numbers) == 1 and delta * 1000 <= epsilon and table.extents[0] > _LONG * epsilon
 
 
 class _Search:
@@ -130,7 +140,12 @@ class _Search:
         return Block(found.certified, place, found.name, found.why)
 
     def ratio(self, epsilon: Fraction) -> float:
-        return self.targets.farthest([self.block(0, epsilon)], Layout((self.table,)))
+        """How many times too far the farthest output is; twice where the bounds of an answer cannot be kept at all."""
+        try:
+            found = self.block(0, epsilon)
+        except InfeasibleError:
+            return 2.0
+        return self.targets.farthest([found], Layout((self.table,)))
 
     def least(self, every: int) -> Fraction | None:
         """The least epsilon of one draw that meets the targets of the table; None if none that is allowed does."""
