@@ -26,6 +26,7 @@ from noisewright.app.output import (
     writing,
 )
 from noisewright.app.questions import make_privacy, typed
+from noisewright.app.reports.embedded import checked
 from noisewright.problem.errors import InvalidInputError, NoisewrightError, ReleaseFailedError
 from noisewright.problem.numbers import show
 
@@ -47,12 +48,18 @@ def plan(
     spec: SpecFile,
     json: options.Json = False,
     save: Annotated[Path | None, options.option("FILE", "Keep the plan: `verify` proves it again.")] = None,
+    report: Annotated[Path | None, options.option("FILE", "Write the plan as a page with pictures: .html.")] = None,
 ) -> None:
     """Show what a release would spend and the error to expect; nothing is spent and no value is looked at."""
     check_places(save=save)
-    found = _planned(_read(spec))
+    if report is not None:
+        checked(report)
+    found = planned_of(spec_of(spec))
     say_either(found, json=json)
     keep(found, save, "plan")
+    if report is not None:
+        found.report(report)
+        remark(f"The report is in {report}.")
 
 
 def release(
@@ -72,14 +79,13 @@ def release(
     json: options.Json = False,
 ) -> None:
     """Charge the budget and release what a spec file asks for; asked again, the stored answers cost nothing."""
-    asked = _read(spec)
+    asked = spec_of(spec)
     check_places(plot=plot)
     write, page = _places(asked, output, report)
     after = asked.post if post is None else tuple(post.replace(",", " ").split())
     with _interruptible(_NOTHING):
-        found = _planned(asked, ready=True, post=after)
+        found = planned_of(asked, ready=True, post=after)
         before = _charges(found)
-        planned = "" if page is None else found._repr_html_()
     answers = _released(found, before, fresh=fresh, reason=reason, post=after)
     columns = answers.to_pydict()
     # Where no group was published, the charge is the last one of this plan.
@@ -88,10 +94,10 @@ def release(
         for write_to in write:
             write_to(answers)
         if page is not None:
-            from noisewright.app.pages import release_page
+            from noisewright.app.reports.plans import release_page
 
             with writing(page):
-                page.write_text(release_page(found, planned, columns, told), encoding="utf-8")
+                page.write_text(release_page(found, columns, told, page.name).html(), encoding="utf-8")
             remark(f"The report is in {page}.")
     _say(columns, told, json=json)
     with _interruptible(f"{told} {_STORED}"):
@@ -113,12 +119,12 @@ def bounds(
     json: options.Json = False,
 ) -> None:
     """Estimate the bounds of a column: a release of its own, which is charged; asked again it costs nothing."""
-    asked = _read(spec)
+    asked = spec_of(spec)
     from noisewright.release.bounding import bounds_of, question, share
 
     kept, privacy = share(keep), make_privacy(None, typed(epsilon=epsilon, delta=delta, rho=rho))
     with _interruptible(_NOTHING):
-        found = _planned(replace(asked, questions=(question(column),), plan={"privacy": privacy}), ready=True)
+        found = planned_of(replace(asked, questions=(question(column),), plan={"privacy": privacy}), ready=True)
         before = _charges(found)
     result = bounds_of(found, _released(found, before, fresh=fresh, reason=reason), kept)
     told = _spent(found, result.charge, before)
@@ -150,7 +156,8 @@ def _interruptible(told: str) -> Iterator[None]:
     raise ended
 
 
-def _read(path: Path) -> ReleaseSpec:
+def spec_of(path: Path) -> ReleaseSpec:
+    """What a spec file asks for; a clear refusal where tables cannot be read at all."""
     try:
         from noisewright.app.specs import read_spec
     except ImportError:
@@ -168,8 +175,8 @@ def _places(
 
     answers, page = output or asked.output, report or asked.report
     check_places(output=answers, report=page)
-    if page is not None and page.suffix.lower() not in (".html", ".htm"):
-        raise InvalidInputError(f"the report is {page}; give a name that ends in .html.")
+    if page is not None:
+        checked(page)
     if answers is None:
         return [], page
 
@@ -182,7 +189,7 @@ def _places(
     return [told], page
 
 
-def _planned(asked: ReleaseSpec, *, ready: bool = False, post: tuple[str, ...] = ()) -> Plan:
+def planned_of(asked: ReleaseSpec, *, ready: bool = False, post: tuple[str, ...] = ()) -> Plan:
     """The plan of a spec; `ready` binds it to its ledger, which is made if it is not there.
 
     A ledger is made only when everything else is in order, and never for a plan that is only looked at.

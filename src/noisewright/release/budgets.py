@@ -11,6 +11,7 @@ from typing import Any
 
 from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.problem.remarks import UnkeptBudgetWarning
 
 
@@ -26,7 +27,7 @@ def ledger_for(budget: Any, ledger: Any) -> Ledger | None:
         except LedgerError:
             if budget is None:
                 raise
-        return Ledger.create(ledger, budget=budget, neighbours="add-remove")
+        return Ledger.create(ledger, budget=budget, neighbours=_neighbours(budget))
     if budget is None:
         return None
     warnings.warn(
@@ -35,9 +36,13 @@ def ledger_for(budget: Any, ledger: Any) -> Ledger | None:
         stacklevel=3,
     )
     folder = tempfile.mkdtemp(prefix="noisewright-")
-    made = Ledger.create(Path(folder) / "budget.ledger", budget=budget, neighbours="add-remove")
+    made = Ledger.create(Path(folder) / "budget.ledger", budget=budget, neighbours=_neighbours(budget))
     weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     return made
+
+
+def _neighbours(budget: Any) -> str:
+    return "metric" if isinstance(budget, MetricPrivacy) else "add-remove"
 
 
 def _matching(ledger: Ledger, budget: Any) -> Ledger:

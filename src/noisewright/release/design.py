@@ -17,11 +17,12 @@ from typing import Any
 from noisewright.accounting.compose import compose
 from noisewright.problem.errors import InvalidPrivacyError, InvalidUtilityError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter
-from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Vector
 from noisewright.problem.utilities import AbsoluteError, SquaredError
 from noisewright.release.layout import Layout, Table
 from noisewright.release.ways import BY_GROUP
+from noisewright.release.weighed import fits_a_metric
 from noisewright.sample.certified import Certified
 from noisewright.search.design import design
 
@@ -62,7 +63,8 @@ def joint_query(layout: Layout) -> Vector:
 
 def charge_of(blocks: Sequence[Block], layout: Layout) -> Any:
     """What is charged: one mechanism, or the composition over the tables of what one person touches of each."""
-    alone = blocks[0].table is None or (layout.tables[0].grouping.count == 1 and not layout.private)
+    first = layout.tables[0]
+    alone = blocks[0].table is None or (first.way.alone(first) and not layout.private)
     if len(blocks) == 1 and alone:
         return blocks[0].certified
     tables = [table.way.charge(block.certified, table) for block, table in zip(blocks, layout.tables, strict=True)]
@@ -103,6 +105,8 @@ def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
     if isinstance(privacy, ZeroConcentratedDP):
         rho, delta = costs.concentrated() or (None, Fraction(0))
         return (None if delta else rho), privacy.rho
+    if isinstance(privacy, MetricPrivacy):
+        return None, Fraction(0)
     if isinstance(privacy, RenyiDP):
         return costs.divergence(privacy.alpha), privacy.epsilon
     if isinstance(privacy, ApproxDP):
@@ -113,7 +117,12 @@ def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
 
 def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, Number]) -> Noise:
     """The best noise that was found for a layout; every part certified, the whole within the requirement."""
-    require_served(privacy, utility)
+    if fits_a_metric(layout, privacy):
+        require_utility(utility)
+    else:
+        require_served(privacy, utility)
+    for table in layout.tables:
+        table.way.require_served(table, utility)
     if layout.private:
         from noisewright.release.splitting import with_selection  # which builds on this module
 
@@ -130,7 +139,7 @@ def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, N
 
 def several_draws(layout: Layout) -> bool:
     """Whether tables or groups share the requirement; a delta is then left to a design of all numbers at once."""
-    return len(layout.tables) > 1 or layout.tables[0].grouping.count > 1
+    return len(layout.tables) > 1 or not layout.tables[0].way.alone(layout.tables[0])
 
 
 def joinable(layout: Layout) -> bool:
@@ -145,6 +154,11 @@ def require_served(privacy: Any, utility: Any) -> None:
             f"privacy is {privacy!r}; a plan over a table takes PureDP, ApproxDP, ZeroConcentratedDP or RenyiDP.",
             privacy=privacy,
         )
+    require_utility(utility)
+
+
+def require_utility(utility: Any) -> None:
+    """Refuse a utility that plans do not know."""
     if type(utility) not in (SquaredError, AbsoluteError) or utility.weights is not None:
         raise InvalidUtilityError(
             f"utility is {utility!r}; give nw.SquaredError() or nw.AbsoluteError(). Each error counts against how far"
@@ -157,11 +171,11 @@ def weights_of(table: Table, utility: Any, weights: Mapping[str, Number]) -> lis
     """The weight of each number of a group: that of its question, against how far one person can move it."""
     power = 2 if isinstance(utility, SquaredError) else 1
     found = [Fraction(0)] * len(table.numbers)
-    for question, places in table.questions:
+    for question, _ in table.questions:
         weight = parameter(weights.get(question.label, 1), f"the weight of {question.label!r}")
         if weight <= 0:
             raise InvalidUtilityError(f"the weight of {question.label!r} is {weight}; give a positive number.")
-        for place in places:
+        for place in map(table.numbers.index, question.numbers):
             found[place] = max(found[place], weight)
     return [weight / extent**power for weight, extent in zip(found, table.extents, strict=True)]
 

@@ -9,21 +9,23 @@ from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Flag, Spec, flag, one_of
 from noisewright.problem.records import record
+from noisewright.release.bounded import MaybeWithin, maybe_within, within
 from noisewright.release.groupings import BINS, Bins, Grouping, bins_of
 from noisewright.release.keys import Keys
 from noisewright.release.numbers import Number, Persons, Rows
-from noisewright.release.questions import QUESTIONS, By, Name, Question, _by, _name
+from noisewright.release.questions import QUESTIONS, By, Ends, Name, OneNumber, _by, _name
 from noisewright.release.times import TimeBins
 
 
 @record("histogram", QUESTIONS, error=InvalidQueryError)
-class BinCount(Question):
+class BinCount(OneNumber):
     """How many rows, or different persons, there are in each bin of a column."""
 
     bins: Spec[Bins | TimeBins, Bins | TimeBins] = one_of(BINS)
     by: By = _by()
     name: Name = _name()
     persons: Flag = flag(default=False, absent=False)
+    within: MaybeWithin = maybe_within()
     word = "histogram"
     plain = True
 
@@ -51,6 +53,8 @@ def histogram(
     persons: bool = False,
     by: Keys | None = None,
     name: str | None = None,
+    outputs: Ends = None,
+    inputs: Ends = None,
 ) -> BinCount:
     """How many rows are in each bin of a column of numbers (`edges`), or of dates or times (`every`, `start`, `end`).
 
@@ -58,6 +62,7 @@ def histogram(
     Bins of numbers go from one edge up to the next, which belongs to the next bin; the last edge belongs to the last
     bin. Bins of time are every hour, day, week (from Monday), month, quarter or year from `start` up to, but without,
     `end`. A column of instants needs a `zone`, such as "Europe/Berlin", whose days and hours are meant; dates, and
-    times without a zone, are compared as they are written.
+    times without a zone, are compared as they are written. `outputs` and `inputs` are those of `count`.
     """
-    return BinCount(bins_of(column, edges, every, start, end, zone), by, name, persons)
+    found = bins_of(column, edges, every, start, end, zone)
+    return BinCount(found, by, name, persons, within(outputs, inputs))

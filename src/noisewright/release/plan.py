@@ -13,6 +13,7 @@ from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest
+from noisewright.problem.reported import Reported
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import design, shown
 from noisewright.release.aims import AIMS, Wanted
@@ -29,7 +30,7 @@ _FIELDS = {"dataset", "questions", "privacy", "utility", "weights", "blocks"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan(Unchanging):
+class Plan(Reported, Unchanging):
     """Questions with the noise that answers them: made by `Dataset.plan`, or read back with `Plan.load`.
 
     `print(plan)` shows, before anything is spent, the error to expect of every output, the mechanism, the cost and what

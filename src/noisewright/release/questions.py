@@ -12,6 +12,7 @@ from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, p
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
+from noisewright.release.bounded import MaybeWithin, maybe_within, way_of, within
 from noisewright.release.estimates import Estimate
 from noisewright.release.groupings import Grouping
 from noisewright.release.keys import Keys
@@ -49,6 +50,8 @@ class Question(Record):
     word = ""
     plain = False
     """Whether its answer in a group is its one number, in the unit of that number."""
+    no_target = ""
+    """Why it can have no target, where that is not for want of a public size of groups."""
 
     @property
     def about(self) -> str:
@@ -74,6 +77,20 @@ class Question(Record):
     def way(self) -> Way:
         """How the numbers of its table are answered."""
         return BY_GROUP
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that name its rows in an answer."""
+        return self.grouping.columns
+
+    @property
+    def at_once(self) -> int:
+        """How many numbers must be within their widths together for an interval to hold."""
+        return len(self.numbers)
+
+    def lines(self, table: Table, places: Sequence[int]) -> list[tuple[str, Fraction, Sequence[int]]]:
+        """Its lines in a plan: what is meant, what one is worth, and the places of the answered numbers behind it."""
+        return [(table.numbers[i].word, table.numbers[i].unit, (i,)) for i in places]
 
     def answers(
         self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
@@ -103,12 +120,24 @@ class Question(Record):
         return f"{self.label}, {self.grouping}"
 
 
+class OneNumber(Question):
+    """A question about one number of each group, which can be asked for within bounds."""
+
+    __slots__ = ()
+    within: MaybeWithin
+
+    @property
+    def way(self) -> Way:
+        return way_of(self.numbers[0], self.within)
+
+
 @record("count", QUESTIONS, error=InvalidQueryError)
-class Count(Question):
+class Count(OneNumber):
     """How many rows there are."""
 
     by: By = _by()
     name: Name = _name()
+    within: MaybeWithin = maybe_within()
     word = "count"
     plain = True
 
@@ -118,11 +147,12 @@ class Count(Question):
 
 
 @record("persons", QUESTIONS, error=InvalidQueryError)
-class PersonCount(Question):
+class PersonCount(OneNumber):
     """How many different persons there are."""
 
     by: By = _by()
     name: Name = _name()
+    within: MaybeWithin = maybe_within()
     word = "persons"
     plain = True
 
@@ -144,7 +174,7 @@ class Valued(Question):
 
 
 @record("sum", QUESTIONS, error=InvalidQueryError)
-class Sum(Valued):
+class Sum(OneNumber, Valued):
     """The sum of a column within bounds, of the distances to their middle, or of persons' clamped sums."""
 
     column: Text = text()
@@ -153,6 +183,7 @@ class Sum(Valued):
     name: Name = _name()
     centred: Flag = flag(default=False)
     person_bounds: Spec[Any, tuple[Fraction, Fraction] | None] = optional(pair(), default=None, absent=None)
+    within: MaybeWithin = maybe_within()
     word = "sum"
     plain = True
 
@@ -225,14 +256,33 @@ class Variance(Valued):
         return estimates.variance(self.range, values, widths)
 
 
-def count(*, by: Keys | None = None, name: str | None = None) -> Count:
-    """How many rows there are, in each group of `by`."""
-    return Count(by, name)
+Ends = Sequence[exact.Number] | None
 
 
-def persons(*, by: Keys | None = None, name: str | None = None) -> PersonCount:
-    """How many different persons there are, in each group of `by`."""
-    return PersonCount(by, name)
+def require_keys(by: Keys | None, column: str) -> None:
+    """Refuse keys that are not listed, and one with the name of a column that the answer needs for itself."""
+    if by is not None and by.private:
+        raise InvalidQueryError("this question needs listed keys, not keys that are chosen privately.")
+    if by is not None and column in by.columns:
+        raise InvalidQueryError(
+            f"the answer has a column {column!r} of its own; rename the key, with dataset.mutate(...).", column=column
+        )
+
+
+def count(*, by: Keys | None = None, name: str | None = None, outputs: Ends = None, inputs: Ends = None) -> Count:
+    """How many rows there are, in each group of `by`.
+
+    With `outputs=(lowest, highest)` every answer stays within them and is right on average; `inputs` says then where
+    the true answers lie, from public knowledge. They are clamped to it.
+    """
+    return Count(by, name, within(outputs, inputs))
+
+
+def persons(
+    *, by: Keys | None = None, name: str | None = None, outputs: Ends = None, inputs: Ends = None
+) -> PersonCount:
+    """How many different persons there are, in each group of `by`; `outputs` and `inputs` are those of `count`."""
+    return PersonCount(by, name, within(outputs, inputs))
 
 
 def sum(
@@ -244,14 +294,17 @@ def sum(
     centred: bool = False,
     person_bounds: Sequence[exact.Number] | None = None,
     name: str | None = None,
+    outputs: Ends = None,
+    inputs: Ends = None,
 ) -> Sum:
     """The sum of a column whose values are clamped to `bounds`, from public knowledge.
 
     With `centred=True` the sum of the distances to the middle of the bounds, which one person moves less. Values are
     rounded to multiples of `step`, unless given a millionth of the bounds or finer. With `person_bounds` all rows of a
-    person in a group are added up, however many, and the sum of each person is clamped to these bounds.
+    person in a group are added up, however many, and the sum of each person is clamped to these bounds. `outputs` and
+    `inputs` are bounds of the sum, as those of `count`.
     """
-    return Sum(column, Range(bounds, step), by, name, centred, person_bounds)
+    return Sum(column, Range(bounds, step), by, name, centred, person_bounds, within(outputs, inputs))
 
 
 def mean(

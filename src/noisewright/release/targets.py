@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from noisewright.problem.errors import UnreachableTargetError
+from noisewright.problem.errors import InfeasibleError, UnreachableTargetError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_DELTA, SMALLEST_EPSILON, ApproxDP, PureDP
 from noisewright.problem.utilities import SquaredError
@@ -140,7 +140,12 @@ class _Search:
         return Block(found.certified, place, found.name, found.why)
 
     def ratio(self, epsilon: Fraction) -> float:
-        return self.targets.farthest([self.block(0, epsilon)], Layout((self.table,)))
+        """How many times too far the farthest output is; twice where the bounds of an answer cannot be kept at all."""
+        try:
+            found = self.block(0, epsilon)
+        except InfeasibleError:
+            return 2.0
+        return self.targets.farthest([found], Layout((self.table,)))
 
     def least(self, every: int) -> Fraction | None:
         """The least epsilon of one draw that meets the targets of the table; None if none that is allowed does."""
