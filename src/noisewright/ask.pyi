@@ -1,7 +1,7 @@
+from noisewright.release.histograms import histogram as histogram
 from noisewright.release.keys import Keys as Keys, keys as keys
 from noisewright.release.questions import (
     count as count,
-    histogram as histogram,
     mean as mean,
     persons as persons,
     sum as sum,

@@ -17,7 +17,7 @@ import noisewright as nw
 from noisewright.release import aggregate, limiting
 from noisewright.release.bounded import InBounds
 from noisewright.release.layout import Table, layout_of
-from noisewright.release.questions import QUESTIONS
+from noisewright.release.registry import QUESTIONS
 from noisewright.release.weighed import Weighted
 from tests.release.tables import arrow, hostile
 

@@ -346,3 +346,4 @@ def test_only_what_cannot_be_negative_is_cut():
         plan = dataset().plan(question, privacy=PureDP(1))
         found = columns(plan, [-5, 3, 0, 0, 0], 0, tidy=tidying_of(plan, ["non-negative"]))
         assert (found["post_value"][0] == 0) == (question.label == "positive"), question
+        assert found["post_high"][0] == max(found["high"][0], 0), "the interval is cut, not moved"

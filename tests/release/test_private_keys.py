@@ -93,6 +93,7 @@ def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool
     keys = nw.keys(["w", "k"], private=True)
     asked = [nw.ask.persons(by=keys), nw.mean("f", bounds=(3, 120), step=1, by=keys), nw.count(by=keys)]
     asked.append(nw.ask.histogram("t", edges=[-10, 0, 200], by=keys))
+    asked.append(nw.ask.sum("f", bounds=(0, 50), step=1, person_bounds=(0, 60), by=keys))
 
     def vector(without: int | None) -> tuple[Any, list[Any]]:
         own = arrow([row for row in listed if row["person"] != without], text_units=text_units)
@@ -132,6 +133,20 @@ def test_what_is_published_is_stored_and_nothing_else_is(tmp_path: Path):
     assert "tÄ" in kept
     assert "rare illness" not in kept
     assert plan.selfcheck(1).startswith("held for 1 persons")
+
+
+def test_answers_about_private_groups_are_made_tidy(tmp_path: Path):
+    """Bins that nobody is in have noise around zero; published numbers of persons are positive as they are."""
+    asked = [nw.ask.persons(by=KEYS), nw.ask.histogram("x", edges=[0, 9, *range(20, 60)], by=KEYS)]
+    plan = dataset(tmp_path).plan(*asked, privacy=nw.ApproxDP(1, "1e-4"))
+    rows = plan.release(post=["non-negative"]).to_pylist()
+    bins = [row for row in rows if row["question"] == "histogram of x"]
+    assert len(bins) == 2 * 40
+    assert min(row["value"] for row in bins) < 0 <= min(row["post_value"] for row in bins)
+    assert all(row["post_low"] <= row["post_value"] <= row["post_high"] for row in rows)
+    assert all(row["post_value"] == row["value"] for row in rows if row["question"] == "persons")
+    with pytest.raises(nw.errors.InvalidQueryError, match="no totals"):
+        plan.release(post=["totals"])
 
 
 def test_what_a_ledger_holds_instead_of_groups_is_not_believed(tmp_path: Path):
@@ -285,7 +300,7 @@ def test_a_plan_is_saved_proven_again_and_no_other_noise_is_taken(tmp_path: Path
     assert str(data.load_plan(path)) == str(plan)
     verify(path)
     assert "approximate differential privacy, epsilon = 4" in capsys.readouterr().out
-    content = plan.to_dict()
+    content = json.loads(path.read_text())
     content["dataset"]["limits"]["groups_per_person"] = 3
     content["digest"] = digest({name: value for name, value in content.items() if name != "digest"})
     path.write_text(json.dumps(content))

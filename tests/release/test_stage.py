@@ -54,7 +54,7 @@ def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False
         for group in range(table.grouping.count):
             own = [(unit, terms) for unit, place, terms in kept if place == group]
             for number in table.numbers:
-                place = next((i for i, (n, *_) in enumerate(columns) if n == number), None)
+                place = next((i for i, (n, *_) in enumerate(columns) if n == number), -1)
                 if isinstance(number, Partial):
                     of_rows = [[terms[place]] for _, terms in own]
                     of_persons = reference.by_person(listed, group, {unit for unit, _ in own}, place)
@@ -130,7 +130,12 @@ def test_slices_of_persons_change_nothing(text_units: bool, monkeypatch):
     layout = layout_of([*QUESTIONS[:3], QUESTIONS[10]], data.limits)
     steps = []
     fetch = DuckDB.fetch
-    monkeypatch.setattr(DuckDB, "fetch", lambda own, query: steps.append(own.steps) or fetch(own, query))
+
+    def noted(own: DuckDB, query: Any) -> Any:
+        steps.append(own.steps)
+        return fetch(own, query)
+
+    monkeypatch.setattr(DuckDB, "fetch", noted)
     monkeypatch.setattr("noisewright.release.aggregate._WORDS_AT_ONCE", 6000)
     monkeypatch.setattr("noisewright.release.aggregate._ROWS_IN_ENGINE", 400)
     assert data._aggregate(layout, SALT) == by_hand(table, layout)

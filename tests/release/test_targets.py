@@ -16,7 +16,7 @@ import noisewright as nw
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.records import digest
 from noisewright.release.aims import Targets, targets_of
-from noisewright.release.design import designed
+from noisewright.release.design import designed, require_within
 from noisewright.release.drawing import drawn
 from noisewright.release.estimates import mean, mean_reach
 from noisewright.release.layout import Layout, Limits
@@ -265,3 +265,15 @@ def test_budgets_of_one_kind_add_up(tmp_path: Path, kind: str):
     assert plan.privacy == total
     loaded = nw.Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
     assert loaded.key == plan.key
+
+
+def test_deltas_and_epsilons_of_every_draw_are_added_up(tmp_path: Path):
+    """Basic composition counts each draw that one person can change: here two wards, and one number in all."""
+    amounts = {"count": ApproxDP("1/2", "1e-6"), "persons": ApproxDP("1/2", "1e-6")}
+    plan = dataset(tmp_path).plan(nw.count(by=WARDS), nw.ask.persons(), budgets=amounts)
+    require_within(plan.blocks, plan.layout, ApproxDP(1, "2e-6"))
+    for less in (ApproxDP("8/10", "2e-6"), ApproxDP(1, "16e-7")):
+        with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
+            require_within(plan.blocks, plan.layout, less)
+    with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
+        require_within(plan.blocks, plan.layout, PureDP(1))

@@ -112,7 +112,7 @@ def test_what_an_engine_says_after_the_charge_is_not_repeated(tmp_path: Path, mo
 
     def rehearsed(_: Any, layout: Any) -> None:
         rehearse(layout)
-        monkeypatch.setattr("noisewright.release.aggregate.aggregated", failing)
+        monkeypatch.setattr("noisewright.release.unlisted.true_numbers", failing)
 
     monkeypatch.setattr(nw.Dataset, "rehearse", rehearsed)
     with pytest.raises(nw.errors.ReleaseFailedError, match="ConversionException") as failure:

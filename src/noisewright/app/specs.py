@@ -37,7 +37,7 @@ from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
-from noisewright.release.questions import QUESTIONS
+from noisewright.release.registry import QUESTIONS
 from noisewright.release.tidying import steps_of
 
 _LARGEST_FILE = 16

@@ -1,7 +1,7 @@
 """Private answers from tables: what keeps the sensitivity true is in the last stage, and nothing is inferred before it.
 
 - keys, public, groupings, times, ranges: listed groups, those of public tables, bins; values as whole numbers
-- numbers, questions: the whole numbers of a group and what a person changes of them; what is asked (`nw.ask`)
+- numbers, questions, histograms, registry: numbers of a group, what a person changes of them; what is asked (`nw.ask`)
 - layout: all outputs as one vector and the set of differences of one person (`Layout.sensitivity`)
 - sources, memory, queries, dataset, budgets, checks: sources as Ibis tables; `Dataset`; what the schema shows wrong
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason

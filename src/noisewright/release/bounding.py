@@ -18,7 +18,7 @@ from noisewright.problem.fields import rational
 from noisewright.problem.numbers import Number, show
 from noisewright.release.drawing import widths
 from noisewright.release.estimates import TOO_FEW
-from noisewright.release.questions import BinCount, histogram
+from noisewright.release.histograms import BinCount, histogram
 
 if TYPE_CHECKING:
     from noisewright.release.dataset import Dataset

@@ -19,6 +19,9 @@ _NEAR = datetime(1678, 1, 1), datetime(2262, 1, 1)
 """Between them a time can be counted in nanoseconds."""
 
 
+COARSE = "its times count seconds or milliseconds, which engines cast and fail on; make them TIMESTAMP in the table"
+
+
 def why_not_alike(values: Sequence[Any]) -> str | None:
     """Why values are not compared with each other; None if they are of one kind, which no engine casts."""
     kinds = {value.dtype for value in values}
@@ -35,7 +38,14 @@ def _family(kind: Any) -> str | None:
     return next((name for name in _COMPARED if getattr(kind, f"is_{name}")()), None)
 
 
+def is_coarse(value: Any) -> bool:
+    """Whether it is a time that counts whole seconds or milliseconds."""
+    return value.dtype.is_timestamp() and value.dtype.scale in (0, 3)
+
+
 def _why_not_times(values: Sequence[Any], told: str) -> str | None:
+    if any(is_coarse(value) for value in values):
+        return COARSE
     constants = [value for value in values if isinstance(value, ops.Literal)]
     scales = {value.dtype.scale for value in values if value not in constants}
     if len({value.dtype.timezone is None for value in values}) > 1:

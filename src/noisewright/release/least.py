@@ -23,7 +23,7 @@ class _Decimals:
 
     def value(self, place: int) -> Fraction:
         tens, rest = divmod(place, len(self.mantissas))
-        return Fraction(self.mantissas[rest] * Fraction(10) ** (tens - 8))
+        return Fraction(self.mantissas[rest] * 10**tens, 10**8)
 
     def place(self, value: float) -> int:
         """The last place that is not above a value; the first for all that are below it."""

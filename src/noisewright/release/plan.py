@@ -19,7 +19,7 @@ from noisewright.release import design, shown
 from noisewright.release.aims import AIMS, Wanted
 from noisewright.release.design import Block
 from noisewright.release.layout import Layout, Limits, layout_of
-from noisewright.release.questions import QUESTIONS
+from noisewright.release.registry import QUESTIONS
 from noisewright.sample.certified import Certified, check_seal, read_file, reading
 
 if TYPE_CHECKING:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, pair, text
+from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, pair, text
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
 from noisewright.release.bounded import MaybeWithin, maybe_within, way_of, within
 from noisewright.release.estimates import Estimate
-from noisewright.release.groupings import BINS, Bins, Grouping, bins_of
+from noisewright.release.groupings import Grouping
 from noisewright.release.keys import Keys
 from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
-from noisewright.release.times import TimeBins
 from noisewright.release.ways import BY_GROUP, Way
 
 if TYPE_CHECKING:
@@ -242,31 +240,6 @@ class Variance(Valued):
         return estimates.variance(self.range, values, widths)
 
 
-@record("histogram", QUESTIONS, error=InvalidQueryError)
-class BinCount(OneNumber):
-    """How many rows, or different persons, there are in each bin of a column."""
-
-    bins: Spec[Bins | TimeBins, Bins | TimeBins] = one_of(BINS)
-    by: By = _by()
-    name: Name = _name()
-    persons: Flag = flag(default=False, absent=False)
-    within: MaybeWithin = maybe_within()
-    word = "histogram"
-    plain = True
-
-    @property
-    def about(self) -> str:
-        return self.bins.column
-
-    @property
-    def grouping(self) -> Grouping:
-        return Grouping(self.by, self.bins)
-
-    @property
-    def numbers(self) -> tuple[Number, ...]:
-        return (Persons() if self.persons else Rows(),)
-
-
 Ends = Sequence[exact.Number] | None
 
 
@@ -332,29 +305,3 @@ def variance(
     span = Range(bounds, step)
     # Squares need twice the digits, and their rounding matters less.
     return Variance(column, Range(bounds, 100 * span.unit) if step is None else span, by, name)
-
-
-def histogram(
-    column: str,
-    *,
-    edges: Iterable[exact.Number] | None = None,
-    every: str | None = None,
-    start: date | str | None = None,
-    end: date | str | None = None,
-    zone: str | None = None,
-    persons: bool = False,
-    by: Keys | None = None,
-    name: str | None = None,
-    outputs: Ends = None,
-    inputs: Ends = None,
-) -> BinCount:
-    """How many rows are in each bin of a column of numbers (`edges`), or of dates or times (`every`, `start`, `end`).
-
-    With `persons=True` different persons are counted, which one person changes by one however many rows there are.
-    Bins of numbers go from one edge up to the next, which belongs to the next bin; the last edge belongs to the last
-    bin. Bins of time are every hour, day, week (from Monday), month, quarter or year from `start` up to, but without,
-    `end`. A column of instants needs a `zone`, such as "Europe/Berlin", whose days and hours are meant; dates, and
-    times without a zone, are compared as they are written. `outputs` and `inputs` are those of `count`.
-    """
-    found = bins_of(column, edges, every, start, end, zone)
-    return BinCount(found, by, name, persons, within(outputs, inputs))

@@ -28,6 +28,7 @@ _COARSE = 14
 _TUNINGS = 2
 _LITTLE = Fraction(1, 1000)
 _LEAST_WEIGHT = 1e-28
+_LONG = 200
 
 
 def aimed(questions: Sequence[Any], limits: Limits, targets: Targets, utility: Any) -> Answered:
@@ -103,9 +104,18 @@ class _Searches:
 
     def _table(self, table: Table, delta: Fraction | None) -> tuple[_Search, Fraction | None]:
         if (table, delta) not in self._known:
-            search = _Search(table, self.targets, self.utility, delta)
-            self._known[table, delta] = (search, search.least(FINEST))
+            pure = None if delta is None else self._table(table, None)
+            if pure is not None and delta is not None and pure[1] is not None and _negligible(table, pure[1], delta):
+                self._known[table, delta] = pure
+            else:
+                search = _Search(table, self.targets, self.utility, delta)
+                self._known[table, delta] = (search, search.least(FINEST))
         return self._known[table, delta]
+
+
+def _negligible(table: Table, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether a delta is not worth a search: far below an epsilon at which laws with a delta have long tables."""
+    return len(table.numbers) == 1 and delta * 1000 <= epsilon and table.extents[0] > _LONG * epsilon
 
 
 class _Search:

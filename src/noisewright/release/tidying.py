@@ -17,6 +17,7 @@ from noisewright.problem.errors import InvalidInputError, InvalidQueryError
 from noisewright.problem.fields import is_list
 from noisewright.release.adding import Family, families_of
 from noisewright.release.estimates import Estimate
+from noisewright.release.selecting import FOLLOWING
 from noisewright.release.ways import BY_GROUP
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Tidying:
         found = {}
         for place, table in enumerate(self._plan.layout.tables):
             for question, places in table.questions:
-                if question.plain and table.way == BY_GROUP:
-                    own = parts[place][places[0] :: len(table.numbers)]
+                if question.plain and table.way in (BY_GROUP, FOLLOWING):
+                    own = [row[places[0]] for _, row in table.way.groups(table, parts[place])]
                     alone = self._alone(question, own)
                     found[question.label] = done.get((place, places[0]), alone)
         return found

@@ -7,7 +7,9 @@ may evaluate it on rows that the filter drops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import mul
 from typing import Any
 
 import ibis
@@ -16,7 +18,7 @@ import ibis.expr.operations as ops
 
 from noisewright.problem.errors import NotPersonLocalError
 from noisewright.release.engines.base import Engine
-from noisewright.release.kinds import constant, why_not_alike
+from noisewright.release.kinds import COARSE, constant, is_coarse, why_not_alike
 
 _WHOLE_LIMIT = 9.0e15
 _LONGEST = 10**6
@@ -125,12 +127,6 @@ def rewriting(engine: Engine) -> Callable[[Any, Any], Any]:
     return replace
 
 
-def _require_fine(node: Any, values: Iterable[Any]) -> None:
-    """Refuse times that count whole seconds or milliseconds: DuckDB casts them, and fails on those far away."""
-    if any(value.dtype.is_timestamp() and value.dtype.scale in (0, 3) for value in values):
-        raise refused(node, "its times count seconds or milliseconds, which engines cast; make them TIMESTAMP first")
-
-
 def _double(value: Any) -> Any:
     return value.to_expr().cast("float64")
 
@@ -153,7 +149,6 @@ def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     changed = dict(given)
     for names in sets:
         values = [value for name in names for value in _each(changed[name]) if not value.dtype.is_null()]
-        _require_fine(node, values)
         if (why := why_not_alike(values)) is not None:
             raise refused(node, why)
         if any(value.dtype.is_decimal() for value in values):
@@ -201,13 +196,8 @@ def _divide(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 def _power(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     exponent = given["right"]
     if not isinstance(exponent, ops.Literal) or exponent.value not in range(1, _LARGEST_POWER + 1):
-        raise refused(
-            node, f"it may overflow unless the exponent is a whole number from 1 to {_LARGEST_POWER}, written down"
-        )
-    base = found = _double(given["left"])
-    for _ in range(int(exponent.value) - 1):
-        found = found * base
-    return found.op()
+        raise refused(node, f"it may overflow unless the exponent is written down and is 1 to {_LARGEST_POWER}")
+    return reduce(mul, [_double(given["left"])] * int(exponent.value)).op()
 
 
 def _by_a_constant(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
@@ -243,7 +233,8 @@ def _rounding(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 
 def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
-    _require_fine(node, [given["arg"]])
+    if is_coarse(given["arg"]):
+        raise refused(node, COARSE)
     value, to = given["arg"].to_expr(), given["to"]
     held = value.type()
     if held == to:
@@ -263,9 +254,8 @@ def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 def _cast_text(node: Any, text: Any, to: dt.DataType, engine: Engine) -> Any:
     if to.is_floating():
-        return (
-            engine.number_of_text(text).cast(to) if to == dt.float64 else engine.cast(engine.number_of_text(text), to)
-        )
+        number = engine.number_of_text(text)
+        return number if to == dt.float64 else engine.cast(number, to)
     if to.is_integer():
         return engine.cast(engine.whole_of_text(text), to)
     if to.is_date():
@@ -284,9 +274,9 @@ def _substring(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 def _of_a_day(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     held = given["arg"].dtype
-    _require_fine(node, [given["arg"]])
-    if not held.is_date() and not (held.is_timestamp() and held.timezone is None):
-        raise refused(node, "what an hour or a day is depends on a zone; use dates, or times without a zone")
+    if is_coarse(given["arg"]) or (not held.is_date() and not (held.is_timestamp() and held.timezone is None)):
+        zone = "what an hour or a day is depends on a zone; use dates, or times without a zone"
+        raise refused(node, COARSE if is_coarse(given["arg"]) else zone)
     return node.__recreate__(dict(given))
 
 

@@ -55,8 +55,8 @@ class Weighted(Question):
     """The sum over persons of the weight of the group that each is in."""
 
     weights: Rationals = rationals(least=1)
-    by: Spec[Any, Keys] = only(Keys)  # type: ignore[assignment]  # other questions may have none
-    name: Text = text()  # type: ignore[assignment]
+    by: Spec[Any, Keys] = only(Keys)
+    name: Text = text()
     word = "weighted persons"
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event, active_count
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -55,7 +56,7 @@ def test_slices_move_the_bar_on(people: nw.Dataset, monkeypatch: pytest.MonkeyPa
         def query_progress(self) -> float:
             return self.found
 
-    engine = people._source.engine
+    engine: Any = people._source.engine
     monkeypatch.setattr(engine.backend, "con", Connection())
     done = progress_of(people)
     shown = []
