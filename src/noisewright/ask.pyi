@@ -1,5 +1,7 @@
 from noisewright.release.histograms import histogram as histogram
 from noisewright.release.keys import Keys as Keys, keys as keys
+from noisewright.release.linear import workload as workload
+from noisewright.release.quantiles import quantiles as quantiles
 from noisewright.release.questions import (
     count as count,
     mean as mean,
@@ -7,4 +9,5 @@ from noisewright.release.questions import (
     sum as sum,
     variance as variance,
 )
+from noisewright.release.ranking import top as top
 from noisewright.release.weighed import weighted as weighted

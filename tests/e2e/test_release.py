@@ -212,7 +212,7 @@ AT: dict[str, tuple[str, BaseException, str, int]] = {
         *("Nothing was released; asked again", 1),
     ),
     "in DuckDB": (
-        *("noisewright.release.aggregate.aggregated", RuntimeError("Query interrupted")),
+        *("noisewright.release.unlisted.aggregated", RuntimeError("Query interrupted")),
         *("Nothing was released; asked again", 1),
     ),
     "while it is written": (

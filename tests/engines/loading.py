@@ -43,4 +43,4 @@ def load(backend: Any, kinds: Mapping[str, str], rows: Iterable[Mapping[str, Any
         name: pa.array([row[name] for row in listed], _STORED.get(kind, KINDS[kind])).cast(KINDS[kind])
         for name, kind in kinds.items()
     }
-    return backend.create_table(next(_NAMES), pa.table(columns), temp=True)
+    return backend.create_table(next(_NAMES), pa.table(columns))

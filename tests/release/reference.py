@@ -109,9 +109,11 @@ def clamped(total: int, low: Fraction, high: Fraction, step: Fraction) -> int:
     return min(max(total, first), last)
 
 
-def bin_of(value: Any, edges: list[Fraction]) -> int | None:
+def bin_of(value: Any, edges: list[Fraction], *, endless: bool = False) -> int | None:
     """The bin that holds a value: from each edge up to the next; the last edge belongs to the last bin."""
     found = number(value)
+    if endless and found is not None:
+        return sum(found >= edge for edge in edges[1:-1])
     if found is None or math.isinf(found) or not edges[0] <= Fraction(found) <= edges[-1]:
         return None
     return max(i for i in range(len(edges) - 1) if edges[i] <= Fraction(found))

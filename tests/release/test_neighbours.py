@@ -54,6 +54,8 @@ def questions(count: int) -> list[Any]:
         nw.ask.histogram("t", edges=[-10, 0, 10, 200], by=places),
         nw.count(by=places, name="in bounds", outputs=(-20, 30), inputs=(1, 3)),
         nw.ask.sum("t", bounds=(-3, 50), step=2, by=both, name="sum in bounds", outputs=(-300, 400), inputs=(10, 120)),
+        nw.ask.quantiles("f", ["0.5"], bounds=(0, 120), step=40, by=both),
+        nw.ask.workload("ranges", keys=nw.keys("k", ["A", "a", "B"]), by=places),
     ]
 
 
@@ -68,6 +70,7 @@ def more_questions(count: int) -> list[Any]:
         ),
         nw.ask.histogram("f", edges=powers, persons=True, by=places, name="bounds"),
         nw.ask.sum("f", bounds=(-10, 100), step=3, centred=True, by=places, name="centred"),
+        nw.ask.top("w", 1, by=places),
     ]
 
 
@@ -142,6 +145,10 @@ def _smaller(part: Table) -> Any:
 
     class Smaller:
         def holds(self, difference: list[int]) -> bool:
+            each = part.together
+            if each > 1:
+                groups = [difference[start : start + each] for start in range(0, len(difference), each)]
+                return all(sum(map(abs, group)) < part.rows for group in groups)
             width = len(part.numbers)
             return all(abs(d) < part.extents[i % width] for i, d in enumerate(difference))
 

@@ -109,24 +109,24 @@ def chance_of(plan: nw.Plan, place: int, widths: Sequence[Fraction]) -> float:
 def test_totals_of_answers_that_were_all_rounded_down_are_covered():
     """Sums beside counts are put on a coarse lattice; here each truth lies just below the middle of its cell.
 
-    Of 60 releases; a false alarm is a chance of about 1e-6.
+    Of 40 releases; a false alarm is a chance below 1e-6.
     """
     many, cost = nw.keys("ward", map(str, range(60))), {"column": "cost", "bounds": (0, 50), "step": 1}
     asked = [nw.count(by=many), nw.ask.sum(**cost, by=many), nw.count(name="total"), nw.ask.sum(**cost, name="all")]
     # With two rows each, totals are the sums of their parts, which were all moved to the same side.
-    plan = dataset(one_row_per_person=False, rows_per_group=2).plan(*asked, privacy=PureDP(1))
+    plan = dataset(one_row_per_person=False, rows_per_group=2).plan(*asked, privacy=PureDP(6))
     step = int(plan.blocks[0].certified.mechanism.blocks[0].steps[1])
     below = (step - 1) // 2
     assert step > 10
     true = [number for _ in range(60) for number in (1, below)] + [60, 60 * below]
     tidy, inside = tidying_of(plan, ["totals"]), 0
     assert tidy is not None
-    for _ in range(60):
+    for _ in range(40):
         found = tidy.estimates(drawn(plan.blocks, plan.layout, true))["all"][0]
         assert found.half_width is not None
         assert found.value is not None
         inside += abs(found.value - 60 * below) <= found.half_width
-    assert inside >= 47, inside
+    assert inside >= 29, inside
 
 
 def test_values_moved_without_their_intervals_would_not_be_covered():

@@ -141,7 +141,7 @@ def test_answers_about_private_groups_are_made_tidy(tmp_path: Path):
     plan = dataset(tmp_path).plan(*asked, privacy=nw.ApproxDP(1, "1e-4"))
     rows = plan.release(post=["non-negative"]).to_pylist()
     bins = [row for row in rows if row["question"] == "histogram of x"]
-    assert len(bins) == 2 * 40
+    assert len(bins) == 2 * 41
     assert min(row["value"] for row in bins) < 0 <= min(row["post_value"] for row in bins)
     assert all(row["post_low"] <= row["post_value"] <= row["post_high"] for row in rows)
     assert all(row["post_value"] == row["value"] for row in rows if row["question"] == "persons")

@@ -36,6 +36,9 @@ QUESTIONS = [
     nw.ask.sum("w", bounds=BOUNDS["w"], step=STEPS["w"], by=nw.keys("b", [True]), person_bounds=(0, 3000)),
     nw.ask.histogram("f", edges=EDGES),
     nw.ask.histogram("t", edges=EDGES, by=nw.keys("b", [False, True])),
+    nw.ask.quantiles("f", ["0.5"], bounds=(0, 120), step="0.5", by=LISTED),
+    nw.ask.quantiles("t", ["0.5"], edges=EDGES),
+    nw.ask.workload("ranges", keys=nw.keys("b", [False, True]), by=LISTED),
 ]
 SALT = 0x123456789ABCDEF
 
@@ -49,8 +52,12 @@ def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False
             group = _group(row, table.grouping)
             if row["id"] is not None and group is not None:
                 terms = tuple(reference.term(kind, row, n.column, bounds, step) for n, kind, bounds, step in columns)
-                listed.append((row["id"], group, terms))
+                cell = group % table.together
+                # Cells that are answered together are one group for the limits.
+                listed.append((row["id"], group - cell, (cell, *terms) if table.together > 1 else terms))
         kept = listed if one_row else reference.limited(listed, SALT, table.rows, table.groups)
+        if table.together > 1:
+            kept = [(unit, place + terms[0], terms[1:]) for unit, place, terms in kept]
         for group in range(table.grouping.count):
             own = [(unit, terms) for unit, place, terms in kept if place == group]
             for number in table.numbers:
@@ -96,7 +103,7 @@ def _group(row: dict[str, Any], grouping: Any) -> int | None:
             return None
         place = kept.labels.index(label)
     elif grouping.bins:
-        found = reference.bin_of(row[grouping.bins.column], list(grouping.bins.edges))
+        found = reference.bin_of(row[grouping.bins.column], list(grouping.bins.edges), endless=grouping.bins.clamped)
         if found is None:
             return None
         place = found

@@ -118,12 +118,12 @@ def test_the_end_that_was_looked_at_is_returned_also_where_widths_jump():
 
     def jumping(epsilon: Fraction) -> float:
         """Falls, and jumps up where another mechanism becomes the best."""
-        far = Fraction(3, 5) if Fraction(59, 100) < epsilon < Fraction(3, 5) else Fraction(57, 100)
-        return float(far / epsilon)
+        return float((Fraction(3, 5) if epsilon >= Fraction(59, 100) else Fraction(57, 100)) / epsilon)
 
     found = least_of(jumping, Fraction(32), 1)
     assert found is not None
     assert jumping(found) <= 1 < jumping(found * Fraction(49, 50))
+    assert found < Fraction(59, 100)
     assert least_of(lambda e: 2.0, Fraction(1), 1) is None
     assert least_of(lambda e: 0.5, Fraction(1), 1) == Fraction(1, 100_000)
 

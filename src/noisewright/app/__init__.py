@@ -8,6 +8,7 @@
 - scanning, tidy, pictures: a bar for long scans; answers as text and files; a picture of them
 - reports: pages to hand over, of designs, mechanisms, plans, releases and ledgers
 - options, questions, answers: from options to the library's words
+- exploring, explorer: the command `explore`, and the page that it serves
 - papers, paper_page, paper_style: several reproductions at once, and their page
 - output: what is written; exit codes, errors in one line
 """

@@ -54,7 +54,7 @@ def plan(
     check_places(save=save)
     if report is not None:
         checked(report)
-    found = _planned(_read(spec))
+    found = planned_of(spec_of(spec))
     say_either(found, json=json)
     keep(found, save, "plan")
     if report is not None:
@@ -79,12 +79,12 @@ def release(
     json: options.Json = False,
 ) -> None:
     """Charge the budget and release what a spec file asks for; asked again, the stored answers cost nothing."""
-    asked = _read(spec)
+    asked = spec_of(spec)
     check_places(plot=plot)
     write, page = _places(asked, output, report)
     after = asked.post if post is None else tuple(post.replace(",", " ").split())
     with _interruptible(_NOTHING):
-        found = _planned(asked, ready=True, post=after)
+        found = planned_of(asked, ready=True, post=after)
         before = _charges(found)
     answers = _released(found, before, fresh=fresh, reason=reason, post=after)
     columns = answers.to_pydict()
@@ -119,12 +119,12 @@ def bounds(
     json: options.Json = False,
 ) -> None:
     """Estimate the bounds of a column: a release of its own, which is charged; asked again it costs nothing."""
-    asked = _read(spec)
+    asked = spec_of(spec)
     from noisewright.release.bounding import bounds_of, question, share
 
     kept, privacy = share(keep), make_privacy(None, typed(epsilon=epsilon, delta=delta, rho=rho))
     with _interruptible(_NOTHING):
-        found = _planned(replace(asked, questions=(question(column),), plan={"privacy": privacy}), ready=True)
+        found = planned_of(replace(asked, questions=(question(column),), plan={"privacy": privacy}), ready=True)
         before = _charges(found)
     result = bounds_of(found, _released(found, before, fresh=fresh, reason=reason), kept)
     told = _spent(found, result.charge, before)
@@ -156,7 +156,8 @@ def _interruptible(told: str) -> Iterator[None]:
     raise ended
 
 
-def _read(path: Path) -> ReleaseSpec:
+def spec_of(path: Path) -> ReleaseSpec:
+    """What a spec file asks for; a clear refusal where tables cannot be read at all."""
     try:
         from noisewright.app.specs import read_spec
     except ImportError:
@@ -188,7 +189,7 @@ def _places(
     return [told], page
 
 
-def _planned(asked: ReleaseSpec, *, ready: bool = False, post: tuple[str, ...] = ()) -> Plan:
+def planned_of(asked: ReleaseSpec, *, ready: bool = False, post: tuple[str, ...] = ()) -> Plan:
     """The plan of a spec; `ready` binds it to its ledger, which is made if it is not there.
 
     A ledger is made only when everything else is in order, and never for a plan that is only looked at.

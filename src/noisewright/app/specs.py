@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -184,20 +185,20 @@ def _question(given: Table, named: Mapping[str, Any], folder: Path, place: int) 
         if "kind" not in given:
             raise InvalidInputError(f"kind is missing; give one of {', '.join(QUESTIONS.kinds)}.")
         kind = one_among(given["kind"], QUESTIONS.kinds, "kind")
-        readers: Readers = {"by": lambda value: _by(value, named, folder)}
+        readers: Readers = {name: partial(_by, named, folder, name) for name in ("by", "keys")}
         function = getattr(ask, kind)
         rest = {name: value for name, value in given.items() if name != "kind"}
         with about(kind):
             return function(**arguments(function, rest, readers))
 
 
-def _by(value: Any, named: Mapping[str, Any], folder: Path) -> Any:
+def _by(named: Mapping[str, Any], folder: Path, what: str, value: Any) -> Any:
     """The keys of that name in [keys], or a table with what `nw.keys` takes."""
     if not isinstance(value, str):
-        return _keys(value, "by", folder)
+        return _keys(value, what, folder)
     if value not in named:
         raise InvalidInputError(
-            f"by is {value!r}, and there are no such keys{nearest(value, named)}; list the groups that may occur:"
+            f"{what} is {value!r}, and there are no such keys{nearest(value, named)}; list the groups that may occur:"
             f" [keys.{value}] with columns and values."
         )
     return named[value]

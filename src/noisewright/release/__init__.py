@@ -2,6 +2,7 @@
 
 - keys, public, groupings, times, ranges: listed groups, those of public tables, bins; values as whole numbers
 - numbers, questions, histograms, registry: numbers of a group, what a person changes of them; what is asked (`nw.ask`)
+- quantiles, ranking, linear: the questions about cells and categories
 - layout: all outputs as one vector and the set of differences of one person (`Layout.sensitivity`)
 - sources, memory, queries, dataset, budgets, checks: sources as Ibis tables; `Dataset`; what the schema shows wrong
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
@@ -10,8 +11,8 @@
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
 - selecting, unlisted, splitting: groups that nobody listed: which are published and why that is proven, their true
   numbers by key, how the budget is split between the choice and the rest
-- ways, bounded, weighed: how a table is answered (group by group; within bounds, right on average; weighted counts
-  under metric privacy); what plans ask of a mechanism goes through it
+- ways, bounded, cells, weighed: how a table is answered (group by group; within bounds, right on average; cells
+  together by a strategy; weighted counts under metric privacy); what plans ask of a mechanism goes through it
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
 - aims, targets, least: half-widths or budgets by output instead of one amount; the least epsilon that reaches targets
 - plan, shown, selfcheck, bounding: `Plan`: printed, saved, released; the falsifier for owners; bounds nobody knows

@@ -25,6 +25,8 @@ _ROWS_IN_ENGINE = 4_000_000
 _LARGEST_WORD = 2**63
 _HALF = np.int64(20)
 _FAR = np.int64(2**42)
+_CELL = "tcell"
+"""Its first letter says that it is content: which cell a row is in may decide whether it stays."""
 
 
 def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine, *, one_row: bool) -> list[int]:
@@ -68,7 +70,8 @@ def _in_engine(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     vector = [0] * part.count
     queries = []
     if of_rows:
-        queries.append(totals(rows_in_engine(rows, text, part.rows, part.groups, engine), of_rows, engine))
+        limited = rows_in_engine(_parted(rows, part.together), text, part.rows, part.groups, engine)
+        queries.append(totals(_gathered(limited), of_rows, engine))
     if of_persons:
         persons = persons_of(rows, of_persons, engine)
         queries.append(totals(groups_in_engine(persons, text, part.groups, engine), of_persons, engine))
@@ -82,6 +85,19 @@ def _apart(part: Table) -> tuple[dict[int, Number], dict[int, Number]]:
     places = dict(enumerate(part.numbers))
     of_persons = {place: number for place, number in places.items() if number.of_persons}
     return {place: number for place, number in places.items() if place not in of_persons}, of_persons
+
+
+def _parted(rows: Any, together: int) -> Any:
+    """Rows whose group is that of the limits; where it has several cells, the cell is part of the content."""
+    if together == 1:
+        return rows
+    cell = rows[GROUP] % together
+    return rows.mutate(**{GROUP: rows[GROUP] - cell, _CELL: cell})
+
+
+def _gathered(rows: Any) -> Any:
+    """Limited rows with the group that they are counted in."""
+    return rows.mutate(**{GROUP: rows[GROUP] + rows[_CELL]}) if _CELL in rows.columns else rows
 
 
 def _summed(query: Any, part: Table, engine: Engine) -> list[int]:
@@ -102,10 +118,13 @@ def _in_process(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     columns = {name: data[name].to_numpy().astype(np.int64, copy=False) for name in data.column_names}
     del data
     of_rows, of_persons = _apart(part)
-    content = [columns[name] for name in columns if name.startswith("t")]
+    content, group = [columns[name] for name in columns if name.startswith("t")], columns[GROUP]
+    if part.together > 1:
+        cell = group % part.together
+        content, group = [cell, *content], group - cell
     # Where all numbers are of persons, no rows need to be chosen.
     most_rows = part.rows if of_rows else len(columns[UNIT])
-    kept = kept_rows(columns[UNIT], columns[GROUP], content, salt, most_rows, part.groups)
+    kept = kept_rows(columns[UNIT], group, content, salt, most_rows, part.groups)
     sums = _over_rows(columns, kept, of_rows, part) | _over_persons(columns, kept, of_persons, part)
     return [sums[place][group] for group in range(part.grouping.count) for place in range(len(part.numbers))]
 

@@ -77,10 +77,10 @@ class Targets(Record):
 
     def _widths(self, blocks: Sequence[Block], layout: Layout) -> dict[str, tuple[Any, list[Fraction]]]:
         """By question, how far each of its numbers is off: all of them within, with the confidence."""
-        counts = {len(question.numbers) for table in layout.tables for question, _ in table.questions}
+        counts = {question.at_once for table in layout.tables for question, _ in table.questions}
         each = {count: widths(blocks, layout, self.level(count)) for count in counts}
         return {
-            question.label: (question, [each[len(places)][place][i] for i in places])
+            question.label: (question, [each[question.at_once][place][i] for i in places])
             for place, table in enumerate(layout.tables)
             for question, places in table.questions
         }
@@ -125,7 +125,7 @@ def targets_of(questions: Sequence[Any], given: Any, confidence: Any, delta: Any
     for question in questions:
         nothing = [Fraction(0)] * len(question.numbers)
         if question.promised(nothing, found.smallest_group) is None:
-            advice = _NEEDS + (_SMALLEST if found.smallest_group is None else "")
+            advice = question.no_target or _NEEDS + (_SMALLEST if found.smallest_group is None else "")
             raise InvalidInputError(f"{question.label!r} cannot have a target: {advice}.", name=question.label)
         if question.label not in found.names:
             raise InvalidInputError(

@@ -63,7 +63,8 @@ def joint_query(layout: Layout) -> Vector:
 
 def charge_of(blocks: Sequence[Block], layout: Layout) -> Any:
     """What is charged: one mechanism, or the composition over the tables of what one person touches of each."""
-    alone = blocks[0].table is None or (layout.tables[0].grouping.count == 1 and not layout.private)
+    first = layout.tables[0]
+    alone = blocks[0].table is None or (first.way.alone(first) and not layout.private)
     if len(blocks) == 1 and alone:
         return blocks[0].certified
     tables = [table.way.charge(block.certified, table) for block, table in zip(blocks, layout.tables, strict=True)]
@@ -120,6 +121,8 @@ def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, N
         require_utility(utility)
     else:
         require_served(privacy, utility)
+    for table in layout.tables:
+        table.way.require_served(table, utility)
     if layout.private:
         from noisewright.release.splitting import with_selection  # which builds on this module
 
@@ -136,7 +139,7 @@ def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, N
 
 def several_draws(layout: Layout) -> bool:
     """Whether tables or groups share the requirement; a delta is then left to a design of all numbers at once."""
-    return len(layout.tables) > 1 or layout.tables[0].grouping.count > 1
+    return len(layout.tables) > 1 or not layout.tables[0].way.alone(layout.tables[0])
 
 
 def joinable(layout: Layout) -> bool:
@@ -168,11 +171,11 @@ def weights_of(table: Table, utility: Any, weights: Mapping[str, Number]) -> lis
     """The weight of each number of a group: that of its question, against how far one person can move it."""
     power = 2 if isinstance(utility, SquaredError) else 1
     found = [Fraction(0)] * len(table.numbers)
-    for question, places in table.questions:
+    for question, _ in table.questions:
         weight = parameter(weights.get(question.label, 1), f"the weight of {question.label!r}")
         if weight <= 0:
             raise InvalidUtilityError(f"the weight of {question.label!r} is {weight}; give a positive number.")
-        for place in places:
+        for place in map(table.numbers.index, question.numbers):
             found[place] = max(found[place], weight)
     return [weight / extent**power for weight, extent in zip(found, table.extents, strict=True)]
 

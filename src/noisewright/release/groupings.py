@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Spec, Text, one_of, only, optional, rational, text, tuple_of
+from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, rational, text, tuple_of
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release.keys import MOST_GROUPS, Keys
@@ -24,11 +24,12 @@ BINS.add(TimeBins, "time bins")
 class Bins(Record):
     """Bins of a column of numbers: from each edge up to, but without, the next; the last bin holds its upper edge.
 
-    Values outside of all bins, NULL and NaN are in none.
+    Values outside of all bins, NULL and NaN are in none; with `clamped` the first and the last bin have no end.
     """
 
     column: Text = text()
     edges: Any = tuple_of(rational(), least=2, most=_MOST_EDGES, rising=True)
+    clamped: Flag = flag(default=False, absent=False)
 
     @property
     def count(self) -> int:

@@ -2,7 +2,8 @@
 
 Questions about the same groups that are answered in the same way share a table; in each of its groups stand the
 numbers that the questions need, each once. One person changes at most so many groups of a table, in each of them by an
-element of a box, and in every table at once: the set is the product over tables.
+element of a box, and in every table at once: the set is the product over tables. Where cells are answered together
+(`Way.together`), they are one such group, in which a person moves so many rows, in whichever cells.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Flag, Whole, flag, whole
 from noisewright.problem.records import Record, record
-from noisewright.problem.sensitivity import Box, Disjoint, Groups, SensitivitySet, Sparse
+from noisewright.problem.sensitivity import Box, Disjoint, Groups, L1Ball, SensitivitySet, Sparse
 from noisewright.release.groupings import Grouping
 from noisewright.release.numbers import Number
 from noisewright.release.questions import QUESTIONS, Question
@@ -64,6 +65,11 @@ class Table:
         return 1 if self.grouping.private else self.grouping.count * len(self.numbers)
 
     @property
+    def together(self) -> int:
+        """How many neighbouring groups are one for the limits of a person."""
+        return self.way.together(self.grouping)
+
+    @property
     def released(self) -> int:
         """How many whole numbers are released of it."""
         return self.way.released(self)
@@ -72,6 +78,9 @@ class Table:
     def sensitivity(self) -> SensitivitySet:
         """Every difference that one person can make to the table, as the smallest set that has a name."""
         box, count = Box(self.extents), self.grouping.count
+        if self.together > 1:
+            ball = L1Ball(self.rows, self.together)
+            return ball if self.together == count else Groups([ball] * (count // self.together), self.groups)
         if count == 1:
             return box
         if len(self.numbers) == 1:
@@ -81,11 +90,13 @@ class Table:
 
     def holds(self, difference: Sequence[Any]) -> bool:
         """Whether a difference of the table's numbers is one that a person can make."""
-        width = len(self.numbers)
+        width = len(self.numbers) * self.together
         if self.grouping.private:
             difference = [value for numbers in difference[0].values() for value in numbers]
         groups = [difference[start : start + width] for start in range(0, len(difference), width)]
         changed = [group for group in groups if any(group)]
+        if self.together > 1:
+            return all(sum(map(abs, group)) <= self.rows for group in changed) and len(changed) <= self.groups
         inside = all(abs(d) <= most for group in changed for d, most in zip(group, self.extents, strict=True))
         return inside and len(changed) <= self.groups
 
@@ -158,18 +169,17 @@ def layout_of(questions: Sequence[Question], limits: Limits, *, apart: bool = Fa
             alone = "" if way == SELECTING else alone
         asked.setdefault((grouping, way, alone), []).append(question)
     found = Layout(tuple(_table(grouping, way, own, limits) for (grouping, way, _), own in asked.items()))
-    if found.dimension > _MOST_NUMBERS:
-        raise InvalidQueryError(
-            f"these questions need {found.dimension} numbers; at most {_MOST_NUMBERS}.", numbers=found.dimension
-        )
+    if (most := max(found.dimension, found.released)) > _MOST_NUMBERS:
+        raise InvalidQueryError(f"these questions need {most} numbers; at most {_MOST_NUMBERS}.", numbers=most)
     return found
 
 
 def _table(grouping: Grouping, way: Way, questions: Sequence[Question], limits: Limits) -> Table:
     numbers = way.numbers(questions)
-    placed = tuple((question, way.places(question, numbers)) for question in questions)
+    placed = tuple(zip(questions, way.placed(questions, numbers), strict=True))
     rows = 1 if all(number.of_persons for number in numbers) else limits.rows_per_group
-    groups = limits.groups_per_person if grouping.private else min(limits.groups_per_person, grouping.count)
+    most = grouping.count // way.together(grouping)
+    groups = limits.groups_per_person if grouping.private else min(limits.groups_per_person, most)
     found = Table(grouping, numbers, placed, rows, groups, way)
     for number, extent in zip(numbers, found.extents, strict=True):
         if extent > _LARGEST_EXTENT:

@@ -50,6 +50,8 @@ class Question(Record):
     word = ""
     plain = False
     """Whether its answer in a group is its one number, in the unit of that number."""
+    no_target = ""
+    """Why it can have no target, where that is not for want of a public size of groups."""
 
     @property
     def about(self) -> str:
@@ -75,6 +77,20 @@ class Question(Record):
     def way(self) -> Way:
         """How the numbers of its table are answered."""
         return BY_GROUP
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that name its rows in an answer."""
+        return self.grouping.columns
+
+    @property
+    def at_once(self) -> int:
+        """How many numbers must be within their widths together for an interval to hold."""
+        return len(self.numbers)
+
+    def lines(self, table: Table, places: Sequence[int]) -> list[tuple[str, Fraction, Sequence[int]]]:
+        """Its lines in a plan: what is meant, what one is worth, and the places of the answered numbers behind it."""
+        return [(table.numbers[i].word, table.numbers[i].unit, (i,)) for i in places]
 
     def answers(
         self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
@@ -241,6 +257,16 @@ class Variance(Valued):
 
 
 Ends = Sequence[exact.Number] | None
+
+
+def require_keys(by: Keys | None, column: str) -> None:
+    """Refuse keys that are not listed, and one with the name of a column that the answer needs for itself."""
+    if by is not None and by.private:
+        raise InvalidQueryError("this question needs listed keys, not keys that are chosen privately.")
+    if by is not None and column in by.columns:
+        raise InvalidQueryError(
+            f"the answer has a column {column!r} of its own; rename the key, with dataset.mutate(...).", column=column
+        )
 
 
 def count(*, by: Keys | None = None, name: str | None = None, outputs: Ends = None, inputs: Ends = None) -> Count:

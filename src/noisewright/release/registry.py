@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noisewright.release import histograms, questions, weighed
+from noisewright.release import histograms, linear, quantiles, questions, ranking, weighed
 from noisewright.release.questions import QUESTIONS
 
-__all__ = ["QUESTIONS", "histograms", "questions", "weighed"]
+__all__ = ["QUESTIONS", "histograms", "linear", "quantiles", "questions", "ranking", "weighed"]

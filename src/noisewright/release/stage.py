@@ -117,6 +117,7 @@ def _(bins: Bins, column: Any, engine: Engine) -> Any:
     ends = [least_double(edge) for edge in bins.edges]
     top = float(bins.edges[-1])
     inside = (number >= ends[0]) & (number <= (top if top <= bins.edges[-1] else _below(ends[-1])))
+    inside = number.notnull() if bins.clamped else inside
     return _first_below(number, ends[1:-1], inside)
 
 

@@ -111,10 +111,10 @@ def stored_form(layout: Layout, numbers: Sequence[Any]) -> list[Any]:
 
 def reaches_of(plan: Plan) -> dict[str, list[Fraction]]:
     """By question, how far each of its numbers may be from the truth: all of them within, 95 times in 100."""
-    counts = {len(question.numbers) for question in plan.questions}
+    counts = {question.at_once for question in plan.questions}
     each = {count: widths(plan.blocks, plan.layout, 1 - (1 - CONFIDENCE) / count) for count in counts}
     return {
-        question.label: [each[len(places)][place][i] for i in places]
+        question.label: [each[question.at_once][place][i] for i in places]
         for place, table in enumerate(plan.layout.tables)
         for question, places in table.questions
     }
@@ -133,7 +133,7 @@ def columns(
     """
     reaches = reaches_of(plan) if reaches is None else reaches
     tables = list(zip(plan.layout.tables, plan.layout.split_released(numbers), strict=True))
-    names = list(dict.fromkeys(name for table in plan.layout.tables for name in table.grouping.columns))
+    names = list(dict.fromkeys(name for question in plan.questions for name in question.columns))
     more = {} if tidy is None else tidy.estimates(numbers)
     ends = (*_ENDS, *(() if tidy is None else _TIDY_ENDS), "mechanism", "charge")
     found: dict[str, list[Any]] = {name: [] for name in ("question", *map(column_name, names), *ends)}

@@ -24,6 +24,7 @@ from noisewright.sample.uniform import Entropy
 from noisewright.search.design import design
 
 if TYPE_CHECKING:
+    from noisewright.release.groupings import Grouping
     from noisewright.release.layout import Table
     from noisewright.release.questions import Question
 
@@ -46,6 +47,10 @@ class Way(Record):
 
     __slots__ = ()
 
+    def together(self, grouping: Grouping) -> int:
+        """How many neighbouring groups of a table are one group for the limits of a person; unless said, one."""
+        return 1
+
     def numbers(self, questions: Sequence[Question]) -> tuple[Number, ...]:
         """The numbers of each group that answer the questions, each once."""
         return tuple(dict.fromkeys(number for question in questions for number in question.numbers))
@@ -54,6 +59,13 @@ class Way(Record):
         """Where a question finds its own among them."""
         return tuple(numbers.index(number) for number in question.numbers)
 
+    def placed(self, questions: Sequence[Question], numbers: Sequence[Number]) -> list[tuple[int, ...]]:
+        """Of each question of a table, the places of its own among what is answered for a group."""
+        return [self.places(question, numbers) for question in questions]
+
+    def require_served(self, table: Table, utility: Any) -> None:
+        """Refuse what the way cannot answer, before anything is designed."""
+
     def query(self, table: Table) -> Any:
         """The question that the mechanism must be certified for: a loaded plan is compared with it."""
         raise TypeError("a way says which question is designed for")
@@ -61,6 +73,10 @@ class Way(Record):
     def fits(self, certified: Certified, table: Table) -> bool:
         """Whether a mechanism, which may come from a file, answers the very question of the table."""
         return bool(certified.mechanism.query == self.query(table))
+
+    def alone(self, table: Table) -> bool:
+        """Whether one draw answers the table, so that a certificate of its own is enough."""
+        return self.touched(table) == 1
 
     def touched(self, table: Table) -> int:
         """How many independent draws of the mechanism one person can change."""
@@ -116,6 +132,10 @@ class Way(Record):
         """The expected error of each number of a group by itself."""
         raise TypeError("a way says what error to expect")
 
+    def plain(self, table: Table) -> list[float]:
+        """The deviation of each answered number where every true one has noise as large as a person moves it."""
+        return [float(extent) for extent in table.extents]
+
 
 @record("by-group", WAYS)
 class ByGroup(Way):
@@ -124,6 +144,10 @@ class ByGroup(Way):
     Rule: the groups of a table are disjoint in what they read of a person's limited rows, and a person is in at most
     `table.groups` of them; every group has the same mechanism, whose profile is therefore the largest.
     """
+
+    def alone(self, table: Table) -> bool:
+        # Of several groups, each with a draw of its own, a joint design is tried besides.
+        return table.grouping.count == 1
 
     def query(self, table: Table) -> Any:
         extents = table.extents

@@ -55,7 +55,7 @@ class Weighted(Question):
     """The sum over persons of the weight of the group that each is in."""
 
     weights: Rationals = rationals(least=1)
-    by: Spec[Any, Keys] = only(Keys)
+    by: Spec[Any, Keys] = only(Keys)  # other questions may have none
     name: Text = text()
     word = "weighted persons"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import Any
 
 from noisewright.numerics.balls import ball, precision, upper
@@ -140,12 +140,14 @@ def _(requirement: PureDP, bound: Fraction) -> tuple[Fraction, Fraction]:
     return bound, Fraction(0)
 
 
-@told.register
+@told.register(RenyiDP)
+@lru_cache(maxsize=64)
 def _(requirement: RenyiDP, bound: Fraction) -> tuple[Fraction, Fraction]:
     return _converted(lambda epsilon: renyi_to_approximate(requirement.alpha, bound, epsilon))
 
 
-@told.register
+@told.register(ZeroConcentratedDP)
+@lru_cache(maxsize=64)
 def _(requirement: ZeroConcentratedDP, bound: Fraction) -> tuple[Fraction, Fraction]:
     return _converted(lambda epsilon: concentrated_to_approximate(bound, epsilon)) if bound else (bound, bound)
 
