@@ -50,7 +50,8 @@ def filled(text: str) -> str:
         elif language == "toml":
             Path(body.partition("\n")[0].removeprefix("# ")).write_text(body, encoding="utf-8")
         elif about == 'title="output"':
-            lines = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
+            shown = printed.replace(f"{Path.cwd()}/", "").strip("\n")
+            lines = "\n".join(line.rstrip() for line in shown.splitlines())
             return f"```text {about}\n{lines}\n```"
         return match[0]
 
