@@ -25,9 +25,11 @@ from noisewright.problem.records import Record
 from noisewright.problem.workload import Listed, Part, Regular
 from noisewright.release import numbers, questions
 from noisewright.release.groupings import Bins, Grouping
+from noisewright.release.histograms import BinCount
 from noisewright.release.keys import Keys
 from noisewright.release.layout import Limits
 from noisewright.release.ranges import Range
+from noisewright.release.times import TimeBins
 from noisewright.release.ways import ByGroup
 
 CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"
@@ -65,7 +67,8 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     questions.Sum: {**VALUED, "centred": True},
     questions.Mean: VALUED,
     questions.Variance: VALUED,
-    questions.BinCount: {"bins": Bins("age", [0, HALF, 3]), "by": KEYS, "name": "ages"},
+    BinCount: {"bins": Bins("age", [0, HALF, 3]), "by": KEYS, "name": "ages", "persons": True},
+    TimeBins: {"column": "at", "every": "day", "start": "2026-03-28", "end": "2026-03-31", "zone": "Europe/Berlin"},
     Noise: {"law": nw.laws.Laplace(2), "sensitivity": 3},
     Pair: {"epsilon": 2, "delta": TENTH},
     nw.PureDP: {"epsilon": 2},

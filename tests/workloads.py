@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -174,6 +174,20 @@ def exact_reach(strategy: Any) -> Fraction:
     best = Fraction(0)
     for change in differences(strategy.query):
         moved = rows @ change
+        cost = moved * moved / (levels * factors) if gaussian else np.abs(moved) / levels
+        best = max(best, Fraction(cost.sum()))
+    return best
+
+
+def several_rows(strategy: Any) -> Fraction:
+    """The same for the rows of one person: every sum of so many changes by one row is tried."""
+    rows, groups, factors = measured_rows(strategy.rows)
+    levels = np.array([strategy.levels[g] for g in groups], dtype=object)
+    one = differences(strategy.query.with_rows(1))
+    best = Fraction(0)
+    for chosen in combinations_with_replacement(one, strategy.query.rows_per_person):
+        moved = rows @ np.sum(chosen, axis=0)
+        gaussian = isinstance(strategy, M.GaussianStrategy)
         cost = moved * moved / (levels * factors) if gaussian else np.abs(moved) / levels
         best = max(best, Fraction(cost.sum()))
     return best

@@ -73,6 +73,11 @@ def opened(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     return load, listed
 
 
+def write_page(thing: Any, path: Any) -> None:
+    """Write the page of a report, a mechanism, a plan or a ledger; pages are made by the room that renders."""
+    import_module("noisewright.app.reports.writing").write(thing, path)
+
+
 def _unknown(package: str, name: str, importing: bool) -> Exception:
     """What to raise for a name that is not there; `from ... import` swallows every error but an ImportError."""
     inside = REPLACED.get(name) if package == "noisewright.mechanisms" else None

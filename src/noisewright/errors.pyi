@@ -1,5 +1,6 @@
 from noisewright.problem.errors import (
     BudgetExceeded as BudgetExceeded,
+    EngineError as EngineError,
     InfeasibleError as InfeasibleError,
     InvalidAnswerError as InvalidAnswerError,
     InvalidInputError as InvalidInputError,
@@ -16,6 +17,7 @@ from noisewright.problem.errors import (
     MechanismFileError as MechanismFileError,
     MovedNameError as MovedNameError,
     NotPersonLocalError as NotPersonLocalError,
+    ReleaseFailedError as ReleaseFailedError,
     SolverError as SolverError,
     UncertifiedError as UncertifiedError,
     UnreachableTargetError as UnreachableTargetError,

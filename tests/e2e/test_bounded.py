@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.e2e.command import Cli, assert_succeeded
+from tests.e2e.command import Cli, assert_failed, assert_succeeded
+from tests.e2e.spec_files import write
 
 BOUNDED = ("design", "--epsilon", "1", "--sensitivity", "120", "--inputs", "0,120", "--unbiased")
 
@@ -60,3 +63,15 @@ def test_variance_utilities_need_bounds(cli: Cli):
     outcome = cli("budget", "--sensitivity", "1", "--utility", "worst-variance", "--target", "1")
     assert outcome.code != 0
     assert "for a Scalar question under PureDP" in outcome.err
+
+
+def test_bounds_in_a_spec_file(cli: Cli, tmp_path: Path):
+    asked = 'kind = "count"\noutputs = [{}, 340]\ninputs = [0, 300]\n'
+    write(tmp_path, ('kind = "count"\n', asked.format(-40)))
+    done = cli("release", "visits.toml", "--json")
+    assert_succeeded(done)
+    counts = [row["value"] for row in done.data if row["question"] == "count"]
+    assert len(counts) == 4
+    assert all(-40 <= value <= 340 for value in counts)
+    write(tmp_path, ('kind = "count"\n', asked.format(0)))
+    assert_failed(cli("release", "visits.toml"), 1, "it takes outputs of at least")

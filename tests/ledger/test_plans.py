@@ -9,6 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.proof.costs import squared_of_pure
+from noisewright.release.selecting import bounded_noise
 from tests.ledger import menu
 
 
@@ -71,3 +72,21 @@ def test_neighbours_of_certificates_are_kept_apart(path: Path):
         with pytest.raises(nw.errors.InvalidInputError, match="one kind"):
             ledger.charge(given, reason="people change")
     assert ledger.now().state.neighbours == "add-remove"
+
+
+def test_a_plan_that_loses_more_than_can_be_spared_is_read_a_little_above_that(path: Path):
+    """Noise that ends is lost altogether with a chance of delta; many such draws cost less than their epsilons."""
+    noise = bounded_noise(nw.ApproxDP("0.05", "1e-7"), nw.SquaredError())
+    plan = nw.compose([noise], groups=60)
+    end, lost = plan.end
+    assert end is not None
+    assert float(end) == pytest.approx(3)
+    epsilon, delta = plan.costs().pair(lost / 2) or (end, lost)
+    assert epsilon < Fraction(4, 5) * end
+    assert delta == lost * Fraction(4, 3)
+    assert plan.delta(epsilon) <= delta
+    few = nw.compose([noise], groups=2)
+    assert few.costs().pair() == few.end, "where little is gained, no delta is spent on it"
+    kept = nw.Ledger.create(path, budget=nw.ApproxDP(3, 2 * lost))
+    with pytest.raises(nw.errors.BudgetExceeded, match=r"delta \S+ requested, \S+ left"):
+        kept.charge(plan, reason="too large a delta")

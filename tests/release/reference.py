@@ -9,8 +9,10 @@ import hashlib
 import math
 import re
 from collections import defaultdict
+from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo
 
 _NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[01]?[0-9]{1,2})?")
 _WORD = 2**64
@@ -96,9 +98,41 @@ def limited(
     return kept
 
 
-def bin_of(value: Any, edges: list[Fraction]) -> int | None:
+def by_person(rows: list[tuple[Any, int, tuple[int, ...]]], group: int, units: set[Any], place: int) -> list[list[int]]:
+    """The terms of one number of all rows of each of the units in a group."""
+    return [[terms[place] for own, where, terms in rows if own == unit and where == group] for unit in units]
+
+
+def clamped(total: int, low: Fraction, high: Fraction, step: Fraction) -> int:
+    """A sum of steps clamped to the whole numbers of a person's bounds."""
+    first, last = (math.floor(end / step + Fraction(1, 2)) for end in (low, high))
+    return min(max(total, first), last)
+
+
+def bin_of(value: Any, edges: list[Fraction], *, endless: bool = False) -> int | None:
     """The bin that holds a value: from each edge up to the next; the last edge belongs to the last bin."""
     found = number(value)
+    if endless and found is not None:
+        return sum(found >= edge for edge in edges[1:-1])
     if found is None or math.isinf(found) or not edges[0] <= Fraction(found) <= edges[-1]:
         return None
     return max(i for i in range(len(edges) - 1) if edges[i] <= Fraction(found))
+
+
+def time_label(value: int | None, days: bool, every: str, zone: str | None) -> str | None:
+    """What the clock on the wall of a place calls the hour, day, and so on of a value: days or microseconds from 1970.
+
+    None for what no calendar of Python reaches. Valid for: zones that set their clock by whole hours, by day.
+    """
+    if value is None or abs(value) > 2_900_000 * (1 if days else 86_400_000_000):
+        return None
+    utc = datetime(1970, 1, 1, tzinfo=ZoneInfo("UTC"))
+    moment = utc + (timedelta(days=value) if days else timedelta(microseconds=value))
+    wall = moment if zone is None else moment.astimezone(ZoneInfo(zone))
+    if every == "hour":
+        offset = "" if zone is None else f"{wall:%z}"[:3] + ":" + f"{wall:%z}"[3:]
+        return f"{wall:%Y-%m-%d %H}:00{offset}"
+    if every == "week":
+        return f"{wall.isocalendar().year}-W{wall.isocalendar().week:02d}"
+    names = {"day": "%Y-%m-%d", "month": "%Y-%m", "quarter": f"%Y-Q{1 + (wall.month - 1) // 3}", "year": "%Y"}
+    return wall.strftime(names[every])

@@ -47,6 +47,7 @@ HARMLESS = {
     "whole division": lambda v, b, p: v.mutate(z=v.w // 7),
     "overflowing product": lambda v, b, p: v.mutate(z=v.w * v.w),
     "overflowing negation": lambda v, b, p: v.mutate(z=-v.w, y=v.w.abs()),
+    "a square": lambda v, b, p: v.mutate(z=v.w**2, y=v.f**8),
     "root of a negative number": lambda v, b, p: v.mutate(z=v.i.sqrt(), y=v.i.ln()),
     "floor of what is not finite": lambda v, b, p: v.mutate(z=v.f.floor(), y=v.f.ceil(), x=v.f.round()),
     "a cast of text": lambda v, b, p: v.mutate(z=v.t.cast("int64"), y=v.t.cast("float64"), x=v.t.cast("date")),
@@ -139,6 +140,7 @@ TRICKS = {
     "a function of one's own": lambda v, b, p: v.mutate(z=own_function(v.i)),
     "a bare summary": lambda v, b, p: ops.Project(v.op(), {"u": v.u.op(), "z": v.i.max().op()}).to_expr(),
     "a power": lambda v, b, p: v.mutate(z=v.f**v.f),
+    "a broken power": lambda v, b, p: v.mutate(z=v.f**0.5),
     "a table nobody declared": lambda v, b, p: v.join(ibis.memtable({"s": ["x"]}), "s"),
     "dates compared with text": lambda v, b, p: v.filter(v.t.cast("date") == v.t.cast("date")).filter(v.d == v.ts),
     "a text of floats": lambda v, b, p: v.mutate(z=v.f.cast("string")),
@@ -181,7 +183,35 @@ REPRODUCERS = {
     2923: ({"x": [FAR + 0.5] + [FAR + 0.25] * 99}, {}, nw.ask.variance("x", bounds=(FAR, FAR + 1), step="1/64")),
     # A bound of a column that was redefined.
     2949: ({"x": [1.0, 2.0, 3.0]}, {"x": _.x * 1e9}, nw.ask.sum("x", bounds=(0, 10))),
+    # Bounds in which a formula of the sensitivity was wrong by a factor: of both signs, of one, and far from zero.
+    "sum of both signs": ({"x": [-10.0] + [10.0] * 9}, {}, nw.ask.sum("x", bounds=(-10, 10))),
+    "sum far from zero": ({"x": [FAR] + [FAR + 1] * 9}, {}, nw.ask.sum("x", bounds=(FAR, FAR + 1), step="1/8")),
+    "odd width": ({"x": [0.0] + [7.0] * 9}, {}, nw.ask.sum("x", bounds=(0, 7), step=1, centred=True)),
+    "small table": ({"x": [0.0, 1.0]}, {}, nw.mean("x", bounds=(0, 1))),
+    "small spread": ({"x": [0.0, 1.0]}, {}, nw.ask.variance("x", bounds=(0, 1))),
 }
+
+
+def test_groups_that_are_merged_after_the_limit_are_limited_again():
+    """opendp 2949 as it stands: one row in each of a hundred groups, which then become one group."""
+    frame = pa.table({"u": [0] * 100 + [1] * 100, "g": [*range(100)] * 2})
+    data = nw.Dataset(frame, "u", name="x", rows_per_group=1, groups_per_person=100).mutate(g=ibis.literal(0, "int64"))
+    layout = layout_of([nw.count(by=nw.keys("g", [0]))], data.limits)
+    everybody, without = data._aggregate(layout, 1), data._aggregate(layout, 1, leave_out=0)
+    assert (everybody, without) == ([2], [1])
+    assert layout.holds([a - b for a, b in zip(everybody, without, strict=True)])
+
+
+def test_a_limit_is_what_one_person_changes_and_not_twice_as_much():
+    """opendp 2945: three rows in a group go and three others come, which is two persons here."""
+    frame = pa.table({"u": [0] * 3 + [1] * 3, "x": [10.0] * 3 + [-10.0] * 3})
+    data = nw.Dataset(frame, "u", name="x", rows_per_group=3)
+    layout = layout_of([nw.ask.sum("x", bounds=(-10, 10), step=1)], data.limits)
+    one, other = (data._aggregate(layout, 1, leave_out=unit)[0] for unit in (1, 0))
+    assert (one, other) == (30, -30)
+    assert layout.holds([one])
+    assert layout.holds([other])
+    assert not layout.holds([31])
 
 
 @pytest.mark.parametrize(("frame", "derive", "question"), REPRODUCERS.values(), ids=map(str, REPRODUCERS))

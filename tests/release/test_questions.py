@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import noisewright as nw
 from noisewright.release import estimates
 from noisewright.release.layout import Limits, layout_of
-from noisewright.release.numbers import Persons, Present, Rows, Squares, Total
+from noisewright.release.numbers import Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
 
 AGES = Range((0, 120), 1)
@@ -23,6 +25,8 @@ def test_extents_are_those_of_the_table_in_the_docstring():
     assert Total("x", AGES, True).extent(3) == 180
     assert Total("x", AGES, False).extent(3) == 360
     assert Total("x", Range((-200, 10), 1), False).extent(1) == 200
+    assert [Partial("x", AGES, (-200, 10)).extent(rows) for rows in (1, 9)] == [200, 200]
+    assert Partial("x", Range((0, 3), "0.1"), (0, 3.14)).extent(1) == 31
     assert Squares("x", AGES).extent(1) == 1800
     assert Squares("x", Range((0, 5), 1)).extent(2) == 10, "of 0..9 less 4: from -4 to 5"
 
@@ -118,3 +122,58 @@ def test_an_interval_holds_the_truth_whenever_its_numbers_do():
         if mean.value is not None:
             assert float(mean.low or 0) - 1e-9 <= values.mean() <= float(mean.high or 0) + 1e-9
             assert float(spread.low or 0) - 1e-9 <= values.var() <= float(spread.high or 0) + 1e-9
+
+
+def test_keys_come_from_a_public_table(tmp_path: Path):
+    path = tmp_path / "wards.csv"
+    path.write_text("ward,floor,since\nB,2,2026-01-01\nA,1,\nA,1,2025-02-01\n,3,2026-02-30\n", encoding="utf-8")
+    assert nw.keys("ward", path).rows == (("A",), ("B",)), "in order, each once, and no missing one"
+    assert nw.keys("floor", str(path), types={"floor": "integer"}).rows == ((1,), (2,), (3,))
+    assert nw.keys(["ward", "floor"], path).rows == (("A", "1"), ("B", "2"))
+    since = nw.keys({"since": path, "sex": ["f"]}, types={"since": "date"})
+    assert since.rows == ((date(2025, 2, 1), "f"), (date(2026, 1, 1), "f"))
+    assert nw.keys("ward", pl.DataFrame({"ward": [3, None, 1]})).rows == ((1,), (3,))
+    refused = {
+        "AB": "give a list of values, or a public table",
+        str(tmp_path / "none.csv"): "there is no file",
+        str(path): "there is no column 'wart'",
+    }
+    for values, words in refused.items():
+        with pytest.raises(nw.errors.InvalidInputError, match=words):
+            nw.keys("wart", values)
+    with pytest.raises(nw.errors.InvalidInputError, match="a float is no key"):
+        nw.keys("x", pl.DataFrame({"x": [1.5]}))
+    with pytest.raises(nw.errors.InvalidInputError, match="are listed"):
+        nw.keys("x", ["1"], types={"x": "integer"})
+
+
+def test_a_sum_with_bounds_of_persons():
+    asked = nw.ask.sum("cost", bounds=(0, 5000), step=1, person_bounds=(0, 8000))
+    assert asked.numbers == (Partial("cost", Range((0, 5000), 1), (0, 8000)),)
+    assert layout_of([asked], Limits(7, 1, False)).sensitivity.extents == (8000,), "whatever the rows"
+    assert type(asked).from_dict(asked.to_dict()) == asked
+    plain = nw.ask.sum("cost", bounds=(0, 5000))
+    assert "person_bounds" not in plain.to_dict(), "plans that were saved before it still load"
+    beside = layout_of([asked, nw.count(), nw.ask.persons()], Limits(7, 1, False))
+    assert beside.sensitivity.extents == (8000, 7, 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"person_bounds": (100, 8000)}, "0 must be within them"),
+        ({"person_bounds": (8000, 0)}, "give \\(lowest, highest\\)"),
+        ({"person_bounds": 8000}, "a pair"),
+        ({"person_bounds": (0, "0.4"), "step": 1}, "narrower than the step"),
+        ({"person_bounds": (0, 8000), "centred": True}, "give one of them"),
+        ({"person_bounds": (0, float("nan"))}, "person_bounds"),
+    ],
+)
+def test_bounds_of_persons_that_mean_nothing_are_refused(given: Any, words: str):
+    with pytest.raises(nw.errors.InvalidInputError, match=words):
+        nw.ask.sum("cost", bounds=(0, 5000), **given)
+
+
+def test_a_persons_sum_of_too_many_steps_is_refused():
+    with pytest.raises(nw.errors.InvalidQueryError, match="coarser step"):
+        layout_of([nw.ask.sum("x", bounds=(0, 5), step="0.001", person_bounds=(0, 10**10))], Limits(1, 1, False))

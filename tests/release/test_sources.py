@@ -75,7 +75,7 @@ def test_rows_that_do_not_fit_the_header_are_left_out(tmp_path: Path):
     path = tmp_path / "broken.csv"
     path.write_bytes(b'id,t,k,f\n1,1,A,1\n2,2\n3,3,A,4,5,6\n4,\xff\xfe,A,1\n5,5,A,"1\n2"\n')
     data = nw.Dataset(path, "id", types={"id": "integer"})
-    assert numbers(data)[0] == 2
+    assert numbers(data)[0] == 3, "what is beyond the header is not read"
 
 
 def test_databases_and_ibis_tables_give_the_same_numbers(table: pa.Table, expected: list[int], tmp_path: Path):
@@ -165,3 +165,17 @@ def test_mixed_columns_of_pandas_are_read_as_text():
     data = nw.Dataset(frame, "id", name="x")
     layout = layout_of([nw.mean("x", bounds=(0, 10), step=1)], data.limits)
     assert data._aggregate(layout, 1) == [2, -7]
+
+
+@pytest.mark.parametrize("how", ["BEGIN TRANSACTION", "BEGIN TRANSACTION READ ONLY"])
+def test_a_transaction_of_the_caller_stays_open(how: str, table: pa.Table):
+    connection = ibis.duckdb.connect()
+    connection.con.register("held", table)
+    connection.con.execute("CREATE TABLE people AS SELECT * FROM held")
+    data = nw.Dataset(connection.table("people"), "id")
+    before = numbers(data)
+    connection.con.execute(how)
+    try:
+        assert numbers(data) == before
+    finally:
+        connection.con.execute("COMMIT")

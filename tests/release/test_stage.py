@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.release.aggregate import exact_sums
+from noisewright.release.aggregate import clamped_sums, exact_sums
+from noisewright.release.engines.duckdb import DuckDB
 from noisewright.release.layout import Layout, layout_of
-from noisewright.release.numbers import Persons, Present, Rows, Squares, Total
+from noisewright.release.limiting import slices_for
+from noisewright.release.numbers import Partial, Persons, Present, Rows, Squares, Total
+from noisewright.release.times import TimeBins
 from tests.release import reference
 from tests.release.tables import KEYS, arrow, hostile
 
@@ -28,8 +31,14 @@ QUESTIONS = [
     nw.ask.persons(by=LISTED, name="persons by key"),
     nw.mean("t", bounds=BOUNDS["t"], step=STEPS["t"], by=LISTED),
     nw.count(by=BOTH, name="count by both"),
+    nw.ask.sum("f", bounds=BOUNDS["f"], step=STEPS["f"], by=LISTED, person_bounds=(-1, "150.06"), name="by person"),
+    nw.ask.sum("t", bounds=BOUNDS["t"], step=STEPS["t"], by=BOTH, person_bounds=(-7, 4), name="by person and both"),
+    nw.ask.sum("w", bounds=BOUNDS["w"], step=STEPS["w"], by=nw.keys("b", [True]), person_bounds=(0, 3000)),
     nw.ask.histogram("f", edges=EDGES),
     nw.ask.histogram("t", edges=EDGES, by=nw.keys("b", [False, True])),
+    nw.ask.quantiles("f", ["0.5"], bounds=(0, 120), step="0.5", by=LISTED),
+    nw.ask.quantiles("t", ["0.5"], edges=EDGES),
+    nw.ask.workload("ranges", keys=nw.keys("b", [False, True]), by=LISTED),
 ]
 SALT = 0x123456789ABCDEF
 
@@ -43,17 +52,26 @@ def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False
             group = _group(row, table.grouping)
             if row["id"] is not None and group is not None:
                 terms = tuple(reference.term(kind, row, n.column, bounds, step) for n, kind, bounds, step in columns)
-                listed.append((row["id"], group, terms))
+                cell = group % table.together
+                # Cells that are answered together are one group for the limits.
+                listed.append((row["id"], group - cell, (cell, *terms) if table.together > 1 else terms))
         kept = listed if one_row else reference.limited(listed, SALT, table.rows, table.groups)
+        if table.together > 1:
+            kept = [(unit, place + terms[0], terms[1:]) for unit, place, terms in kept]
         for group in range(table.grouping.count):
             own = [(unit, terms) for unit, place, terms in kept if place == group]
             for number in table.numbers:
-                if isinstance(number, Persons):
+                place = next((i for i, (n, *_) in enumerate(columns) if n == number), -1)
+                if isinstance(number, Partial):
+                    of_rows = [[terms[place]] for _, terms in own]
+                    of_persons = reference.by_person(listed, group, {unit for unit, _ in own}, place)
+                    sums = of_rows if one_row else of_persons
+                    found.append(sum(reference.clamped(sum(each), *_ends(number)) for each in sums))
+                elif isinstance(number, Persons):
                     found.append(len(own) if one_row else len({unit for unit, _ in own}))
                 elif isinstance(number, Rows):
                     found.append(len(own))
                 else:
-                    place = next(i for i, (n, *_) in enumerate(columns) if n == number)
                     found.append(sum(terms[place] for _, terms in own))
     return found
 
@@ -61,9 +79,13 @@ def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False
 def _kind(number: Any) -> tuple[str, tuple[int, int], Fraction]:
     if isinstance(number, Present):
         return "present", (0, 1), Fraction(1)
-    kind = "squares" if isinstance(number, Squares) else "centred" if number.centred else "sum"
-    assert isinstance(number, Squares | Total)
+    assert isinstance(number, Squares | Total | Partial)
+    kind = "squares" if isinstance(number, Squares) else "sum" if not getattr(number, "centred", False) else "centred"
     return kind, BOUNDS[number.column], Fraction(STEPS[number.column])
+
+
+def _ends(number: Partial) -> tuple[Fraction, Fraction, Fraction]:
+    return *number.person_bounds, Fraction(STEPS[number.column])
 
 
 def _group(row: dict[str, Any], grouping: Any) -> int | None:
@@ -73,9 +95,15 @@ def _group(row: dict[str, Any], grouping: Any) -> int | None:
         if values not in grouping.keys.rows:
             return None
         key = grouping.keys.rows.index(values)
-    bins = len(grouping.bins.edges) - 1 if grouping.bins else 1
-    if grouping.bins:
-        found = reference.bin_of(row[grouping.bins.column], list(grouping.bins.edges))
+    bins = len(grouping.bins.labels) if grouping.bins else 1
+    if isinstance(grouping.bins, TimeBins):
+        kept = grouping.bins
+        label = reference.time_label(row[kept.column], kept.column == "day", kept.every, kept.zone)
+        if label not in kept.labels:
+            return None
+        place = kept.labels.index(label)
+    elif grouping.bins:
+        found = reference.bin_of(row[grouping.bins.column], list(grouping.bins.edges), endless=grouping.bins.clamped)
         if found is None:
             return None
         place = found
@@ -102,18 +130,53 @@ def test_without_limits_every_row_counts():
     assert data._aggregate(layout, SALT) == by_hand(table, layout, one_row=True)
 
 
-def test_slices_of_persons_change_nothing(monkeypatch):
-    table = hostile(1000, 30, 4)
-    data = nw.Dataset(arrow(table), "id", name="x", rows_per_group=2)
-    layout = layout_of(QUESTIONS[:3], data.limits)
-    monkeypatch.setattr("noisewright.release.aggregate._ROWS_AT_ONCE", 300)
+@pytest.mark.parametrize("text_units", [False, True])
+def test_slices_of_persons_change_nothing(text_units: bool, monkeypatch):
+    table = hostile(1000, 30, 4, text_units=text_units)
+    data = nw.Dataset(arrow(table, text_units=text_units), "id", name="x", rows_per_group=2)
+    layout = layout_of([*QUESTIONS[:3], QUESTIONS[10]], data.limits)
+    steps = []
+    fetch = DuckDB.fetch
+
+    def noted(own: DuckDB, query: Any) -> Any:
+        steps.append(own.steps)
+        return fetch(own, query)
+
+    monkeypatch.setattr(DuckDB, "fetch", noted)
+    monkeypatch.setattr("noisewright.release.aggregate._WORDS_AT_ONCE", 6000)
+    monkeypatch.setattr("noisewright.release.aggregate._ROWS_IN_ENGINE", 400)
     assert data._aggregate(layout, SALT) == by_hand(table, layout)
+    assert steps[0] == (0, 1)
+    assert steps[-1][0] == steps[-1][1] - 1 >= 5
+
+
+def test_slices_are_even_for_units_that_are_multiples_of_a_power_of_ten():
+    assert [slices_for(rows, 10, whole=True) for rows in (0, 10, 11, 40, 70, 71, 89, 120)] == [
+        1,
+        1,
+        3,
+        7,
+        7,
+        11,
+        11,
+        13,
+    ]
+    assert [slices_for(rows, 10, whole=False) for rows in (10, 11, 41, 10**9)] == [1, 2, 5, 256]
 
 
 def test_sums_beyond_64_bits_are_exact():
     values = np.array([2**62, 2**62, 2**62, -(2**62), -7, 5], np.int64)
     group = np.array([0, 0, 0, 1, 1, 2])
     assert exact_sums(values, group, 4) == [3 * 2**62, -(2**62) - 7, 5, 0]
+
+
+def test_sums_of_persons_beyond_64_bits_are_clamped_exactly():
+    values = np.array([2**62, 2**62, 2**62, -(2**62), -(2**62), -(2**62), 5, -7, 2**61, 9 - 2**61], np.int64)
+    starts = np.array([0, 3, 6, 7, 8])
+    plain = [3 * 2**62, -3 * 2**62, 5, -7, 9]
+    for first, last in ((-(10**12), 10**12), (0, 3), (-(10**9), 0)):
+        wanted = [min(max(total, first), last) for total in plain]
+        assert clamped_sums(values, starts, first, last).tolist() == wanted
 
 
 def test_an_empty_table_gives_zeros():

@@ -12,7 +12,7 @@ import pytest
 import noisewright as nw
 from noisewright.numerics.balls import precision, upper
 from noisewright.sample.certified import make_certified
-from noisewright.sample.tails import LaplaceSumTail, RoundedSumTail
+from noisewright.sample.tails import LaplaceSumTail, RoundedSumTail, laplace_sum_beyond
 from tests.workloads import STRATEGIES, M
 
 DRAWN = 1_000
@@ -63,6 +63,23 @@ def test_sums_of_many_numbers_are_beyond_no_more_often_than_their_tail_says():
         with precision():
             for t in (1.5, 2.0, 3.0, 4.5, 6.0):
                 assert total[places > t].sum() <= float(upper(tail.beyond(Fraction(t))))
+
+
+def test_no_sum_of_laplace_numbers_is_beyond_more_often_than_their_bound():
+    def exact(t: float, weights: list[float]) -> float:
+        """By partial fractions: a sum of Laplace numbers of different variances is a mixture of them."""
+        scales = [math.sqrt(w / 2) for w in weights]
+        shares = [math.prod(1 / (1 - (c / b) ** 2) for c in scales if c != b) for b in scales]
+        return sum(share * math.exp(-t / b) for share, b in zip(shares, scales, strict=True))
+
+    with precision():
+        for t in (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0):
+            said = float(upper(laplace_sum_beyond(Fraction(t))))
+            for weights in ([1.0], [0.9, 0.1], [0.7, 0.3], [0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1]):
+                assert exact(t, weights) <= said
+            assert math.erfc(t / 2**0.5) <= said
+            assert said <= 1.36 * math.exp(-(2**0.5) * t), "hardly more than one number by itself"
+        assert float(LaplaceSumTail(Fraction(1, 2**40)).within(Fraction(1, 20))) == pytest.approx(2.156, abs=2e-3)
 
 
 def test_rounding_is_counted_beside_gaussian_noise():

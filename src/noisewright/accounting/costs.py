@@ -12,6 +12,8 @@ from noisewright.accounting.structure import total_of
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.costs import NO_DELTA, MechanismCosts, Pair, law_square, squared_of_pure
 
+_BEYOND_LOST, _WORTH_A_DELTA = Fraction(4, 3), Fraction(9, 10)
+
 
 class PlanCosts:
     """What a plan brings: one point of its proven curve, or the sums of what its parts bring.
@@ -29,12 +31,18 @@ class PlanCosts:
         return end if not lost else None
 
     def pair(self, spare: Fraction = NO_DELTA) -> Pair | None:
-        """The least epsilon of the curve at the delta that can be spared, or the sum of the largest losses."""
+        """The least epsilon of the curve at the delta that can be spared, or the sum of the largest losses.
+
+        Where more is lost altogether than can be spared, the curve is read at a third more than that, if its epsilon
+        is worth it. Rule: every point of the curve is proven.
+        """
         end, lost = self._plan.end
         found: list[Pair] = [] if end is None else [(end, lost)]
-        if spare > lost:
-            with suppress(UncertifiedError):
-                found.append((self._plan.epsilon(spare), spare))
+        wanted = spare if spare > lost else lost * _BEYOND_LOST
+        with suppress(UncertifiedError):
+            epsilon = self._plan.epsilon(wanted) if wanted else None
+            if epsilon is not None and (spare > lost or end is None or epsilon < _WORTH_A_DELTA * end):
+                found.append((epsilon, wanted))
         return min(found, default=None)
 
     def gaussian(self, spare: Fraction = NO_DELTA) -> Pair | None:

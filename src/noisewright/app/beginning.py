@@ -83,7 +83,8 @@ def _types(columns: dict[str, str], unit: str | None, texts: bool) -> list[str]:
     if not texts:
         return []
     return [
-        '# A CSV file holds text. Say how columns are read: "number", "integer" or "date"; others stay text.',
+        "# A CSV file holds text. Say how columns are read, or leave them out:",
+        '# "number", "integer", "date", "time" or "instant".',
         "[dataset.types]",
         *(f'# {quoted(name)} = ""' for name in columns if name != unit),
         "",
@@ -109,7 +110,7 @@ def _rest(example: str, stem: str) -> list[str]:
         "# Every group that may occur, from public knowledge; a group nobody is in gets noise around zero.",
         "# [keys.groups]",
         '# columns = "…"',
-        '# values = ["…", "…"]',
+        '# values = ["…", "…"]             # or: private = true, where nobody can list them (needs a delta)',
         "",
         "# More at the top of the file, before [dataset]:",
         '# filter = ["age >= 18"]           # which rows count',

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 import noisewright
-from noisewright.app import beginning, composing, designing, linear, releasing, reproducing, saved, sweep, workload
+from noisewright.app import (
+    beginning,
+    composing,
+    designing,
+    exploring,
+    linear,
+    releasing,
+    reproducing,
+    saved,
+    sweep,
+    workload,
+)
 from noisewright.app.ledgers import ledgers
 from noisewright.app.output import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
 
@@ -44,6 +55,7 @@ for command, function, example in (
     ("init", beginning.init, "noisewright init visits.csv"),
     ("plan", releasing.plan, "noisewright plan visits.toml"),
     ("release", releasing.release, "noisewright release visits.toml"),
+    ("bounds", releasing.bounds, "noisewright bounds visits.toml charge --epsilon 0.1"),
     ("design", designing.design, "noisewright design --epsilon 1 --sensitivity 1 --utility squared-error"),
     ("linear", linear.linear, "noisewright linear --queries queries.csv --points points.csv"),
     ("compose", composing.compose, 'noisewright compose "gaussian(sigma=40) x 1000" --delta 1e-6'),
@@ -53,6 +65,7 @@ for command, function, example in (
     ("explain", saved.explain, "noisewright explain mechanism.json"),
     ("answer", saved.answer, "noisewright answer mechanism.json --value 42"),
     ("budget", designing.budget, "noisewright budget --sensitivity 1 --half-width 10 --confidence 0.95"),
+    ("explore", exploring.explore, "noisewright explore --no-browser"),
     ("reproduce", reproducing.reproduce, "noisewright reproduce --list"),
     ("sweep", sweep.sweep, "noisewright sweep --sensitivity 1 --utility squared-error --epsilons 0.1,1"),
 ):

@@ -14,6 +14,7 @@ from noisewright.app import options
 from noisewright.app.answers import read_truth, shown, truth_of
 from noisewright.app.output import check_places, draw, read_text, remark, say, say_json, writing
 from noisewright.app.questions import make_privacy, typed
+from noisewright.app.reports.embedded import PAGES, read_page
 from noisewright.problem.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def charge(
 def verify(
     url: Url,
     head: Annotated[
-        Path | None, options.option("FILE", "A head that was exported before: shows that a copy was put back.")
+        Path | None,
+        options.option("FILE", "A head that was exported before, or a report: shows that a copy was put back."),
     ] = None,
 ) -> None:
     """Check every row against the one before: an edit, a removed row or a cut end is found and refused."""
@@ -145,6 +147,8 @@ def _opened(url: str, sub: str | None) -> Ledger:
 
 def _read_head(path: Path) -> Any:
     try:
+        if path.suffix.lower() in PAGES:
+            return read_page(path)
         return json_text.loads(read_text(path, "--head", _LARGEST_HEAD))
     except ValueError:
         raise InvalidInputError(

@@ -15,6 +15,7 @@ from typing import Any
 
 import typer
 
+from noisewright.app.reports.style import CSS
 from noisewright.problem.errors import InvalidInputError, NoisewrightError
 
 SUCCESS = 0
@@ -147,9 +148,9 @@ def page(title: str, body: str) -> str:
     """A whole page around a fragment of HTML; it needs nothing from elsewhere."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n"
-        "<style>body { max-width: 42em; margin: 2em auto; padding: 0 1em; font-family: sans-serif; }</style>\n"
+        f"<style>{CSS}</style>\n"
         f"</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 

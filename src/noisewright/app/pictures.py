@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +39,6 @@ def plot_answers(columns: Columns, path: Path) -> None:
     for axes, (name, rows) in zip(each[:, 0], drawn, strict=True):
         _panel(axes, name, columns, rows)
     save(figure, path)
-
-
-def svg_of(question: str, columns: Columns, rows: list[int]) -> bytes:
-    """One question as a picture that a page can hold, the same each time."""
-    import matplotlib as mpl
-
-    from noisewright.drawing.style import finished, new_figure
-
-    figure = new_figure(_WIDTH, _height(rows[:MOST_DRAWN]))
-    _panel(figure.subplots(), question, columns, rows[:MOST_DRAWN])
-    finished(figure)
-    held = BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "noisewright"}):
-        figure.savefig(held, format="svg", metadata={"Date": None, "Creator": None})
-    return held.getvalue()
 
 
 def _height(rows: list[int]) -> float:

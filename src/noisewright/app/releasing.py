@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,15 +25,18 @@ from noisewright.app.output import (
     say_json,
     writing,
 )
-from noisewright.problem.errors import InvalidInputError, NoisewrightError
+from noisewright.app.questions import make_privacy, typed
+from noisewright.app.reports.embedded import checked
+from noisewright.problem.errors import InvalidInputError, NoisewrightError, ReleaseFailedError
+from noisewright.problem.numbers import show
 
 if TYPE_CHECKING:
     from noisewright.app.specs import ReleaseSpec
-    from noisewright.release.dataset import Dataset
     from noisewright.release.plan import Plan
 
 _MOST_SHOWN = 60
 _NOTHING = "Nothing was spent."
+_NO_GROUP = "No group had enough persons to be published."
 _STORED = "The answers are stored: the same command gives them back at no cost."
 
 SpecFile = Annotated[
@@ -45,12 +48,18 @@ def plan(
     spec: SpecFile,
     json: options.Json = False,
     save: Annotated[Path | None, options.option("FILE", "Keep the plan: `verify` proves it again.")] = None,
+    report: Annotated[Path | None, options.option("FILE", "Write the plan as a page with pictures: .html.")] = None,
 ) -> None:
     """Show what a release would spend and the error to expect; nothing is spent and no value is looked at."""
     check_places(save=save)
-    found = _planned(_read(spec))
+    if report is not None:
+        checked(report)
+    found = planned_of(spec_of(spec))
     say_either(found, json=json)
     keep(found, save, "plan")
+    if report is not None:
+        found.report(report)
+        remark(f"The report is in {report}.")
 
 
 def release(
@@ -64,27 +73,31 @@ def release(
         bool, typer.Option("--fresh", help="Draw and charge again, although the answers are stored.")
     ] = False,
     reason: Annotated[str | None, options.option("TEXT", "What it is for; kept in the ledger.")] = None,
+    post: Annotated[
+        str | None, options.option("LIST", "Beside the answers, make them non-negative, integers, totals that add up.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Charge the budget and release what a spec file asks for; asked again, the stored answers cost nothing."""
-    asked = _read(spec)
+    asked = spec_of(spec)
     check_places(plot=plot)
     write, page = _places(asked, output, report)
+    after = asked.post if post is None else tuple(post.replace(",", " ").split())
     with _interruptible(_NOTHING):
-        found = _planned(asked, ready=True)
+        found = planned_of(asked, ready=True, post=after)
         before = _charges(found)
-        planned = "" if page is None else found._repr_html_()
-    answers = _released(found, before, fresh=fresh, reason=reason)
+    answers = _released(found, before, fresh=fresh, reason=reason, post=after)
     columns = answers.to_pydict()
-    told = _spent(found, columns["charge"][0], before)
+    # Where no group was published, the charge is the last one of this plan.
+    told = _spent(found, max(columns["charge"], default=None) or max(_charges(found)), before)
     with _interruptible(f"{told} {_STORED}"):
         for write_to in write:
             write_to(answers)
         if page is not None:
-            from noisewright.app.pages import release_page
+            from noisewright.app.reports.plans import release_page
 
             with writing(page):
-                page.write_text(release_page(found, planned, columns, told), encoding="utf-8")
+                page.write_text(release_page(found, columns, told, page.name).html(), encoding="utf-8")
             remark(f"The report is in {page}.")
     _say(columns, told, json=json)
     with _interruptible(f"{told} {_STORED}"):
@@ -92,6 +105,39 @@ def release(
             from noisewright.app.pictures import plot_answers
 
             draw(lambda path: plot_answers(columns, path), plot)
+
+
+def bounds(
+    spec: SpecFile,
+    column: Annotated[str, typer.Argument(metavar="COLUMN", help="A column of numbers.", show_default=False)],
+    epsilon: options.AnyEpsilon = None,
+    delta: options.Delta = None,
+    rho: options.Rho = None,
+    keep: Annotated[str, options.number("The share of the values to aim at.")] = "0.98",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Draw and charge again.")] = False,
+    reason: Annotated[str | None, options.option("TEXT", "What it is for; kept in the ledger.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Estimate the bounds of a column: a release of its own, which is charged; asked again it costs nothing."""
+    asked = spec_of(spec)
+    from noisewright.release.bounding import bounds_of, question, share
+
+    kept, privacy = share(keep), make_privacy(None, typed(epsilon=epsilon, delta=delta, rho=rho))
+    with _interruptible(_NOTHING):
+        found = planned_of(replace(asked, questions=(question(column),), plan={"privacy": privacy}), ready=True)
+        before = _charges(found)
+    result = bounds_of(found, _released(found, before, fresh=fresh, reason=reason), kept)
+    told = _spent(found, result.charge, before)
+    if json:
+        found_ends = [show(end) for end in result] or None
+        say_json({"column": column, "bounds": found_ends, "keep": show(result.keep), "charge": result.charge})
+        remark(told)
+        return
+    say(f"{column}: {result}.")
+    if result:
+        ends = ", ".join(show(end) if end.denominator == 1 else f'"{show(end)}"' for end in result)
+        say(f"bounds = [{ends}]")
+    say(f"\n{told}")
 
 
 @contextmanager
@@ -110,7 +156,8 @@ def _interruptible(told: str) -> Iterator[None]:
     raise ended
 
 
-def _read(path: Path) -> ReleaseSpec:
+def spec_of(path: Path) -> ReleaseSpec:
+    """What a spec file asks for; a clear refusal where tables cannot be read at all."""
     try:
         from noisewright.app.specs import read_spec
     except ImportError:
@@ -128,8 +175,8 @@ def _places(
 
     answers, page = output or asked.output, report or asked.report
     check_places(output=answers, report=page)
-    if page is not None and page.suffix.lower() not in (".html", ".htm"):
-        raise InvalidInputError(f"the report is {page}; give a name that ends in .html.")
+    if page is not None:
+        checked(page)
     if answers is None:
         return [], page
 
@@ -142,12 +189,14 @@ def _places(
     return [told], page
 
 
-def _planned(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
+def planned_of(asked: ReleaseSpec, *, ready: bool = False, post: tuple[str, ...] = ()) -> Plan:
     """The plan of a spec; `ready` binds it to its ledger, which is made if it is not there.
 
     A ledger is made only when everything else is in order, and never for a plan that is only looked at.
     """
+    from noisewright.app.datasets import dataset_of
     from noisewright.release.plan import bound
+    from noisewright.release.transaction import tidying_of
 
     given = dict(asked.dataset)
     url = given.get("ledger")
@@ -162,39 +211,11 @@ def _planned(asked: ReleaseSpec, *, ready: bool = False) -> Plan:
             ' budget = { epsilon = 3 } and ledger = "visits.ledger".'
         )
     dry = {**given, "ledger": None} if absent else given
-    found = _dataset(asked, dry).plan(*asked.questions, **asked.plan)
+    found = dataset_of(asked, dry).plan(*asked.questions, **asked.plan)
     if found.dataset is not None:
         found.dataset.rehearse(found.layout)
-    return bound(found, _dataset(asked, given)) if ready and absent else found
-
-
-def _dataset(asked: ReleaseSpec, given: dict[str, Any]) -> Dataset:
-    from noisewright.problem.remarks import UnkeptBudgetWarning
-    from noisewright.release.dataset import Dataset
-    from noisewright.release.schemas import schema_of
-    from noisewright.release.sources import require_column
-
-    with warnings.catch_warnings():
-        # A plan that is only looked at spends nothing that would have to be kept.
-        warnings.simplefilter("ignore", UnkeptBudgetWarning)
-        found = Dataset(**given)
-    for join in asked.joins:
-        for side in (found.columns, schema_of(join["table"])):
-            for column in join["on"]:
-                require_column(_Named(side), column)
-        found = found.join_public(**join)
-    return found.filter(*(_callable(one) for one in asked.conditions)) if asked.conditions else found
-
-
-class _Named:
-    """Columns by name, as `require_column` looks for them."""
-
-    def __init__(self, columns: dict[str, str]) -> None:
-        self.columns = list(columns)
-
-
-def _callable(condition: Any) -> Callable[[Any], Any]:
-    return lambda table: condition(table)
+    tidying_of(found, post)
+    return bound(found, dataset_of(asked, given)) if ready and absent else found
 
 
 def _ledger(plan: Plan) -> Any:
@@ -209,16 +230,18 @@ def _charges(plan: Plan) -> set[int]:
     return {row["place"] for row in rows if row["event"] == "charge" and str(row.get("label")).split(" ")[:2] == own}
 
 
-def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None) -> Any:
+def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, post: tuple[str, ...] = ()) -> Any:
     """The answers as an Arrow table. Whatever ends it, what was spent is looked up in the ledger and said."""
     from noisewright.app.scanning import scanning
 
     ended: EndedError
     try:
         with scanning(plan.dataset):
-            return plan.release(fresh=fresh, reason=reason, frame="pyarrow")
+            return plan.release(fresh=fresh, reason=reason, frame="pyarrow", post=post)
     except KeyboardInterrupt:
         ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before)}")
+    except ReleaseFailedError as error:
+        ended = EndedError(REFUSED, f"the engine failed ({error.kind}). {_told(plan, before)}")
     except NoisewrightError:
         if not _charges(plan) - before:
             raise
@@ -256,7 +279,7 @@ def _say(columns: dict[str, list[Any]], told: str, *, json: bool) -> None:
         say_json(records(columns))
         remark(told)
         return
-    say(text_of(columns, _MOST_SHOWN))
+    say(text_of(columns, _MOST_SHOWN) if columns["question"] else _NO_GROUP)
     hidden = len(columns["question"]) - _MOST_SHOWN
     if hidden > 0:
         say(f"({hidden:,} more answers are not shown; --output writes all)")

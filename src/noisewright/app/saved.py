@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from noisewright.app.answers import read_truth, shown, truth_of
 from noisewright.app.options import MechanismFile, SavedFile, option
 from noisewright.app.output import check_places, page, remark, say, writing
+from noisewright.app.reports.embedded import PAGES, read_page
 from noisewright.problem.fields import exact_text
 from noisewright.problem.neighbours import WORDS
 from noisewright.problem.numbers import show
@@ -22,7 +23,7 @@ def verify(file: SavedFile) -> None:
     from noisewright.sample.certified import read_file
     from noisewright.search.report.report import FORMAT as REPORT
 
-    data = read_file(file)
+    data = read_file(file) if file.suffix.lower() not in PAGES else read_page(file)
     known = {REPORT: _verified_report, PLAN: _verified_plan, RELEASE: _verified_release}
     lines = known.get(str(data.get("format")), _verified_mechanism)(data)
     width = max(len(name) for name, _ in lines) + 2

@@ -13,7 +13,9 @@ from noisewright.app.output import writing
 from noisewright.problem.errors import InvalidInputError
 from noisewright.search.report.shown import text_table
 
-ENDS = ("value", "half_width", "low", "high", "mechanism", "charge")
+POST = ("post_value", "post_half_width", "post_low", "post_high")
+"""The columns of an answer after post-processing, where that was asked for."""
+ENDS = ("value", "half_width", "low", "high", *POST, "mechanism", "charge")
 """The columns of an answer after the question and its keys."""
 NOTHING = "too few to say"
 
@@ -49,12 +51,14 @@ def shown_key(value: Any) -> str:
 def text_of(columns: Columns, most: int) -> str:
     """The first so many answers, one a line."""
     keys = key_columns(columns)
-    header = ["question", *keys, "value", "95 % half-width"]
+    post = POST[:2] if POST[0] in columns else ()
+    header = ["question", *keys, "value", "95 % half-width", *(["afterwards", "95 % half-width"] if post else [])]
     rows = []
     for i, question in enumerate(columns["question"][:most]):
         named = [shown_key(columns[key][i]) for key in keys]
-        width = columns["half_width"][i]
-        rows.append([shown_key(question), *named, number(columns["value"][i]), "" if width is None else number(width)])
+        numbers = [columns[name][i] for name in ("value", "half_width", *post)]
+        shown = [number(value) if value is not None or place % 2 == 0 else "" for place, value in enumerate(numbers)]
+        rows.append([shown_key(question), *named, *shown])
     return text_table([shown_key(name) for name in header], rows)
 
 

@@ -33,10 +33,11 @@ from noisewright.ledger.stores import NOTHING_CHANGED, VERSION, Reading, Store, 
 from noisewright.ledger.words import html_table, in_words, table
 from noisewright.problem.errors import InvalidInputError, LedgerError
 from noisewright.problem.numbers import Number
+from noisewright.problem.reported import Reported
 from noisewright.sample.uniform import Entropy
 
 
-class Ledger:
+class Ledger(Reported):
     """A budget that is kept: exact, append-only, each row chained to the one before, safe among processes.
 
     Made by `Ledger.create` and found again by `Ledger.open`; `url` is the path of a SQLite file, sqlite:///path or

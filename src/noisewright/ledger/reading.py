@@ -114,6 +114,7 @@ def exceeded(account: Account, brought: Mapping[str, Any], largest: Fraction) ->
     parts = [
         f"{rule.name}: {rule.main.replace('_', ' ')} {show(asked[rule.name][rule.main])} requested,"
         f" {show(max(Fraction(0), used[rule.name][1] - used[rule.name][0]))} of {show(used[rule.name][1])} left"
+        f"{_short_of_delta(account, rule.name, asked[rule.name])}"
         for rule in account.budget.rules
         if rule.name in asked and rule.name in used
     ]
@@ -132,6 +133,14 @@ def exceeded(account: Account, brought: Mapping[str, Any], largest: Fraction) ->
         largest_epsilon=largest,
         account=account.name,
     )
+
+
+def _short_of_delta(account: Account, name: str, asked: Mapping[str, Fraction]) -> str:
+    """That a rule has too little delta left for a charge, if it has."""
+    used, limit = account.deltas().get(name, (Fraction(0), Fraction(0)))
+    if asked.get("delta", Fraction(0)) <= limit - used:
+        return ""
+    return f", delta {show(asked['delta'])} requested, {show(limit - used)} left"
 
 
 def _below(value: Fraction) -> str:

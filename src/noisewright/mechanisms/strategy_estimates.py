@@ -22,6 +22,7 @@ from noisewright.mechanisms.strategy_tables import MOST_CELLS
 from noisewright.mechanisms.strategy_values import chosen, precisions, smaller
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball
+from noisewright.numerics.remembered import Remembered
 from noisewright.numerics.whole_matrices import Wholes, product
 from noisewright.numerics.workloads import answers
 from noisewright.problem.errors import InvalidAnswerError
@@ -29,6 +30,7 @@ from noisewright.problem.workload import Workload
 
 _FINE_BITS = 40
 _REFINEMENTS = 4
+_NORMAL: Remembered[tuple[Wholes, Wholes, float, Any]] = Remembered()
 
 
 @singledispatch
@@ -43,13 +45,19 @@ def answers_of(rows: Any, query: Workload, noise: Sequence[Ball], measured: Sequ
     return answers(query, estimate_of(rows, noise, measured, fineness))
 
 
-@estimate_of.register
-def _(rows: DenseRows, noise: Sequence[Ball], measured: Sequence[Wholes], fineness: int) -> Floats:
+def _normal(rows: DenseRows) -> tuple[Wholes, Wholes, float, Any]:
+    """What every release of the same rows needs: C^T, C^T C, its largest entry, and a root of it in floats."""
     matrix = rows.whole()
     turned = np.ascontiguousarray(matrix.T)
-    left, right = product(turned, matrix), product(turned, measured[0][:, None])
+    left = product(turned, matrix)
     scale = float(max(int(v) for v in np.diagonal(left)))
-    root = np.linalg.cholesky(left.astype(np.float64) / scale)
+    return turned, left, scale, np.linalg.cholesky(left.astype(np.float64) / scale)
+
+
+@estimate_of.register
+def _(rows: DenseRows, noise: Sequence[Ball], measured: Sequence[Wholes], fineness: int) -> Floats:
+    turned, left, scale, root = _NORMAL.latest(rows, "normal", lambda: _normal(rows))
+    right = product(turned, measured[0][:, None])
     found: Any = np.zeros((len(left), 1), dtype=object)
     for _ in range(_REFINEMENTS):
         # What is left over is exact, so that each step adds digits, whatever floats have lost before.

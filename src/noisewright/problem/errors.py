@@ -19,6 +19,8 @@ NoisewrightError
 ├── BudgetExceeded (ValueError)         a charge that would pass the budget; it was not made
 ├── LedgerError (RuntimeError)          a ledger that cannot be read or written now
 │   └── LedgerDamagedError              a ledger whose rows, chain or head are not what was written
+├── EngineError (RuntimeError)          an engine that is away, or failed in the middle of a query
+├── ReleaseFailedError (RuntimeError)   a release that was charged and then failed; nothing was released
 ├── MovedNameError (AttributeError)     a name of an earlier version, and where it is now
 └── SolverError (RuntimeError)          a numerical solver gave no usable answer
 
@@ -121,8 +123,16 @@ class LedgerDamagedError(LedgerError):
     """The rows, the chain or the head of a ledger are not what was written; nothing in it is believed."""
 
 
+class ReleaseFailedError(NoisewrightError, RuntimeError):
+    """A release failed after its charge, which stays; only the kind of what went wrong is told, never its words."""
+
+
 class MovedNameError(NoisewrightError, AttributeError):
     """A name of an earlier version; the message says what it is called now."""
+
+
+class EngineError(NoisewrightError, RuntimeError):
+    """An engine that is away, or failed in a query; its own words are left out, because they may repeat values."""
 
 
 class SolverError(NoisewrightError, RuntimeError):

@@ -125,7 +125,8 @@ class Workload(Record):
 
     One person is counted in at most `cells_per_person` different cells, once in each, and may come or leave; with
     `replace=True` the number of people is public, all are counted somewhere, and one person may move to other cells.
-    `axes` are the names of the attributes, where they have some.
+    With `rows_per_person` (see `with_rows`) that holds for each of so many rows of a person: a change is the sum of so
+    many such changes, which may meet in one cell. `axes` are the names of the attributes, where they have some.
     """
 
     parts: fields.Many[Part] = fields.tuple_of(fields.only(Part), least=1, most=_MOST_PARTS)
@@ -136,6 +137,9 @@ class Workload(Record):
     axes: fields.Spec[Any, tuple[str, ...] | None] = fields.optional(
         fields.tuple_of(fields.text()), default=None, absent=None
     )
+    rows_per_person: fields.Whole = fields.whole(
+        at_least=1, at_most=10**6, default=1, absent=1, hint=": how many rows of one person are counted"
+    )
 
     @property
     def neighbours(self) -> str:
@@ -144,7 +148,8 @@ class Workload(Record):
 
     def __init__(self, matrix: Iterable[Iterable[Number]], *, cells_per_person: int = 1, replace: bool = False) -> None:
         listed = Listed(*over_denominators(rational_rows(matrix)))
-        self.born(parts=[Part([listed], 1)], cells_per_person=cells_per_person, replace=replace, axes=None)
+        people = {"cells_per_person": cells_per_person, "replace": replace, "rows_per_person": 1}
+        self.born(parts=[Part([listed], 1)], axes=None, **people)
 
     def __post_init__(self) -> None:
         sizes = {part.size for part in self.parts}
@@ -168,7 +173,7 @@ class Workload(Record):
 
     @property
     def _asked(self) -> tuple[Any, ...]:
-        return self.parts, self.cells_per_person, self.replace
+        return self.parts, *self._people
 
     @classmethod
     def identity(cls, n: int, *, cells_per_person: int = 1, replace: bool = False) -> Workload:
@@ -223,14 +228,22 @@ class Workload(Record):
         return cls._made([Part([Regular(form, n)], 1)], cells_per_person, replace)
 
     @classmethod
-    def _made(cls, parts: Iterable[Part], cells_per_person: int, replace: bool, axes: Any = None) -> Workload:
-        return cls._rebuilt({"parts": parts, "cells_per_person": cells_per_person, "replace": replace, "axes": axes})
+    def _made(
+        cls, parts: Iterable[Part], cells_per_person: int, replace: bool, axes: Any = None, rows_per_person: int = 1
+    ) -> Workload:
+        people = {"cells_per_person": cells_per_person, "replace": replace, "rows_per_person": rows_per_person}
+        return cls._rebuilt({"parts": parts, "axes": axes, **people})
+
+    def with_rows(self, rows_per_person: int) -> Workload:
+        """The same questions where one person has up to so many rows, each counted as one person was."""
+        return self._made(self.parts, self.cells_per_person, self.replace, self.axes, rows_per_person)
 
     def __or__(self, other: object) -> Workload:
         if not isinstance(other, Workload):
             return NotImplemented
         axes = self.axes if self.axes == other.axes else None
-        return self._made((*self.parts, *other.parts), *self._shared(other), axes)
+        cells, replace, rows = self._shared(other)
+        return self._made((*self.parts, *other.parts), cells, replace, axes, rows)
 
     def __mul__(self, weight: Number | Workload) -> Workload:
         if isinstance(weight, Workload):
@@ -239,7 +252,7 @@ class Workload(Record):
         if factor <= 0:
             raise InvalidQueryError(f"weight is {show(factor)}; give a positive number.", weight=factor)
         parts = [Part(p.factors, p.weight * factor) for p in self.parts]
-        return self._made(parts, self.cells_per_person, self.replace, self.axes)
+        return self._made(parts, self.cells_per_person, self.replace, self.axes, self.rows_per_person)
 
     __rmul__ = __mul__
 
@@ -251,20 +264,26 @@ class Workload(Record):
         parts = [Part((*a.factors, *b.factors), a.weight * b.weight) for a, b in pairs]
         axes = (*(self.axes or ()), *(other.axes or ()))
         named = bool(self.axes and other.axes) and len(set(axes)) == len(axes)
-        return self._made(parts, *self._shared(other), axes if named else None)
+        cells, replace, rows = self._shared(other)
+        return self._made(parts, cells, replace, axes if named else None, rows)
 
-    def _shared(self, other: Workload) -> tuple[int, bool]:
+    @property
+    def _people(self) -> tuple[int, bool, int]:
+        return self.cells_per_person, self.replace, self.rows_per_person
+
+    def _shared(self, other: Workload) -> tuple[int, bool, int]:
         """Who counts as one person, which both must say alike."""
-        mine, yours = (self.cells_per_person, self.replace), (other.cells_per_person, other.replace)
-        if mine != yours:
+        if self._people != other._people:
             raise InvalidQueryError(
-                f"one workload says (cells_per_person, replace) = {mine}, the other {yours}; make them alike."
+                f"one workload says (cells_per_person, replace, rows_per_person) = {self._people}, the other"
+                f" {other._people}; make them alike."
             )
-        return mine
+        return self._people
 
     def __str__(self) -> str:
         m, n = self.dimension, self.size
         more = f", up to {self.cells_per_person} cells a person" if self.cells_per_person > 1 else ""
+        more += f", up to {self.rows_per_person} rows a person" if self.rows_per_person > 1 else ""
         moved = ", a person may be replaced" if self.replace else ""
         return f"{m} linear question{'s' if m > 1 else ''} about a table of {n} cell{'s' if n > 1 else ''}{more}{moved}"
 
@@ -286,7 +305,7 @@ class Workload(Record):
     @property
     def single(self) -> bool:
         """Whether one person moves one cell by one, for which optimal strategies are known."""
-        return self.cells_per_person == 1 and not self.replace
+        return self._people == (1, False, 1)
 
     @property
     def attributes(self) -> tuple[int, ...] | None:

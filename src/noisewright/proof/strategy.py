@@ -73,22 +73,37 @@ def approximate_laplace_strategy(mechanism: LaplaceStrategy, requirement: Approx
 
 
 def squared_reach(mechanism: GaussianStrategy) -> Fraction:
-    """At least mu^2 for every change that one person can make."""
+    """At least mu^2 for every change that one person can make.
+
+    Rule: a change by several rows is the sum of the changes by each, whose lengths add up at most; the rows may be
+    alike, so that nothing smaller will do.
+    """
+    return mechanism.query.rows_per_person**2 * _row_reach(mechanism)
+
+
+def _row_reach(mechanism: GaussianStrategy) -> Fraction:
+    """The same for one row of a person."""
     query, rows = mechanism.query, mechanism.rows
     if isinstance(rows, DenseRows):
         return Fraction(_dense_reach(rows, query)) / mechanism.levels[0]
     column = squared_column(rows, mechanism.levels)
-    if query.single:
+    if _one_cell(query):
         return column
     change = Change.of(query)
     return min(change.times**2 * column, squared_move(rows, mechanism.levels, change, column))
 
 
 def taxi_reach(mechanism: LaplaceStrategy) -> Fraction:
-    """At least the sum of |shift| / scale for every change that one person can make."""
+    """At least the sum of |shift| / scale for every change that one person can make; those of several rows add up."""
     query, rows = mechanism.query, mechanism.rows
     column = taxi_column(rows, mechanism.levels)
-    return column if query.single else taxi_move(rows, mechanism.levels, Change.of(query), column)
+    one = column if _one_cell(query) else taxi_move(rows, mechanism.levels, Change.of(query), column)
+    return query.rows_per_person * one
+
+
+def _one_cell(query: Workload) -> bool:
+    """Whether each row of a person is counted in one cell, and comes or goes."""
+    return query.cells_per_person == 1 and not query.replace
 
 
 @singledispatch
@@ -168,7 +183,7 @@ def _dense_reach(rows: DenseRows, query: Workload) -> int:
     X_ii + X_jj - 2 X_ij, or X_ii alone where the other has no column; more cells count as 2 g changed ones.
     """
     lengths: list[int] = [sum(v * v for v in column) for column in zip(*rows.matrix, strict=True)]
-    if query.single:
+    if _one_cell(query):
         return max(lengths)
     inner = inner_products(rows.matrix)
     if query.cells_per_person == 1:

@@ -1,16 +1,24 @@
 """Private answers from tables: what keeps the sensitivity true is in the last stage, and nothing is inferred before it.
 
-- keys, groupings, ranges: listed groups, bins of a column; bounds of a value and the whole numbers that stand for it
-- numbers, questions: the whole numbers of a group and what a person changes of them; what is asked (`nw.ask`)
+- keys, public, groupings, times, ranges: listed groups, those of public tables, bins; values as whole numbers
+- numbers, questions, histograms, registry: numbers of a group, what a person changes of them; what is asked (`nw.ask`)
+- quantiles, ranking, linear: the questions about cells and categories
 - layout: all outputs as one vector and the set of differences of one person (`Layout.sensitivity`)
-- sources, dataset, checks: files, frames and databases as Ibis tables; `Dataset`; what the schema shows wrong
+- sources, memory, queries, dataset, budgets, checks: sources as Ibis tables; `Dataset`; what the schema shows wrong
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
+- kinds, growth: what may be compared with what, and constants; how long a text may become
 - stage, limiting, aggregate: rows to whole terms (once, over Ibis), the limits of a person, the true vector
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
-- ways: how the numbers of a table are answered; what plans ask of a mechanism goes through it
+- selecting, unlisted, splitting: groups that nobody listed: which are published and why that is proven, their true
+  numbers by key, how the budget is split between the choice and the rest
+- ways, bounded, cells, weighed: how a table is answered (group by group; within bounds, right on average; cells
+  together by a strategy; weighted counts under metric privacy); what plans ask of a mechanism goes through it
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
-- plan, shown, selfcheck: `Plan`: printed, saved, verified, released; the falsifier for owners
+- aims, targets, least: half-widths or budgets by output instead of one amount; the least epsilon that reaches targets
+- plan, shown, selfcheck, bounding: `Plan`: printed, saved, released; the falsifier for owners; bounds nobody knows
 - transaction, estimates, frames: validate, charge, aggregate, draw, store; answers with intervals; tidy frames
+- tidying, adding, totals, sums: answers made non-negative, whole or adding up, beside the raw ones; which numbers add
+  up, the linear map, and how far weighted sums of noise are off
 - schemas, progress: what spec files and the command line ask of a source: its columns, how far a query has come
 
 `Dataset.plan` -> `layout_of(questions, limits)` -> `designed(layout, privacy, ...)` -> `Plan`;

@@ -1,19 +1,32 @@
-"""The true whole numbers of a plan: compiled, limited and added up; they never leave this process."""
+"""The true whole numbers of a plan: compiled, limited and added up; they never leave this process.
+
+Numbers of rows are added over the rows that stay of a person, numbers of persons over the groups that stay: the same
+groups for both, because they are chosen by the same hashes. Large tables are read in slices of persons, so that memory
+is bounded by the size of a slice.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from noisewright.release.engines.base import Engine
 from noisewright.release.layout import Layout, Table
-from noisewright.release.limiting import in_engine, kept_rows
-from noisewright.release.numbers import Persons, Rows
-from noisewright.release.stage import GROUP, UNIT, rows_of, totals
+from noisewright.release.limiting import Kept, groups_in_engine, kept_rows, rows_in_engine, slice_of, slices_for
+from noisewright.release.numbers import Number, Partial
+from noisewright.release.stage import GROUP, UNIT, persons_of, rows_of, totals
 
-_ROWS_AT_ONCE = 12_000_000
+_WORDS_AT_ONCE = 50_000_000
+"""About how many words of 64 bits are held in this process for one slice: what is fetched and what orders it."""
+_WORDS_OF_ORDER = 5
+_ROWS_IN_ENGINE = 4_000_000
 _LARGEST_WORD = 2**63
+_HALF = np.int64(20)
+_FAR = np.int64(2**42)
+_CELL = "tcell"
+"""Its first letter says that it is content: which cell a row is in may decide whether it stays."""
 
 
 def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine, *, one_row: bool) -> list[int]:
@@ -22,63 +35,146 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
     Guarantees: with the same salt, two tables that differ by the rows of one person give vectors that differ by an
     element of `layout.sensitivity`.
     """
-    whole = table[unit].type().is_integer() and not one_row
-    slices = 1 + int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py()) // _ROWS_AT_ONCE if whole else 1
-    found: list[int] = []
+    whole = table[unit].type().is_integer()
+    count = 0 if one_row else int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py())
+    way = _unlimited if one_row else _in_process if whole else _in_engine
+    work = []
     for part in layout.tables:
         rows = rows_of(table, unit, part.grouping, part.numbers, engine)
-        if one_row:
-            found += _summed(totals(rows, part.numbers, engine, person=None), part, engine)
-        elif whole:
-            found += _in_process(rows, part, salt, engine, slices)
-        else:
-            found += _in_engine(rows, part, salt, engine)
+        at_once = _WORDS_AT_ONCE // (len(rows.columns) + _WORDS_OF_ORDER) if whole else _ROWS_IN_ENGINE
+        work.append((part, rows, slices_for(count, at_once, whole=whole)))
+    done, found = 0, []
+    try:
+        for part, rows, slices in work:
+            vector = [0] * part.count
+            for own in range(slices):
+                engine.steps = (done, sum(one[-1] for one in work))
+                sums = way(slice_of(rows, own, slices, engine), part, salt, engine)
+                vector = [a + b for a, b in zip(vector, sums, strict=True)]
+                done += 1
+            found += vector
+    finally:
+        engine.steps = (0, 1)
     return found
+
+
+def _unlimited(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
+    """Every row counts, and is a person: the owner's word."""
+    return _summed(totals(rows, dict(enumerate(part.numbers)), engine), part, engine)
 
 
 def _in_engine(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     """Any unit: limited by windows of the engine, which only gives the sums away."""
-    limited = in_engine(rows, f"{salt:016x}", part.rows, part.groups, engine)
-    return _summed(totals(limited, part.numbers, engine, person="first"), part, engine)
+    of_rows, of_persons = _apart(part)
+    text = f"{salt:016x}"
+    vector = [0] * part.count
+    queries = []
+    if of_rows:
+        limited = rows_in_engine(_parted(rows, part.together), text, part.rows, part.groups, engine)
+        queries.append(totals(_gathered(limited), of_rows, engine))
+    if of_persons:
+        persons = persons_of(rows, of_persons, engine)
+        queries.append(totals(groups_in_engine(persons, text, part.groups, engine), of_persons, engine))
+    for query in queries:
+        vector = [a + b for a, b in zip(vector, _summed(query, part, engine), strict=True)]
+    return vector
+
+
+def _apart(part: Table) -> tuple[dict[int, Number], dict[int, Number]]:
+    """The numbers of rows and those of persons, by their places."""
+    places = dict(enumerate(part.numbers))
+    of_persons = {place: number for place, number in places.items() if number.of_persons}
+    return {place: number for place, number in places.items() if place not in of_persons}, of_persons
+
+
+def _parted(rows: Any, together: int) -> Any:
+    """Rows whose group is that of the limits; where it has several cells, the cell is part of the content."""
+    if together == 1:
+        return rows
+    cell = rows[GROUP] % together
+    return rows.mutate(**{GROUP: rows[GROUP] - cell, _CELL: cell})
+
+
+def _gathered(rows: Any) -> Any:
+    """Limited rows with the group that they are counted in."""
+    return rows.mutate(**{GROUP: rows[GROUP] + rows[_CELL]}) if _CELL in rows.columns else rows
 
 
 def _summed(query: Any, part: Table, engine: Engine) -> list[int]:
-    """Sums that the engine made, at the places of their groups."""
+    """Sums that the engine made, at the places of their groups; zeros elsewhere."""
     data = engine.fetch(query).to_pydict()
     width = len(part.numbers)
     vector = [0] * part.count
-    for row, group in enumerate(data[GROUP]):
-        for place, number in enumerate(part.numbers):
-            column = "n0" if isinstance(number, Rows) or f"s{place}" not in data else f"s{place}"
-            vector[group * width + place] = int(data[column][row])
+    for place in range(width):
+        if f"s{place}" in data:
+            for group, total in zip(data[GROUP], data[f"s{place}"], strict=True):
+                vector[group * width + place] = int(total)
     return vector
 
 
-def _in_process(rows: Any, part: Table, salt: int, engine: Engine, slices: int) -> list[int]:
-    """Whole units: unit, group and terms are fetched, limited and added here, in slices of persons."""
-    terms = [place for place in range(len(part.numbers)) if f"t{place}" in rows.columns]
-    vector = [0] * part.count
-    for own in range(slices):
-        chosen = rows if slices == 1 else rows.filter((rows[UNIT] % slices + slices) % slices == own)
-        data = engine.fetch(chosen)
-        columns = {name: data[name].to_numpy().astype(np.int64, copy=False) for name in data.column_names}
-        _add(vector, part, columns, terms, salt)
-    return vector
+def _in_process(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
+    """Whole units: unit, group and terms are fetched, limited and added here."""
+    data = engine.fetch(rows)
+    columns = {name: data[name].to_numpy().astype(np.int64, copy=False) for name in data.column_names}
+    del data
+    of_rows, of_persons = _apart(part)
+    content, group = [columns[name] for name in columns if name.startswith("t")], columns[GROUP]
+    if part.together > 1:
+        cell = group % part.together
+        content, group = [cell, *content], group - cell
+    # Where all numbers are of persons, no rows need to be chosen.
+    most_rows = part.rows if of_rows else len(columns[UNIT])
+    kept = kept_rows(columns[UNIT], group, content, salt, most_rows, part.groups)
+    sums = _over_rows(columns, kept, of_rows, part) | _over_persons(columns, kept, of_persons, part)
+    return [sums[place][group] for group in range(part.grouping.count) for place in range(len(part.numbers))]
 
 
-def _add(vector: list[int], part: Table, columns: dict[str, Any], terms: list[int], salt: int) -> None:
-    content = [columns[f"t{place}"] for place in terms]
-    kept, first = kept_rows(columns[UNIT], columns[GROUP], content, salt, part.rows, part.groups)
-    group, width = columns[GROUP][kept], len(part.numbers)
-    counts = np.bincount(group, minlength=part.grouping.count)
-    heads = np.bincount(group[first], minlength=part.grouping.count)
-    for place, number in enumerate(part.numbers):
-        if place in terms:
-            sums = exact_sums(columns[f"t{place}"][kept], group, part.grouping.count)
+def _over_rows(
+    columns: Mapping[str, Any], kept: Kept, numbers: Mapping[int, Number], part: Table
+) -> dict[int, list[int]]:
+    """By the place of a number, its sums over the rows that stay."""
+    if not numbers:
+        return {}
+    group, groups = columns[GROUP][kept.rows], part.grouping.count
+    counts = np.bincount(group, minlength=groups).tolist()
+    return {
+        place: exact_sums(columns[f"t{place}"][kept.rows], group, groups) if f"t{place}" in columns else counts
+        for place in numbers
+    }
+
+
+def _over_persons(
+    columns: Mapping[str, Any], kept: Kept, numbers: Mapping[int, Number], part: Table
+) -> dict[int, list[int]]:
+    """By the place of a number, its sums over the persons in the groups that stay."""
+    if not numbers:
+        return {}
+    group, groups = columns[GROUP][kept.order[kept.starts[kept.within]]], part.grouping.count
+    heads = np.bincount(group, minlength=groups).tolist()
+    found = {}
+    for place, number in numbers.items():
+        if isinstance(number, Partial):
+            own = clamped_sums(columns[f"t{place}"][kept.order], kept.starts, number.first, number.last)
+            found[place] = exact_sums(own[kept.within], group, groups)
         else:
-            sums = [int(n) for n in (heads if isinstance(number, Persons) else counts)]
-        for own, total in enumerate(sums):
-            vector[own * width + place] += total
+            found[place] = heads
+    return found
+
+
+def clamped_sums(values: Any, starts: Any, first: int, last: int) -> Any:
+    """The sum of each run of values, clamped to [first, last], which are within 2^40 of 0 as the values are.
+
+    64 bits hold a sum where (rows) times (largest value) does. Otherwise each value is taken as 2^20 high + low with
+    0 <= low < 2^20, and both parts are added: a high part beyond 2^42 is beyond the clamps, whatever the low one is.
+    """
+    if not len(starts):
+        return np.empty(0, np.int64)
+    if int(np.abs(values).max()) * len(values) < _LARGEST_WORD:
+        return np.clip(np.add.reduceat(values, starts), first, last)
+    low = np.add.reduceat(values & ((1 << _HALF) - 1), starts)
+    high = np.add.reduceat(values >> _HALF, starts) + (low >> _HALF)
+    rest = low & ((1 << _HALF) - 1)
+    return np.clip(np.clip(high, -_FAR, _FAR) * (1 << _HALF) + rest, first, last)
 
 
 def exact_sums(values: Any, group: Any, count: int) -> list[int]:

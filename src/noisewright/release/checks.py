@@ -8,20 +8,26 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.release.layout import Layout
 from noisewright.release.sources import require_column
 from noisewright.release.stage import require_key_types
+from noisewright.release.unlisted import kinds_of
 
 
 def require_columns(table: Any, layout: Layout) -> None:
     """Every column that the numbers and groups of a layout need is there and of a type that they can read."""
     for part in layout.tables:
         grouping = part.grouping
-        for column in grouping.keys.columns if grouping.keys else ():
+        for column in grouping.key_columns:
             require_column(table, column)
-        if grouping.keys:
+        if grouping.private:
+            kinds_of(table, grouping.key_columns)
+        elif grouping.keys:
             require_key_types(table, grouping.keys)
-        named = [number.column for number in part.numbers if hasattr(number, "column")]
-        for column in [*named, *([grouping.bins.column] if grouping.bins else [])]:
+        for column in [number.column for number in part.numbers if hasattr(number, "column")]:
             require_column(table, column)
             _require_number(table[column].type(), column)
+        if grouping.bins:
+            require_column(table, grouping.bins.column)
+            if (refusal := grouping.bins.refusal(table[grouping.bins.column].type())) is not None:
+                raise InvalidTableError(f"{grouping.bins.column!r}: {refusal}.", column=grouping.bins.column)
 
 
 def _require_number(kind: Any, column: str) -> None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import warnings
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.ledger import Ledger
-from noisewright.problem.errors import InvalidInputError, InvalidTableError, LedgerDamagedError, LedgerError
+from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import digest
-from noisewright.problem.remarks import UnkeptBudgetWarning
 from noisewright.problem.utilities import SquaredError
+from noisewright.release.budgets import ledger_for
 from noisewright.release.layout import Layout, Limits
+from noisewright.release.queries import joined, made
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
+    from noisewright.release.bounding import Bounds
     from noisewright.release.plan import Plan
     from noisewright.release.sources import Source
 
@@ -34,8 +32,8 @@ class Dataset:
     otherwise its budget must be the same; a budget alone is kept for as long as the process lasts, with a warning.
     A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are
     is chosen at random, anew for each release. With `one_row_per_person=True` the owner declares that there is nothing
-    to limit. `types` says how text is read (number, integer, date), `local_views` which views of a database are
-    declared person-local. Rows whose unit is NULL are left out.
+    to limit. `types` says how text is read (number, integer, date, time, instant), `local_views` which views of a
+    database are declared person-local. Rows whose unit is NULL are left out.
     Neighbours: one person, with all rows, comes or goes.
     """
 
@@ -57,17 +55,17 @@ class Dataset:
         limits = Limits(rows_per_group, groups_per_person, one_row_per_person)
         opened = _opened(source, unit, tuple(local_views)).typed(types)
         self._begin(opened, unit, limits, _name(name, opened.name), None if version is None else str(version))
-        self._ledger = _ledger(budget, ledger)
+        self._ledger = ledger_for(budget, ledger)
 
     def _begin(self, source: Source, unit: str, limits: Limits, name: str, version: str | None) -> None:
-        from noisewright.release.local import checked
+        from noisewright.release.local import checked, require_unit
 
         table, standing = checked(source.table, source.bases, source.engine)
         if unit not in standing.units:
             raise InvalidTableError(
                 f"{unit!r} is not the unit that the table carries ({', '.join(sorted(standing.units))}).", column=unit
             )
-        _require_unit(table[unit].type(), unit)
+        require_unit(table[unit].type(), unit)
         if limits.one_row_per_person and not standing.straight:
             raise InvalidInputError(
                 "one_row_per_person was declared for the table; after a join or union a person may have more rows."
@@ -75,6 +73,11 @@ class Dataset:
             )
         self._source, self._table, self.unit, self.limits = source, table, unit, limits
         self.name, self.version = name, version
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(self, "_ledger"):
+            raise AttributeError("a dataset was checked when it was made and does not change; declare another.")
+        super().__setattr__(name, value)
 
     @property
     def ledger(self) -> Ledger | None:
@@ -88,34 +91,35 @@ class Dataset:
 
     def filter(self, *conditions: Any) -> Dataset:
         """The rows that meet all conditions, such as `lambda t: t.age >= 18`; conditions look at one row each."""
-        return self._derived(self._source.table.filter(*conditions))
+        return self._derived(made(lambda: self._source.table.filter(*conditions)))
 
     def mutate(self, **columns: Any) -> Dataset:
         """With more columns, such as `bmi=lambda t: t.weight / t.height ** 2`; each is made of one row.
 
         What could fail for some value, such as a division by zero, gives NULL instead.
         """
-        return self._derived(self._source.table.mutate(**columns))
+        return self._derived(made(lambda: self._source.table.mutate(**columns)))
 
     def through(self, query: Callable[[Any], Any]) -> Dataset:
         """What an Ibis query makes of the table, if it is person-local: `lambda t: t.group_by("id").agg(...)`."""
-        return self._derived(query(self._source.table))
+        return self._derived(made(lambda: query(self._source.table)))
 
     def join_public(self, table: Any, on: str | Sequence[str], *, how: str = "left") -> Dataset:
         """With the columns of a public table, a source of any kind, which everybody may see."""
         from dataclasses import replace
 
         from noisewright.release.local import Base
-        from noisewright.release.sources import open_source
+        from noisewright.release.sources import may_be_one, open_source
 
         other = open_source(table, "", beside=self._source.engine, public=True)
         if other.engine.connection is not self._source.engine.connection:
             other = other.beside(self._source.engine)
-        if set(other.bases) & {table for table, base in self._source.bases.items() if base.private}:
+        private = [table for table, base in self._source.bases.items() if base.private]
+        if any(may_be_one(table, mine) for table in other.bases for mine in private):
             raise InvalidInputError("this is the private table itself; join_public takes tables that anybody may see.")
         bases = {**self._source.bases, **dict.fromkeys(other.bases, Base(None))}
-        joined = self._source.table.join(other.table, on, how=_how(how))
-        return self._derived(joined, replace(self._source, bases=bases))
+        both = joined(self._source.table, other.table, [on] if isinstance(on, str) else list(on), how)
+        return self._derived(both, replace(self._source, bases=bases))
 
     def join(self, other: Dataset, on: str | Sequence[str] | None = None, *, how: str = "inner") -> Dataset:
         """Joined with another private table about the same persons, on the unit of both (and `on`, if given).
@@ -133,31 +137,69 @@ class Dataset:
             source = source.beside(self._source.engine)
         also = [on] if isinstance(on, str) else list(on or ())
         mine, theirs = self._source.table, source.table
-        conditions = [mine[self.unit] == theirs[other.unit], *also]
-        bases = {**self._source.bases, **source.bases}
-        return self._derived(mine.join(theirs, conditions, how=_how(how)), replace(self._source, bases=bases))
+        theirs = theirs.view() if theirs.op() == mine.op() else theirs
+        if any(source.bases.get(table, base) != base for table, base in self._source.bases.items()):
+            raise InvalidInputError(
+                "the two datasets say different things of one table: whose rows it holds, or that it is public."
+            )
+        known = replace(
+            self._source,
+            bases={**self._source.bases, **source.bases},
+            views=(*self._source.views, *source.views),
+            joined=(*self._source.joined, *source.joined, (other.name, other.version)),
+        )
+        return self._derived(joined(mine, theirs, also, how, (self.unit, other.unit)), known)
 
     def _derived(self, table: Any, source: Source | None = None) -> Dataset:
         """The same persons, limits and ledger with another table."""
         from dataclasses import replace
 
-        made = Dataset.__new__(Dataset)
+        found = Dataset.__new__(Dataset)
         changed = replace(source or self._source, table=table, origin=None)
-        made._begin(changed, self.unit, self.limits, self.name, self.version)
-        made._ledger = self._ledger
-        return made
+        found._begin(changed, self.unit, self.limits, self.name, self.version)
+        found._ledger = self._ledger
+        return found
 
     def plan(
-        self, *questions: Any, privacy: Any, utility: Any = None, weights: Mapping[str, Number] | None = None
+        self,
+        *questions: Any,
+        privacy: Any = None,
+        utility: Any = None,
+        weights: Mapping[str, Number] | None = None,
+        targets: Mapping[str, Number] | None = None,
+        confidence: Number = 0.95,
+        delta: Number | None = None,
+        smallest_group: int | None = None,
+        budgets: Mapping[str, Any] | None = None,
     ) -> Plan:
         """What a release of all questions together would spend, and the error to expect; nothing is spent.
 
         `privacy` is the requirement of all of them together; `weights` by the name of a question says which matter
-        more. Raises, before anything is read of the data, for columns that are not there and types that do not fit.
+        more. Instead of it, `targets` are half-widths by the name of a question: the smallest epsilon is found (with
+        `delta` if it is given) at which each is reached with the `confidence`; a mean needs `smallest_group`, the rows
+        that every group is publicly known to have. Or `budgets` gives each question an amount of its own.
+        Raises, before anything is read of the data, for columns that are not there and types that do not fit.
         """
+        from noisewright.release.aims import Wanted
         from noisewright.release.plan import planned
 
-        return planned(self, questions, privacy, SquaredError() if utility is None else utility, weights or {})
+        wanted = Wanted(targets, confidence, delta, smallest_group, budgets)
+        return planned(self, questions, privacy, SquaredError() if utility is None else utility, weights or {}, wanted)
+
+    def estimate_bounds(
+        self, column: str, *, privacy: Any, keep: Number = "0.98", fresh: bool = False, reason: str | None = None
+    ) -> Bounds:
+        """Bounds for a column whose values nobody knows beforehand: a release of its own, charged like any other.
+
+        A noisy histogram over powers of two, never the least and greatest value. `bounds=found` takes the result, which
+        aims to keep the share `keep` of the values; it is empty, and says so, where there are too few. Asked again, it
+        is the stored one, at no cost.
+        """
+        from noisewright.release.bounding import bounds_of, plan_for, share
+
+        kept = share(keep)
+        plan = plan_for(self, column, privacy)
+        return bounds_of(plan, plan.release(fresh=fresh, reason=reason, frame="pyarrow"), kept)
 
     def load_plan(self, path: str | Path) -> Plan:
         """A saved plan, proven again and ready to release; refuses one that was made for another dataset."""
@@ -173,17 +215,27 @@ class Dataset:
 
     def rehearse(self, layout: Layout) -> None:
         """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
+        from noisewright.release.engines.base import guarded
+
+        guarded(self._source.engine, self._source.require_sound_tables)
         self._aggregate(layout, 0, rehearsal=True)
 
-    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
+    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[Any]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
-        from noisewright.release.aggregate import aggregated
+        from noisewright.release.engines.base import guarded
+        from noisewright.release.selfcheck import without
+        from noisewright.release.unlisted import true_numbers
 
-        table = self._table if leave_out is None else self._table.filter(self._table[self.unit] != leave_out)
+        table = self._table if leave_out is None else without(self._source, leave_out)
         table = table.limit(0) if rehearsal else table
         own = self.limits.one_row_per_person
-        with self._source.engine.snapshot():
-            return aggregated(table, self.unit, layout, salt, self._source.engine, one_row=own)
+        engine = self._source.engine
+
+        def numbers() -> list[Any]:
+            with engine.snapshot():
+                return true_numbers(table, self.unit, layout, salt, engine, one_row=own)
+
+        return guarded(engine, numbers)
 
     def _units(self) -> list[Any]:
         """Every unit of the table, for `selfcheck` alone; never shown."""
@@ -200,13 +252,13 @@ class Dataset:
         """What it is, as plain data: everything about it that is public, and nothing of its content."""
         import ibis
 
-        shape = str(ibis.to_sql(self._table, dialect=self._source.engine.name))
+        shape, joined = str(ibis.to_sql(self._table, dialect=self._source.engine.name)), self._source.joined
         return {
             "name": self.name,
             "version": self.version,
             "unit": self.unit,
             "limits": self.limits.to_dict(),
-            "query": digest({"sql": shape}),
+            "query": digest({"sql": shape, **({"joined": list(map(list, joined))} if joined else {})}),
         }
 
     def __str__(self) -> str:
@@ -224,12 +276,6 @@ class Dataset:
         )
 
     __repr__ = __str__
-
-
-def _how(how: str) -> str:
-    if how not in ("inner", "left", "semi", "anti"):
-        raise InvalidInputError(f"how is {how!r}; give inner, left, semi or anti: others give rows without a person.")
-    return how
 
 
 def _opened(source: Any, unit: Any, local_views: tuple[str, ...]) -> Source:
@@ -251,48 +297,3 @@ def _name(given: str | None, found: str | None) -> str:
             raise InvalidTableError(f"name is {given!r}; give a text.")
         return given
     return found or f"unnamed {int(SystemEntropy().stream().words(1)[0]):016x}"
-
-
-def _require_unit(kind: Any, unit: str) -> None:
-    if not (kind.is_string() or (kind.is_integer() and not kind.is_uint64())):
-        raise InvalidTableError(
-            f"{unit!r} holds {kind}; a unit is text or a whole number of at most 64 bits (floats are equal or not by"
-            " accident; cast others to text in the table).",
-            column=unit,
-        )
-
-
-def _ledger(budget: Any, ledger: Any) -> Ledger | None:
-    """The ledger that was given, opened or made."""
-    if isinstance(ledger, Ledger):
-        return _matching(ledger, budget)
-    if ledger is not None:
-        try:
-            return _matching(Ledger.open(ledger), budget)
-        except LedgerDamagedError:
-            raise
-        except LedgerError:
-            if budget is None:
-                raise
-        return Ledger.create(ledger, budget=budget, neighbours="add-remove")
-    if budget is None:
-        return None
-    warnings.warn(
-        "this budget is kept until the process ends, and the next process begins anew; give ledger=path to keep it.",
-        UnkeptBudgetWarning,
-        stacklevel=3,
-    )
-    folder = tempfile.mkdtemp(prefix="noisewright-")
-    made = Ledger.create(Path(folder) / "budget.ledger", budget=budget, neighbours="add-remove")
-    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
-    return made
-
-
-def _matching(ledger: Ledger, budget: Any) -> Ledger:
-    if budget is not None and ledger.budget != budget:
-        raise InvalidInputError(
-            f"the ledger {ledger.url} keeps {ledger.budget}, and budget= says {budget}; leave budget= out, or raise the"
-            " ledger's with raise_budget.",
-            budget=budget,
-        )
-    return ledger

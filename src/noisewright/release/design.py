@@ -17,11 +17,12 @@ from typing import Any
 from noisewright.accounting.compose import compose
 from noisewright.problem.errors import InvalidPrivacyError, InvalidUtilityError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter
-from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Vector
 from noisewright.problem.utilities import AbsoluteError, SquaredError
 from noisewright.release.layout import Layout, Table
 from noisewright.release.ways import BY_GROUP
+from noisewright.release.weighed import fits_a_metric
 from noisewright.sample.certified import Certified
 from noisewright.search.design import design
 
@@ -62,19 +63,41 @@ def joint_query(layout: Layout) -> Vector:
 
 def charge_of(blocks: Sequence[Block], layout: Layout) -> Any:
     """What is charged: one mechanism, or the composition over the tables of what one person touches of each."""
-    if len(blocks) == 1 and (blocks[0].table is None or layout.tables[0].grouping.count == 1):
+    first = layout.tables[0]
+    alone = blocks[0].table is None or (first.way.alone(first) and not layout.private)
+    if len(blocks) == 1 and alone:
         return blocks[0].certified
     tables = [table.way.charge(block.certified, table) for block, table in zip(blocks, layout.tables, strict=True)]
     return tables[0] if len(tables) == 1 else compose(tables)
 
 
-def require_within(charge: Any, privacy: Any) -> None:
+def require_within(blocks: Sequence[Block], layout: Layout, privacy: Any) -> None:
     """Refuse blocks whose proven cost is above the requirement; the proof, not the search, decides."""
+    charge = charge_of(blocks, layout)
     if isinstance(charge, Certified) and charge.certificate.requirement == privacy:
         return
     found, allowed = _spent(charge.costs(), privacy)
-    if found is None or found > allowed:
+    if found is not None and found <= allowed:
+        return
+    if not isinstance(privacy, ApproxDP) or not _added_up(blocks, layout, privacy):
         raise UncertifiedError("the parts of this plan together were not proven to keep the requirement; refused.")
+
+
+def _added_up(blocks: Sequence[Block], layout: Layout, privacy: ApproxDP) -> bool:
+    """Whether the certified epsilons and deltas of all draws that one person can change add up to a requirement.
+
+    Rule: basic composition; the curve of a composition, which is on a grid, may lie a little above.
+    """
+    epsilon = delta = Fraction(0)
+    for block in blocks:
+        held: Any = block.certified.certificate.requirement
+        table = None if block.table is None else layout.tables[block.table]
+        times = 1 if table is None else table.way.touched(table)
+        if type(held) not in (PureDP, ApproxDP):
+            return False
+        epsilon += times * held.epsilon
+        delta += times * (held.delta if isinstance(held, ApproxDP) else 0)
+    return epsilon <= privacy.epsilon and delta <= privacy.delta
 
 
 def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
@@ -82,23 +105,46 @@ def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
     if isinstance(privacy, ZeroConcentratedDP):
         rho, delta = costs.concentrated() or (None, Fraction(0))
         return (None if delta else rho), privacy.rho
+    if isinstance(privacy, MetricPrivacy):
+        return None, Fraction(0)
     if isinstance(privacy, RenyiDP):
         return costs.divergence(privacy.alpha), privacy.epsilon
+    if isinstance(privacy, ApproxDP):
+        epsilon, delta = costs.pair(privacy.delta) or (None, Fraction(0))
+        return (None if delta > privacy.delta else epsilon), privacy.epsilon
     return costs.pure(), privacy.epsilon
 
 
 def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, Number]) -> Noise:
     """The best noise that was found for a layout; every part certified, the whole within the requirement."""
-    require_served(privacy, utility)
+    if fits_a_metric(layout, privacy):
+        require_utility(utility)
+    else:
+        require_served(privacy, utility)
+    for table in layout.tables:
+        table.way.require_served(table, utility)
+    if layout.private:
+        from noisewright.release.splitting import with_selection  # which builds on this module
+
+        return with_selection(layout, privacy, utility, weights)
     own = [weights_of(table, utility, weights) for table in layout.tables]
-    several = len(layout.tables) > 1 or layout.tables[0].grouping.count > 1
-    relaxed = isinstance(privacy, ApproxDP) and several
-    found = [_by_table(layout, PureDP(privacy.epsilon) if relaxed else privacy, utility, own)]
-    if relaxed and layout.dimension <= _LARGEST_JOINT and all(table.way == BY_GROUP for table in layout.tables):
-        found.append(_jointly(layout, privacy, utility, own))
+    relaxed = isinstance(privacy, ApproxDP) and several_draws(layout)
+    found = [by_table(layout, PureDP(privacy.epsilon) if relaxed else privacy, utility, own)]
+    if relaxed and joinable(layout):
+        found.append(jointly(layout, privacy, utility, own))
     best = min(found, key=lambda noise: noise.value)
-    require_within(charge_of(best.blocks, layout), privacy)
+    require_within(best.blocks, layout, privacy)
     return best
+
+
+def several_draws(layout: Layout) -> bool:
+    """Whether tables or groups share the requirement; a delta is then left to a design of all numbers at once."""
+    return len(layout.tables) > 1 or not layout.tables[0].way.alone(layout.tables[0])
+
+
+def joinable(layout: Layout) -> bool:
+    """Whether all numbers can be designed for as one question."""
+    return layout.dimension <= _LARGEST_JOINT and all(table.way == BY_GROUP for table in layout.tables)
 
 
 def require_served(privacy: Any, utility: Any) -> None:
@@ -108,6 +154,11 @@ def require_served(privacy: Any, utility: Any) -> None:
             f"privacy is {privacy!r}; a plan over a table takes PureDP, ApproxDP, ZeroConcentratedDP or RenyiDP.",
             privacy=privacy,
         )
+    require_utility(utility)
+
+
+def require_utility(utility: Any) -> None:
+    """Refuse a utility that plans do not know."""
     if type(utility) not in (SquaredError, AbsoluteError) or utility.weights is not None:
         raise InvalidUtilityError(
             f"utility is {utility!r}; give nw.SquaredError() or nw.AbsoluteError(). Each error counts against how far"
@@ -120,16 +171,17 @@ def weights_of(table: Table, utility: Any, weights: Mapping[str, Number]) -> lis
     """The weight of each number of a group: that of its question, against how far one person can move it."""
     power = 2 if isinstance(utility, SquaredError) else 1
     found = [Fraction(0)] * len(table.numbers)
-    for question, places in table.questions:
+    for question, _ in table.questions:
         weight = parameter(weights.get(question.label, 1), f"the weight of {question.label!r}")
         if weight <= 0:
             raise InvalidUtilityError(f"the weight of {question.label!r} is {weight}; give a positive number.")
-        for place in places:
+        for place in map(table.numbers.index, question.numbers):
             found[place] = max(found[place], weight)
     return [weight / extent**power for weight, extent in zip(found, table.extents, strict=True)]
 
 
-def _by_table(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+def by_table(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+    """Each table in its own way, with shares of the requirement where the weighted errors are least."""
     touched = [table.way.touched(table) for table in layout.tables]
     equal = [Fraction(1, sum(touched))] * len(touched)
     first = _with_shares(layout, privacy, utility, weights, equal)
@@ -164,7 +216,8 @@ def _with_shares(
     return Noise(tuple(blocks), tuple(errors))
 
 
-def _jointly(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+def jointly(layout: Layout, privacy: Any, utility: Any, weights: Sequence[Sequence[Fraction]]) -> Noise:
+    """All numbers answered as one question; `weights` are those of the numbers of a group of each table."""
     each = [
         weight for table, own in zip(layout.tables, weights, strict=True) for weight in list(own) * table.grouping.count
     ]

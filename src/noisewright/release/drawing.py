@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from noisewright.release.design import Block
-from noisewright.release.layout import Layout
+from noisewright.release.layout import Layout, Table
 from noisewright.sample.uniform import Entropy
 
 
-def drawn(blocks: Sequence[Block], layout: Layout, vector: Sequence[int], entropy: Entropy | None = None) -> list[int]:
-    """The released numbers: each block answers its own table, or all of them."""
+def drawn(blocks: Sequence[Block], layout: Layout, vector: Sequence[Any], entropy: Entropy | None = None) -> list[Any]:
+    """The released numbers: each block answers its own table, in their order, or all of them."""
     if len(blocks) == 1 and blocks[0].table is None:
         return [int(value) for value in blocks[0].certified.release(list(vector), entropy=entropy)]
-    parts = zip(blocks, layout.tables, layout.split(vector), strict=True)
-    return [value for block, table, own in parts for value in table.way.drawn(block.certified, table, own, entropy)]
+    found: list[tuple[Table, list[Any]]] = []
+    for block, table, part in zip(blocks, layout.tables, layout.split(vector), strict=True):
+        own = table.way.after(table, part, found)
+        found.append((table, table.way.drawn(block.certified, table, own, entropy)))
+    return [value for _, numbers in found for value in numbers]
 
 
 def widths(blocks: Sequence[Block], layout: Layout, confidence: Fraction) -> list[list[Fraction]]:

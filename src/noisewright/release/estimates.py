@@ -53,6 +53,20 @@ def mean(span: Range, values: Sequence[int], widths: Sequence[Fraction]) -> Esti
     return Estimate(*(span.unit * (span.centre + part) for part in (value, low, high)))
 
 
+def mean_reach(span: Range, widths: Sequence[Fraction], fewest: int) -> Fraction | None:
+    """The largest half-width that `mean` states for a group of at least `fewest` rows with a value.
+
+    Rule: let c be the noisy count, s the noisy sum, w and v their widths, and e the upper end, within the reach R of
+    the bounds. It is met where e c <= s + v + |e| w, so that (e - s/c) c <= v + R w; the lower end is the same with
+    signs turned, and clamping brings the answer no farther from it. c is at least fewest - w, and the answer is given
+    wherever c - w >= 1/2.
+    None where a group of so few rows may be too few to say.
+    """
+    if fewest - 2 * widths[0] < Fraction(1, 2):
+        return None
+    return span.unit * (span.reach * widths[0] + widths[1]) / (fewest - widths[0])
+
+
 def variance(span: Range, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
     """Mean square less the square of the mean, both around the centre; from 0 to the square of half the width."""
     first = quotient(values[0], widths[0], values[1], widths[1])

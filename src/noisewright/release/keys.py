@@ -1,4 +1,4 @@
-"""Public group keys: every group that may appear in an answer, listed before anything is read."""
+"""Group keys: every group that may appear in an answer, listed before anything is read or chosen privately."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Error, Spec, Texts, is_list, text, tuple_of
+from noisewright.problem.fields import Error, Flag, Spec, Texts, flag, is_list, text, tuple_of
 from noisewright.problem.records import Record, keep, record
+from noisewright.release.public import distinct_rows, is_table
 
 Value: TypeAlias = str | bool | int | date
 Row: TypeAlias = tuple[Value, ...]
@@ -60,15 +61,20 @@ class Keys(Record):
     """The groups of an answer: `columns` and one row of values for each group, none twice.
 
     Guarantees: the groups of a release are exactly these, whoever is in the table; a group nobody is in gets noise
-    around zero. Keys are compared byte by byte: "A" and "a" are two groups.
+    around zero. With `private` no row is listed: the release chooses groups of enough persons, and pays for it. Keys
+    are compared byte by byte: "A" and "a" are two groups.
     """
 
     columns: Texts = tuple_of(text(), least=1, distinct=True)
     rows: Spec[Iterable[Iterable[Value]], tuple[Row, ...]] = tuple_of(
-        tuple_of(Spec(_read, _plain, _kept), each="key"), least=1, most=MOST_GROUPS
+        tuple_of(Spec(_read, _plain, _kept), each="key"), most=MOST_GROUPS
     )
+    private: Flag = flag(default=False, absent=False)
 
     def __post_init__(self) -> None:
+        if self.private == bool(self.rows):
+            told = "keys that are chosen privately have none" if self.private else "give at least 1"
+            raise InvalidQueryError(f"rows has {len(self.rows)} items; {told}.")
         if any(len(row) != len(self.columns) for row in self.rows):
             raise InvalidQueryError(f"each row of keys has {len(self.columns)} values, one for each column.")
         for place, column in enumerate(self.columns):
@@ -79,25 +85,41 @@ class Keys(Record):
         keep(self, rows=tuple(dict.fromkeys(self.rows)))
 
     @property
+    def count(self) -> int:
+        """How many groups are listed; where none is, the one of each key that may come."""
+        return max(1, len(self.rows))
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """What the values of each column are: text, boolean, integer or date."""
         return tuple(_KINDS[type(value)] for value in self.rows[0])
 
     def __str__(self) -> str:
-        return f"{', '.join(self.columns)} ({len(self.rows)} groups)"
+        return f"{', '.join(self.columns)} ({'chosen privately' if self.private else f'{len(self.rows)} groups'})"
 
 
-def keys(columns: str | Iterable[str] | Mapping[str, Iterable[Any]], values: Iterable[Any] | None = None) -> Keys:
+def keys(
+    columns: str | Iterable[str] | Mapping[str, Any],
+    values: Any = None,
+    *,
+    types: Mapping[str, str] | None = None,
+    private: bool = False,
+) -> Keys:
     """Public keys: a column and its values, columns and their rows, or a mapping, which means every combination.
 
     `keys("ward", ["A", "B"])`, `keys(["sex", "smokes"], [("f", True), ("m", False)])`,
-    `keys({"sex": ["f", "m"], "smokes": [True, False]})`. Values named twice count once. Name every group that could
-    occur, from public knowledge: keys taken from the data tell that somebody had them.
+    `keys({"sex": ["f", "m"], "smokes": [True, False]})`. Values named twice count once. In place of a list stands a
+    table that anybody may see, a file or a frame: `keys("ward", "wards.csv")` lists what its column holds; `types` says
+    how its text is read (integer, date). Name every group that could occur, from public knowledge: keys
+    taken from the data tell that somebody had them. Where nobody knows them, `keys("diagnosis", private=True)`
+    publishes the groups that enough persons are in; that needs a delta.
     """
+    if flag().read(private, "private", InvalidQueryError):
+        return _private(columns, values, types)
     if isinstance(columns, Mapping):
         if values is not None:
             raise InvalidQueryError("give a mapping of columns to values, or columns and values; not both.")
-        lists = [list(_listed(given, name)) for name, given in columns.items()]
+        lists = [_column(given, name, types) for name, given in columns.items()]
         count = 1
         for one in lists:
             count *= len(set(map(str, one)))
@@ -107,14 +129,36 @@ def keys(columns: str | Iterable[str] | Mapping[str, Iterable[Any]], values: Ite
     if values is None:
         raise InvalidQueryError(
             "keys without values would be taken from the data, which tells who is in it; list the values that may"
-            ' occur: nw.keys("ward", ["A", "B", "C"]).'
+            ' occur: nw.keys("ward", ["A", "B", "C"]), or choose them privately: nw.keys("ward", private=True).'
         )
     if isinstance(columns, str):
-        return Keys((columns,), tuple((value,) for value in _listed(values, columns)))
+        return Keys((columns,), tuple((value,) for value in _column(values, columns, types)))
+    if is_table(values):
+        return Keys(tuple(columns), distinct_rows(values, tuple(columns), types, MOST_GROUPS))
     return Keys(tuple(columns), tuple(tuple(_listed(row, "a row of keys")) for row in _listed(values, "keys")))
+
+
+def _private(columns: Any, values: Any, types: Any) -> Keys:
+    if values is not None or types is not None or isinstance(columns, Mapping):
+        raise InvalidQueryError(
+            'keys that are chosen privately have no values; give the columns alone: nw.keys("ward", private=True).'
+        )
+    return Keys((columns,) if isinstance(columns, str) else columns, (), True)
+
+
+def _column(values: Any, name: str, types: Mapping[str, str] | None) -> list[Any]:
+    """The values of one column: those listed, or those of a public table."""
+    if is_table(values):
+        return [value for (value,) in distinct_rows(values, [name], types, MOST_GROUPS)]
+    if types and name in types:
+        raise InvalidQueryError(f"types says how text of a public table is read; the keys of {name} are listed.")
+    return list(_listed(values, name))
 
 
 def _listed(values: Any, name: str) -> Iterable[Any]:
     if not is_list(values):
-        raise InvalidQueryError(f"the keys of {name} are of type {type(values).__name__}; give a list of values.")
+        raise InvalidQueryError(
+            f"the keys of {name} are of type {type(values).__name__}; give a list of values, or a public table: a"
+            " frame, or the path of a .csv or .parquet file."
+        )
     return list(values)

@@ -2,7 +2,8 @@
 
 Questions about the same groups that are answered in the same way share a table; in each of its groups stand the
 numbers that the questions need, each once. One person changes at most so many groups of a table, in each of them by an
-element of a box, and in every table at once: the set is the product over tables.
+element of a box, and in every table at once: the set is the product over tables. Where cells are answered together
+(`Way.together`), they are one such group, in which a person moves so many rows, in whichever cells.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from typing import Any
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Flag, Whole, flag, whole
 from noisewright.problem.records import Record, record
-from noisewright.problem.sensitivity import Box, Disjoint, Groups, SensitivitySet, Sparse
+from noisewright.problem.sensitivity import Box, Disjoint, Groups, L1Ball, SensitivitySet, Sparse
 from noisewright.release.groupings import Grouping
-from noisewright.release.numbers import Number, Persons
+from noisewright.release.numbers import Number
 from noisewright.release.questions import QUESTIONS, Question
+from noisewright.release.selecting import SELECTING, private_way
 from noisewright.release.ways import BY_GROUP, Way
 
 _MOST_NUMBERS = 1_000_000
@@ -59,8 +61,13 @@ class Table:
 
     @property
     def count(self) -> int:
-        """How many numbers the table has."""
-        return self.grouping.count * len(self.numbers)
+        """How many numbers the table has; the groups of keys that nobody listed are one mapping."""
+        return 1 if self.grouping.private else self.grouping.count * len(self.numbers)
+
+    @property
+    def together(self) -> int:
+        """How many neighbouring groups are one for the limits of a person."""
+        return self.way.together(self.grouping)
 
     @property
     def released(self) -> int:
@@ -71,6 +78,9 @@ class Table:
     def sensitivity(self) -> SensitivitySet:
         """Every difference that one person can make to the table, as the smallest set that has a name."""
         box, count = Box(self.extents), self.grouping.count
+        if self.together > 1:
+            ball = L1Ball(self.rows, self.together)
+            return ball if self.together == count else Groups([ball] * (count // self.together), self.groups)
         if count == 1:
             return box
         if len(self.numbers) == 1:
@@ -78,11 +88,15 @@ class Table:
             return Disjoint(each) if self.groups == 1 else Sparse(self.groups, each)
         return Groups([box] * count, self.groups)
 
-    def holds(self, difference: Sequence[int]) -> bool:
+    def holds(self, difference: Sequence[Any]) -> bool:
         """Whether a difference of the table's numbers is one that a person can make."""
-        width = len(self.numbers)
+        width = len(self.numbers) * self.together
+        if self.grouping.private:
+            difference = [value for numbers in difference[0].values() for value in numbers]
         groups = [difference[start : start + width] for start in range(0, len(difference), width)]
         changed = [group for group in groups if any(group)]
+        if self.together > 1:
+            return all(sum(map(abs, group)) <= self.rows for group in changed) and len(changed) <= self.groups
         inside = all(abs(d) <= most for group in changed for d, most in zip(group, self.extents, strict=True))
         return inside and len(changed) <= self.groups
 
@@ -92,6 +106,11 @@ class Layout:
     """The tables of a plan, in the order in which their groupings were first asked for."""
 
     tables: tuple[Table, ...]
+
+    @property
+    def private(self) -> bool:
+        """Whether the release chooses the groups of a table."""
+        return any(table.grouping.private for table in self.tables)
 
     @property
     def dimension(self) -> int:
@@ -117,7 +136,7 @@ class Layout:
         """The released numbers of each table."""
         return _split(numbers, [table.released for table in self.tables])
 
-    def holds(self, difference: Sequence[int]) -> bool:
+    def holds(self, difference: Sequence[Any]) -> bool:
         """Whether a difference of all numbers is one that a person can make."""
         parts = zip(self.tables, self.split(difference), strict=True)
         return len(difference) == self.dimension and all(table.holds(part) for table, part in parts)
@@ -128,8 +147,11 @@ def _split(numbers: Sequence[Any], counts: Sequence[int]) -> list[Sequence[Any]]
     return [numbers[end - count : end] for end, count in zip(ends, counts, strict=True)]
 
 
-def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
-    """The vector of a list of questions; refuses none, what is no question, and two of one name."""
+def layout_of(questions: Sequence[Question], limits: Limits, *, apart: bool = False) -> Layout:
+    """The vector of a list of questions; refuses none, what is no question, and two of one name.
+
+    With `apart` each question has a table of its own, so that it can get an amount of its own.
+    """
     if not questions:
         raise InvalidQueryError("nothing is asked; give at least one question, such as nw.count().")
     for question in questions:
@@ -137,23 +159,28 @@ def layout_of(questions: Sequence[Question], limits: Limits) -> Layout:
     names = [question.label for question in questions]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InvalidQueryError(f"two questions are called {twice!r}; give one of them another name=.", name=twice)
-    asked: dict[tuple[Grouping, Way], list[Question]] = {}
+    asked: dict[tuple[Grouping, Way, str], list[Question]] = {}
     for question in questions:
-        asked.setdefault((question.grouping, question.way), []).append(question)
-    found = Layout(tuple(_table(grouping, way, own, limits) for (grouping, way), own in asked.items()))
-    if found.dimension > _MOST_NUMBERS:
-        raise InvalidQueryError(
-            f"these questions need {found.dimension} numbers; at most {_MOST_NUMBERS}.", numbers=found.dimension
-        )
+        grouping, way, alone = question.grouping, question.way, question.label if apart else ""
+        if grouping.private:
+            # The table that chooses the groups comes before those that are asked about them.
+            asked.setdefault((Grouping(grouping.keys), SELECTING, ""), [])
+            way = private_way(question, limits.rows_per_group)
+            alone = "" if way == SELECTING else alone
+        asked.setdefault((grouping, way, alone), []).append(question)
+    found = Layout(tuple(_table(grouping, way, own, limits) for (grouping, way, _), own in asked.items()))
+    if (most := max(found.dimension, found.released)) > _MOST_NUMBERS:
+        raise InvalidQueryError(f"these questions need {most} numbers; at most {_MOST_NUMBERS}.", numbers=most)
     return found
 
 
 def _table(grouping: Grouping, way: Way, questions: Sequence[Question], limits: Limits) -> Table:
-    numbers = tuple(dict.fromkeys(number for question in questions for number in question.numbers))
-    placed = tuple((q, tuple(numbers.index(number) for number in q.numbers)) for q in questions)
-    only_persons = all(isinstance(number, Persons) for number in numbers)
-    rows = 1 if only_persons else limits.rows_per_group
-    found = Table(grouping, numbers, placed, rows, min(limits.groups_per_person, grouping.count), way)
+    numbers = way.numbers(questions)
+    placed = tuple(zip(questions, way.placed(questions, numbers), strict=True))
+    rows = 1 if all(number.of_persons for number in numbers) else limits.rows_per_group
+    most = grouping.count // way.together(grouping)
+    groups = limits.groups_per_person if grouping.private else min(limits.groups_per_person, most)
+    found = Table(grouping, numbers, placed, rows, groups, way)
     for number, extent in zip(numbers, found.extents, strict=True):
         if extent > _LARGEST_EXTENT:
             column = getattr(number, "column", "")

@@ -10,7 +10,10 @@ units), which is several times faster. They choose differently; each by itself i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import ibis
@@ -22,45 +25,94 @@ from noisewright.release.stage import GROUP, UNIT
 
 Whole = NDArray[np.int64]
 _LARGEST_WORD = 2**63
+_BYTE = 256
 _HALF = np.uint64(32)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def in_engine(rows: Any, salt: str, most_rows: int, most_groups: int, engine: Engine) -> Any:
-    """The rows that stay, by windows; `first` is 1 for one row of each person in a group.
+def rows_in_engine(rows: Any, salt: str, most_rows: int, most_groups: int, engine: Engine) -> Any:
+    """The rows that stay, by windows.
 
     Rows are ordered by (hash of salt, unit, group, content, copy number), content, copy number: ROW_NUMBER over an
     order without ties among different rows. Groups are ordered by (hash of salt, unit, group), group.
     """
     content = [name for name in rows.columns if name.startswith("t")]
-    unit = engine.digits_of(rows[UNIT]) if rows[UNIT].type().is_binary() else rows[UNIT].cast("string")
-    copied = rows.mutate(copy=ibis.row_number().over(group_by=[UNIT, GROUP, *content]), unit_text=unit)
-    own = _text(salt, copied.unit_text, copied[GROUP])
+    copied = rows.mutate(copy=ibis.row_number().over(group_by=[UNIT, GROUP, *content]))
+    own = _text(salt, copied, engine)
     full = _joined([own, *(copied[name].cast("string") for name in content), copied["copy"].cast("string")])
     hashed = copied.mutate(gh=engine.hash_of(own), rh=engine.hash_of(full))
     ranked = hashed.mutate(
         r=ibis.row_number().over(group_by=[UNIT, GROUP], order_by=["rh", *content, "copy"]),
         g=ibis.dense_rank().over(group_by=[UNIT], order_by=["gh", GROUP]),
     )
-    kept = ranked.filter((ranked.r < most_rows) & (ranked.g < most_groups))
-    return kept.mutate(first=(kept.r == 0).cast("int64"))
+    return ranked.filter((ranked.r < most_rows) & (ranked.g < most_groups))
 
 
-def _text(salt: str, unit: Any, group: Any) -> Any:
-    return _joined([ibis.literal(salt), unit, group.cast("string")])
+def groups_in_engine(persons: Any, salt: str, most_groups: int, engine: Engine) -> Any:
+    """Of one row for each person in each group, those that stay: the very groups that `rows_in_engine` keeps."""
+    hashed = persons.mutate(gh=engine.hash_of(_text(salt, persons, engine)))
+    ranked = hashed.mutate(g=ibis.row_number().over(group_by=[UNIT], order_by=["gh", GROUP]))
+    return ranked.filter(ranked.g < most_groups)
+
+
+def slice_of(rows: Any, own: int, slices: int, engine: Engine) -> Any:
+    """The rows of one of so many slices of persons: all rows of a person are in the same slice, whoever else is there.
+
+    Whole units are told apart by their remainder, others by the first two digits of their hash.
+    """
+    if slices == 1:
+        return rows
+    if rows[UNIT].type().is_integer():
+        return rows.filter((rows[UNIT] % slices + slices) % slices == own)
+    digits = [f"{value:02x}" for value in range(_BYTE) if value * slices // _BYTE == own]
+    return rows.filter(engine.hash_of(_unit_text(rows, engine)).substr(0, 2).isin(digits))
+
+
+def slices_for(rows: int, at_once: int, *, whole: bool) -> int:
+    """How many slices hold about `at_once` rows each, or fewer.
+
+    Remainders are taken by a prime other than 2 and 5, because units are often multiples of a power of ten; of hashes
+    there are 256 kinds.
+    """
+    least = -(-rows // at_once)
+    if least <= 1:
+        return 1
+    if not whole:
+        return min(least, _BYTE)
+    return next(n for n in count(max(least, 3)) if n != 5 and all(n % d for d in range(2, math.isqrt(n) + 1)))
+
+
+def _text(salt: str, rows: Any, engine: Engine) -> Any:
+    return _joined([ibis.literal(salt), _unit_text(rows, engine), rows[GROUP].cast("string")])
+
+
+def _unit_text(rows: Any, engine: Engine) -> Any:
+    return engine.digits_of(rows[UNIT]) if rows[UNIT].type().is_binary() else rows[UNIT].cast("string")
 
 
 def _joined(parts: Sequence[Any]) -> Any:
     return ibis.literal(",").join(list(parts))
 
 
-def kept_rows(
-    unit: Whole, group: Whole, content: Sequence[Whole], salt: int, most_rows: int, most_groups: int
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Places of the rows that stay, and which of them are the first of their person in their group."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What stays of each person: `rows` are places of rows, `order` puts the rows of a person in a group side by side.
+
+    In that order a person's rows in a group begin at `starts`; `within` says whether the group stays.
+    """
+
+    rows: NDArray[np.intp]
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    within: NDArray[np.bool_]
+
+
+def kept_rows(unit: Whole, group: Whole, content: Sequence[Whole], salt: int, most_rows: int, most_groups: int) -> Kept:
+    """The rows and groups that stay of each person."""
     if not len(unit):
-        return np.empty(0, np.intp), np.empty(0, bool)
+        nothing = np.empty(0, np.intp)
+        return Kept(nothing, nothing, nothing, np.empty(0, bool))
     order = _by_person(unit, group)
     u, k = unit[order], group[order]
     starts = np.flatnonzero(np.r_[True, (u[1:] != u[:-1]) | (k[1:] != k[:-1])])
@@ -73,9 +125,7 @@ def kept_rows(
         places = np.repeat(starts[large] - np.r_[0, np.cumsum(sizes[large])[:-1]], sizes[large]) + np.arange(len(run))
         columns = [column[order[places]] for column in content]
         keep[places] = _ranks(run, u[places], k[places], columns, salt) < most_rows
-    kept = np.flatnonzero(keep)
-    run_of = np.repeat(np.arange(len(starts)), sizes)[kept]
-    return order[kept], np.r_[True, run_of[1:] != run_of[:-1]] if len(kept) else np.empty(0, bool)
+    return Kept(order[keep], order, starts, within)
 
 
 def _by_person(unit: Whole, group: Whole) -> NDArray[np.intp]:

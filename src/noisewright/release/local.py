@@ -9,16 +9,19 @@ without a rule is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
 
 import ibis.expr.operations as ops
+import ibis.expr.types as ir
 from ibis.common.annotations import ValidationError
 from ibis.common.exceptions import IbisError
 
+from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.base import Engine
+from noisewright.release.growth import require_short_texts
 from noisewright.release.values import REDUCTIONS, TOTAL, inside, refused, require_total, rewriting
 
 _JOINS = ("inner", "left", "semi", "anti")
@@ -61,20 +64,42 @@ def checked(expression: Any, bases: Bases, engine: Engine) -> tuple[Any, Standin
     Guarantees: returns only if the query is person-local. Raises NotPersonLocalError, with the operation and the
     reason, for anything else.
     """
+    if not isinstance(expression, ir.Table):
+        raise refused(expression, "a query gives a table, with the unit among its columns")
     query = expression.op()
-    standing = of(query, bases)
     try:
+        standing = of(query, bases)
+        require_short_texts(query)
         return query.replace(rewriting(engine)).to_expr(), standing
     except (IbisError, ValidationError) as error:
         raise refused(query, f"written with total functions it is no query any more ({type(error).__name__})") from None
+    except RecursionError:
+        raise refused(query, "it is too deep to be checked; keep what the first steps give in a table") from None
 
 
 def of(relation: Any, bases: Bases) -> Standing:
     """The standing of a relation: what was declared of it, or what the rule for its class says."""
     base = bases.get(relation)
-    if base is not None:
-        return Standing(frozenset() if base.unit is None else frozenset({base.unit}))
-    return by_rule(relation, bases)
+    if base is None:
+        return by_rule(relation, bases)
+    if base.unit is None:
+        return Standing(frozenset())
+    require_unit(relation.schema[base.unit], base.unit)
+    return Standing(frozenset({base.unit}))
+
+
+def require_unit(kind: Any, unit: str) -> None:
+    """Refuse a unit of a type whose equality may take two persons for one.
+
+    Every private table is asked, not only the last: as doubles, 2^53 and 2^53 + 1 are one, so that a join of a column
+    of whole numbers with one of floats would give a person the rows of another.
+    """
+    if not (kind.is_string() or (kind.is_integer() and not kind.is_uint64())):
+        raise InvalidTableError(
+            f"{unit!r} holds {kind}; a unit is text or a whole number of at most 64 bits (floats are equal or not by"
+            " accident; cast others to text in the table).",
+            column=unit,
+        )
 
 
 @singledispatch
@@ -111,14 +136,14 @@ def _(relation: Any, bases: Bases) -> Standing:
 @by_rule.register(ops.Filter)
 def _(relation: Any, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
-    _require_local(relation.predicates, relation.parent, parent)
+    _require_local(relation.predicates, _unit_of(relation.parent, parent))
     return parent
 
 
 @by_rule.register(ops.Project)
 def _(relation: Any, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
-    _require_local(relation.values.values(), relation.parent, parent)
+    _require_local(relation.values.values(), _unit_of(relation.parent, parent))
     return replace(parent, units=_carried(relation, relation.values, relation.parent, parent))
 
 
@@ -142,9 +167,6 @@ def _(relation: Any, bases: Bases) -> Standing:
     filled = relation.replacements if isinstance(relation.replacements, Mapping) else relation.parent.schema.names
     if parent.units & set(filled):
         raise refused(relation, "it would give rows without a person a unit; name the columns to fill")
-    for value in filled.values() if isinstance(filled, Mapping) else (relation.replacements,):
-        if isinstance(value, ops.Node):
-            require_total(value)
     return parent
 
 
@@ -164,8 +186,7 @@ def _(relation: Any, bases: Bases) -> Standing:
 @by_rule.register(ops.Aggregate)
 def _(relation: Any, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
-    for value in relation.groups.values():
-        _require_local([value], relation.parent, parent)
+    _require_local(relation.groups.values(), _unit_of(relation.parent, parent))
     for value in relation.metrics.values():
         require_total(value)
         if inside(value, ops.WindowFunction):
@@ -182,6 +203,7 @@ def _(relation: Any, bases: Bases) -> Standing:
 def _(relation: Any, bases: Bases) -> Standing:
     standing = of(relation.first, bases)
     units = {(relation.first, name) for name in standing.units}
+    anybody = not standing.private
     for link in relation.rest:
         other = of(link.table, bases)
         for predicate in link.predicates:
@@ -197,6 +219,8 @@ def _(relation: Any, bases: Bases) -> Standing:
             raise refused(relation, "two private tables are joined on the unit of both, with == between the columns")
         # Of a left join only the left units are sure to be there.
         units |= theirs if link.how == "inner" else set()
+    # A selection from a join is part of it: what is computed there is checked like that of any other selection.
+    _require_local(relation.values.values(), None if anybody else lambda value: _is_one_of(value, units))
     kept = {name for name, value in relation.values.items() if _is_one_of(value, units)}
     if units and not kept:
         raise refused(relation, "the unit is not among the columns that are kept")
@@ -226,26 +250,35 @@ def _carried(relation: Any, values: Mapping[str, Any], parent: Any, standing: St
     return kept
 
 
-def _require_local(values: Iterable[Any], parent: Any, standing: Standing) -> None:
+OwnUnit = Callable[[Any], bool] | None
+"""Whether a value is the unit of the rows that are read; None where they are public."""
+
+
+def _unit_of(parent: Any, standing: Standing) -> OwnUnit:
+    return (lambda value: _is_unit(value, parent, standing)) if standing.private else None
+
+
+def _require_local(values: Iterable[Any], own_unit: OwnUnit) -> None:
     """Functions of one row, and summaries over the rows of its own person."""
     for value in values:
         require_total(value)
         own = set()
         for window in inside(value, ops.WindowFunction):
-            _require_own_rows(window, parent, standing)
+            _require_own_rows(window, own_unit)
             own |= set(inside(window, ops.Reduction))
         for summary in inside(value, ops.Reduction):
             if summary not in own:
                 raise refused(summary, "it summarises the rows of several persons")
 
 
-def _require_own_rows(window: Any, parent: Any, standing: Standing) -> None:
+def _require_own_rows(window: Any, own_unit: OwnUnit) -> None:
     if type(window.func) not in REDUCTIONS:
         raise refused(window.func)
     if window.order_by or window.start is not None or window.end is not None:
         raise refused(window, "a running window depends on the order of equal rows")
-    if standing.private and not any(_is_unit(value, parent, standing) for value in window.group_by):
+    if own_unit is not None and not any(own_unit(value) for value in window.group_by):
         raise refused(window, "it reads rows of several persons; partition it by the unit")
-    for node in (window.func, *window.group_by):
-        if any(type(inner) not in TOTAL and type(inner) not in REDUCTIONS for inner in inside(node, ops.Value)):
-            raise refused(node)
+    parts = [part for part in window.func.args if isinstance(part, ops.Value)]
+    for node in (*parts, *window.group_by):
+        if wrong := [inner for inner in inside(node, ops.Value) if type(inner) not in TOTAL]:
+            raise refused(wrong[0], "a window summarises columns, not other summaries")

@@ -48,7 +48,7 @@ def laplace_errors(layout: Layout, privacy: Any, utility: Any) -> Errors | None:
     else:
         return None
     factor = math.sqrt(2) if isinstance(utility, SquaredError) else 1.0
-    return [[factor * scale * extent for extent in table.extents] for table in layout.tables]
+    return [[factor * scale * one for one in table.way.plain(table)] for table in layout.tables]
 
 
 def gaussian_errors(layout: Layout, privacy: Any, utility: Any) -> Errors | None:
@@ -65,4 +65,4 @@ def gaussian_errors(layout: Layout, privacy: Any, utility: Any) -> Errors | None
         return None
     std *= math.sqrt(touched(layout))
     factor = math.sqrt(2 / math.pi) if isinstance(utility, AbsoluteError) else 1.0
-    return [[factor * std * extent for extent in table.extents] for table in layout.tables]
+    return [[factor * std * one for one in table.way.plain(table)] for table in layout.tables]

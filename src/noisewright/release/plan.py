@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,13 @@ from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest
+from noisewright.problem.reported import Reported
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import design, shown
+from noisewright.release.aims import AIMS, Wanted
 from noisewright.release.design import Block
 from noisewright.release.layout import Layout, Limits, layout_of
-from noisewright.release.questions import QUESTIONS
+from noisewright.release.registry import QUESTIONS
 from noisewright.sample.certified import Certified, check_seal, read_file, reading
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ _FIELDS = {"dataset", "questions", "privacy", "utility", "weights", "blocks"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan(Unchanging):
+class Plan(Reported, Unchanging):
     """Questions with the noise that answers them: made by `Dataset.plan`, or read back with `Plan.load`.
 
     `print(plan)` shows, before anything is spent, the error to expect of every output, the mechanism, the cost and what
@@ -45,6 +47,8 @@ class Plan(Unchanging):
     blocks: tuple[Block, ...]
     about: Mapping[str, Any]
     dataset: Dataset | None = None
+    aims: Any = None
+    """The targets or budgets that it was made for, if it was not one amount for all."""
 
     @property
     def charge(self) -> Any:
@@ -55,19 +59,28 @@ class Plan(Unchanging):
     def key(self) -> str:
         """What the same plan on the same dataset shares: questions, requirement and dataset, not the noise."""
         content = self.to_dict()
-        return digest({name: content[name] for name in sorted(_FIELDS - {"blocks"})})
+        return digest({name: content[name] for name in sorted(content) if name not in ("format", "blocks", "digest")})
 
-    def release(self, *, fresh: bool = False, reason: str | None = None, frame: str | None = None) -> Any:
+    def release(
+        self,
+        *,
+        fresh: bool = False,
+        reason: str | None = None,
+        frame: str | None = None,
+        post: Sequence[str] = (),
+    ) -> Any:
         """The private answers as a tidy frame: charged durably, then computed, drawn and stored.
 
         Asked again, the stored answers come back and nothing is spent; `fresh=True` draws and charges again. The frame
         has the columns question, those of the keys, value, half_width (95 %), low, high, mechanism and charge (the row
         of the ledger), in the kind of frame that the dataset was given as, or in `frame` ("pandas", "polars",
-        "pyarrow"). Raises BudgetExceeded, and spends nothing, where the budget does not allow it.
+        "pyarrow"). `post` names what is done afterwards, at no cost, and shown beside the answers in columns that begin
+        with post_: "non-negative", "integers" and "totals", which add up.
+        Raises BudgetExceeded, and spends nothing, where the budget does not allow it.
         """
         from noisewright.release.transaction import released
 
-        return released(self._bound("released"), fresh=fresh, reason=reason, frame=frame)
+        return released(self._bound("released"), fresh=fresh, reason=reason, frame=frame, post=post)
 
     def selfcheck(self, persons: int = 20) -> str:
         """Try the sensitivity on the real table: leave out persons one at a time, with the limits and salt unchanged.
@@ -103,6 +116,7 @@ class Plan(Unchanging):
                 {"table": block.table, "name": block.name, "why": block.why, "certified": block.certified.to_dict()}
                 for block in self.blocks
             ],
+            **({} if self.aims is None else {"aims": self.aims.to_dict()}),
         }
         return {**content, "digest": digest(content)}
 
@@ -113,11 +127,12 @@ class Plan(Unchanging):
         Guarantees: returns only if the digest fits, every mechanism is proven anew, answers the very set that the
         questions imply, and all of them together keep the requirement.
         """
-        check_seal(data, "release plan", FORMAT, _FIELDS)
+        check_seal(data, "release plan", FORMAT, _FIELDS | ({"aims"} & set(data)))
         with reading("release plan"):
             questions = tuple(QUESTIONS.from_dict(plain) for plain in data["questions"])
             limits = Limits.from_dict(data["dataset"]["limits"])
-            layout = layout_of(questions, limits)
+            aims = AIMS.from_dict(data["aims"]) if "aims" in data else None
+            layout = layout_of(questions, limits, apart=aims is not None and aims.apart)
             blocks = tuple(
                 Block(Certified.from_dict(b["certified"]), b["table"], str(b["name"]), str(b["why"]))
                 for b in data["blocks"]
@@ -125,7 +140,8 @@ class Plan(Unchanging):
             privacy = REQUIREMENTS.from_dict(data["privacy"])
             utility = UTILITIES.from_dict(data["utility"])
             weights = tuple((str(name), parameter(weight, "weight")) for name, weight in data["weights"])
-            found = cls(questions, privacy, utility, weights, limits, layout, blocks, dict(data["dataset"]))
+            about = dict(data["dataset"])
+            found = cls(questions, privacy, utility, weights, limits, layout, blocks, about, aims=aims)
             require_sound(found)
         return found
 
@@ -140,7 +156,12 @@ class Plan(Unchanging):
 
 
 def planned(
-    dataset: Dataset, questions: Sequence[Any], privacy: Any, utility: Any, weights: Mapping[str, Number]
+    dataset: Dataset,
+    questions: Sequence[Any],
+    privacy: Any,
+    utility: Any,
+    weights: Mapping[str, Number],
+    wanted: Wanted,
 ) -> Plan:
     """Design the noise for questions about a dataset; only its schema is looked at."""
     layout = layout_of(questions, dataset.limits)
@@ -149,11 +170,20 @@ def planned(
         raise InvalidInputError(
             f"weights names {unknown[0]!r}; the questions are {', '.join(map(repr, sorted(known)))}.", name=unknown[0]
         )
+    aims = wanted.aims(questions, privacy, weights)
     dataset.require_answerable(layout)
-    noise = design.designed(layout, privacy, utility, weights)
+    if aims is not None and layout.private:
+        raise InvalidInputError(
+            "targets and budgets are for listed keys; with keys that are chosen privately, give the requirement of all"
+            " outputs together: privacy=nw.ApproxDP(epsilon, delta), and weights."
+        )
+    if aims is None:
+        blocks = design.designed(layout, privacy, utility, weights).blocks
+    else:
+        privacy, layout, blocks, aims = aims.answered(questions, dataset.limits, utility, weights)
     own = tuple(sorted((name, parameter(weight, "weight")) for name, weight in weights.items()))
     about = dataset.describe()
-    return Plan(tuple(questions), privacy, utility, own, dataset.limits, layout, noise.blocks, about, dataset)
+    return Plan(tuple(questions), privacy, utility, own, dataset.limits, layout, blocks, about, dataset, aims)
 
 
 def bound(plan: Plan, dataset: Dataset) -> Plan:
@@ -164,8 +194,7 @@ def bound(plan: Plan, dataset: Dataset) -> Plan:
             f"the plan was made for another dataset: it differs in {', '.join(changed)}. Plan again on this one."
         )
     dataset.require_answerable(plan.layout)
-    fields = (plan.questions, plan.privacy, plan.utility, plan.weights, plan.limits, plan.layout, plan.blocks)
-    return Plan(*fields, plan.about, dataset)
+    return replace(plan, dataset=dataset)
 
 
 def require_sound(plan: Plan) -> None:
@@ -174,21 +203,27 @@ def require_sound(plan: Plan) -> None:
     Guarantees: the mechanisms answer the very set of differences that the questions and limits imply, the limits are
     those of the dataset, and what is charged keeps the requirement.
     """
-    if plan.layout != layout_of(plan.questions, plan.limits):
+    apart = plan.aims is not None and plan.aims.apart
+    if plan.layout != layout_of(plan.questions, plan.limits, apart=apart):
         raise MechanismFileError("the numbers of the plan are not those of its questions; plan again.")
     if plan.dataset is not None and plan.limits != plan.dataset.limits:
         raise MechanismFileError("the limits of the plan are not those of its dataset; plan again.")
+    if plan.dataset is not None and dict(plan.about) != plan.dataset.describe():
+        raise MechanismFileError("what the plan says of its dataset does not fit it any more; plan again.")
     _require_whole(plan.blocks, plan.layout)
-    design.require_within(plan.charge, plan.privacy)
+    design.require_within(plan.blocks, plan.layout, plan.privacy)
+    if plan.aims is not None:
+        plan.aims.require_met(plan.questions, plan.blocks, plan.layout)
 
 
 def _require_whole(blocks: Sequence[Block], layout: Layout) -> None:
     """Refuse blocks that do not answer every number once, each for the very set that the questions imply."""
-    if [block.table for block in blocks] == [None]:
-        wanted = [design.joint_query(layout)]
+    if [block.table for block in blocks] == [None] and not layout.private:
+        fits = [blocks[0].certified.mechanism.query == design.joint_query(layout)]
     elif [block.table for block in blocks] == list(range(len(layout.tables))):
-        wanted = [table.way.query(table) for table in layout.tables]
+        parts = zip(blocks, layout.tables, strict=True)
+        fits = [table.way.fits(block.certified, table) for block, table in parts]
     else:
         raise MechanismFileError("the mechanisms of the plan do not answer each table of its questions once; refused.")
-    if any(block.certified.mechanism.query != query for block, query in zip(blocks, wanted, strict=True)):
+    if not all(fits):
         raise MechanismFileError("a mechanism of the plan answers another question than the plan asks; refused.")

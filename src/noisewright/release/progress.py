@@ -1,4 +1,4 @@
-"""How far the query that an engine runs at this moment has come, for a bar on a terminal."""
+"""How far the queries of a release have come, for a bar on a terminal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 
 
 def progress_of(dataset: Dataset) -> Callable[[], float | None]:
-    """A function that says how many hundredths of the running query are done; None where the engine cannot tell.
+    """A function that says how many hundredths of all queries are done; None where the engine cannot tell.
 
-    It may be called from another thread than the one that waits for the query.
+    Slices of persons take about the same time. It may be called from another thread than the one that waits.
     """
-    connection: Any = getattr(dataset._source.engine.connection, "con", None)
+    engine = dataset._source.engine
+    connection: Any = getattr(engine.connection, "con", None)
     # A bar is no reason for a release to fail, so that every error of an engine that knows no progress is let go.
     with suppress(Exception):
         # DuckDB counts only where a bar is enabled; its own is not printed.
@@ -24,8 +25,10 @@ def progress_of(dataset: Dataset) -> Callable[[], float | None]:
 
     def done() -> float | None:
         with suppress(Exception):
-            found = float(connection.query_progress())
-            return found if 0 <= found <= 100 else None
+            # A query that does not say how far it is counts as just begun; between two slices none runs.
+            found, (before, all_of) = float(connection.query_progress()), engine.steps
+            known = 0 <= found <= 100
+            return (100 * before + (found if known else 0)) / all_of if known or before else None
         return None
 
     return done

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, text
+from noisewright.problem.fields import Flag, Spec, Text, flag, only, optional, pair, text
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release import estimates
+from noisewright.release.bounded import MaybeWithin, maybe_within, way_of, within
 from noisewright.release.estimates import Estimate
-from noisewright.release.groupings import Bins, Grouping
+from noisewright.release.groupings import Grouping
 from noisewright.release.keys import Keys
-from noisewright.release.numbers import Number, Persons, Present, Rows, Squares, Total
+from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
 from noisewright.release.ways import BY_GROUP, Way
 
@@ -47,6 +48,10 @@ class Question(Record):
     by: By
     name: Name
     word = ""
+    plain = False
+    """Whether its answer in a group is its one number, in the unit of that number."""
+    no_target = ""
+    """Why it can have no target, where that is not for want of a public size of groups."""
 
     @property
     def about(self) -> str:
@@ -73,31 +78,68 @@ class Question(Record):
         """How the numbers of its table are answered."""
         return BY_GROUP
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that name its rows in an answer."""
+        return self.grouping.columns
+
+    @property
+    def at_once(self) -> int:
+        """How many numbers must be within their widths together for an interval to hold."""
+        return len(self.numbers)
+
+    def lines(self, table: Table, places: Sequence[int]) -> list[tuple[str, Fraction, Sequence[int]]]:
+        """Its lines in a plan: what is meant, what one is worth, and the places of the answered numbers behind it."""
+        return [(table.numbers[i].word, table.numbers[i].unit, (i,)) for i in places]
+
     def answers(
         self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
     ) -> Iterator[tuple[dict[str, Any], Estimate]]:
         """Its rows in an answer: what names each, and the estimate; `part` are the released numbers of its table."""
-        width = len(table.numbers)
-        for row, label in enumerate(table.grouping.labels()):
+        for label, row in table.way.groups(table, part):
             named = dict(zip(table.grouping.columns, label, strict=True))
-            yield named, self.estimate([part[row * width + i] for i in places], widths)
+            yield named, table.way.estimate(self, row, places, widths)
 
     def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
         """The answer of one group from noisy numbers, each within its width of the truth."""
         unit = self.numbers[0].unit
         return estimates.plain(values[0], widths[0], unit)
 
+    def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
+        """The largest half-width of its answers where each number is within its width; None if that is not public.
+
+        `smallest_group` is how many rows every group is publicly known to have.
+        """
+        return widths[0] * self.numbers[0].unit if self.plain else None
+
+    def shortage(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction:
+        """How many times too wide the widths are for the smallest group to be sure of an answer; 0 if it always is."""
+        return Fraction(0)
+
     def __str__(self) -> str:
         return f"{self.label}, {self.grouping}"
 
 
+class OneNumber(Question):
+    """A question about one number of each group, which can be asked for within bounds."""
+
+    __slots__ = ()
+    within: MaybeWithin
+
+    @property
+    def way(self) -> Way:
+        return way_of(self.numbers[0], self.within)
+
+
 @record("count", QUESTIONS, error=InvalidQueryError)
-class Count(Question):
+class Count(OneNumber):
     """How many rows there are."""
 
     by: By = _by()
     name: Name = _name()
+    within: MaybeWithin = maybe_within()
     word = "count"
+    plain = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -105,12 +147,14 @@ class Count(Question):
 
 
 @record("persons", QUESTIONS, error=InvalidQueryError)
-class PersonCount(Question):
+class PersonCount(OneNumber):
     """How many different persons there are."""
 
     by: By = _by()
     name: Name = _name()
+    within: MaybeWithin = maybe_within()
     word = "persons"
+    plain = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -130,19 +174,36 @@ class Valued(Question):
 
 
 @record("sum", QUESTIONS, error=InvalidQueryError)
-class Sum(Valued):
-    """The sum of a column within bounds, or of the distances to the middle of the bounds."""
+class Sum(OneNumber, Valued):
+    """The sum of a column within bounds, of the distances to their middle, or of persons' clamped sums."""
 
     column: Text = text()
     range: Range = only(Range)
     by: By = _by()
     name: Name = _name()
     centred: Flag = flag(default=False)
+    person_bounds: Spec[Any, tuple[Fraction, Fraction] | None] = optional(pair(), default=None, absent=None)
+    within: MaybeWithin = maybe_within()
     word = "sum"
+    plain = True
+
+    def __post_init__(self) -> None:
+        if self.person_bounds is None:
+            return
+        if self.centred:
+            raise InvalidQueryError(
+                "centred=True and person_bounds= are two ways to make what a person moves small; give one of them."
+            )
+        Partial(self.column, self.range, self.person_bounds)
 
     @property
     def numbers(self) -> tuple[Number, ...]:
+        if self.person_bounds is not None:
+            return (Partial(self.column, self.range, self.person_bounds),)
         return (Total(self.column, self.range, self.centred),)
+
+    def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
+        return estimates.plain(values[0], widths[0], self.range.unit)
 
 
 @record("mean", QUESTIONS, error=InvalidQueryError)
@@ -161,6 +222,12 @@ class Mean(Valued):
 
     def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
         return estimates.mean(self.range, values, widths)
+
+    def promised(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction | None:
+        return None if smallest_group is None else estimates.mean_reach(self.range, widths, smallest_group)
+
+    def shortage(self, widths: Sequence[Fraction], smallest_group: int | None) -> Fraction:
+        return (2 * widths[0] + Fraction(1, 2)) / (smallest_group or 1)
 
 
 @record("variance", QUESTIONS, error=InvalidQueryError)
@@ -189,36 +256,33 @@ class Variance(Valued):
         return estimates.variance(self.range, values, widths)
 
 
-@record("histogram", QUESTIONS, error=InvalidQueryError)
-class BinCount(Question):
-    """How many rows there are in each bin of a column."""
-
-    bins: Bins = only(Bins)
-    by: By = _by()
-    name: Name = _name()
-    word = "histogram"
-
-    @property
-    def about(self) -> str:
-        return self.bins.column
-
-    @property
-    def grouping(self) -> Grouping:
-        return Grouping(self.by, self.bins)
-
-    @property
-    def numbers(self) -> tuple[Number, ...]:
-        return (Rows(),)
+Ends = Sequence[exact.Number] | None
 
 
-def count(*, by: Keys | None = None, name: str | None = None) -> Count:
-    """How many rows there are, in each group of `by`."""
-    return Count(by, name)
+def require_keys(by: Keys | None, column: str) -> None:
+    """Refuse keys that are not listed, and one with the name of a column that the answer needs for itself."""
+    if by is not None and by.private:
+        raise InvalidQueryError("this question needs listed keys, not keys that are chosen privately.")
+    if by is not None and column in by.columns:
+        raise InvalidQueryError(
+            f"the answer has a column {column!r} of its own; rename the key, with dataset.mutate(...).", column=column
+        )
 
 
-def persons(*, by: Keys | None = None, name: str | None = None) -> PersonCount:
-    """How many different persons there are, in each group of `by`."""
-    return PersonCount(by, name)
+def count(*, by: Keys | None = None, name: str | None = None, outputs: Ends = None, inputs: Ends = None) -> Count:
+    """How many rows there are, in each group of `by`.
+
+    With `outputs=(lowest, highest)` every answer stays within them and is right on average; `inputs` says then where
+    the true answers lie, from public knowledge. They are clamped to it.
+    """
+    return Count(by, name, within(outputs, inputs))
+
+
+def persons(
+    *, by: Keys | None = None, name: str | None = None, outputs: Ends = None, inputs: Ends = None
+) -> PersonCount:
+    """How many different persons there are, in each group of `by`; `outputs` and `inputs` are those of `count`."""
+    return PersonCount(by, name, within(outputs, inputs))
 
 
 def sum(
@@ -228,14 +292,19 @@ def sum(
     by: Keys | None = None,
     step: exact.Number | None = None,
     centred: bool = False,
+    person_bounds: Sequence[exact.Number] | None = None,
     name: str | None = None,
+    outputs: Ends = None,
+    inputs: Ends = None,
 ) -> Sum:
     """The sum of a column whose values are clamped to `bounds`, from public knowledge.
 
     With `centred=True` the sum of the distances to the middle of the bounds, which one person moves less. Values are
-    rounded to multiples of `step`, unless given a millionth of the bounds or finer.
+    rounded to multiples of `step`, unless given a millionth of the bounds or finer. With `person_bounds` all rows of a
+    person in a group are added up, however many, and the sum of each person is clamped to these bounds. `outputs` and
+    `inputs` are bounds of the sum, as those of `count`.
     """
-    return Sum(column, Range(bounds, step), by, name, centred)
+    return Sum(column, Range(bounds, step), by, name, centred, person_bounds, within(outputs, inputs))
 
 
 def mean(
@@ -262,13 +331,3 @@ def variance(
     span = Range(bounds, step)
     # Squares need twice the digits, and their rounding matters less.
     return Variance(column, Range(bounds, 100 * span.unit) if step is None else span, by, name)
-
-
-def histogram(
-    column: str, *, edges: Iterable[exact.Number], by: Keys | None = None, name: str | None = None
-) -> BinCount:
-    """How many rows are in each bin of a column of numbers.
-
-    Bins go from one edge up to the next, which belongs to the next bin; the last edge belongs to the last bin.
-    """
-    return BinCount(Bins(column, edges), by, name)

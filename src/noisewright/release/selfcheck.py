@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.fields import whole
@@ -10,6 +10,27 @@ from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan
+    from noisewright.release.sources import Source
+
+
+def without(source: Source, unit: Any) -> Any:
+    """The checked query over tables that one person was never in.
+
+    The person is left out of every private table that the query begins with, not of its result: whether rows of one
+    person reach another's is a part of what is tried.
+    """
+    from noisewright.release.local import checked
+
+    private = {table: base.unit for table, base in source.bases.items() if base.private}
+    # A table that is read by declared types is a base, and so is the table of texts below it: the upper one counts.
+    below = {inner for table in private for inner in table.find(tuple(map(type, private))) if inner != table}
+    changed = {}
+    for table, name in private.items():
+        if table not in below:
+            rows = table.to_expr()
+            changed[table] = rows.filter(rows[name] != unit).op()
+    left = source.table.op().replace(changed).to_expr()
+    return checked(left, source.bases, source.engine)[0]
 
 
 def checked_on(plan: Plan, persons: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from noisewright.release.drawing import widths
 from noisewright.search.report.shown import html_table, text_table
 
 if TYPE_CHECKING:
+    from noisewright.release.layout import Table
     from noisewright.release.plan import Plan
 
 _CONFIDENCE = Fraction(19, 20)
@@ -51,20 +53,30 @@ def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
     for place, table in enumerate(plan.layout.tables):
         errors = plain.expected(plan, place)
         for question, places in table.questions:
-            for i in places:
-                number, unit = table.numbers[i], table.numbers[i].unit
+            for line, (word, unit, own) in enumerate(question.lines(table, places)):
                 rows.append(
                     [
-                        question.label if i == places[0] else "",
-                        str(table.grouping.count) if i == places[0] else "",
-                        number.word,
-                        _number(errors[i] * float(unit)),
-                        _number(float(each[place][i] * unit)),
-                        _number(laplace[place][i] * float(unit)) if laplace else "none",
-                        _number(gaussian[place][i] * float(unit)) if gaussian else "none",
+                        question.label if line == 0 else "",
+                        _counted(table) if line == 0 else "",
+                        word,
+                        _number(_overall(errors, own, plan.utility) * float(unit)),
+                        _number(float(max(each[place][i] for i in own) * unit)),
+                        _number(_overall(laplace[place], own, plan.utility) * float(unit)) if laplace else "none",
+                        _number(_overall(gaussian[place], own, plan.utility) * float(unit)) if gaussian else "none",
                     ]
                 )
     return header, rows
+
+
+def _counted(table: Table) -> str:
+    """How many groups a table has; cells that are answered together are one."""
+    return table.grouping.counted if table.together == 1 else str(table.grouping.count // table.together)
+
+
+def _overall(errors: Sequence[float], places: Sequence[int], utility: Any) -> float:
+    """The error of several numbers in one: the root of the mean square, or the mean."""
+    power = 2 if isinstance(utility, SquaredError) else 1
+    return float((math.fsum(errors[i] ** power for i in places) / len(places)) ** (1 / power))
 
 
 def _foot(plan: Plan) -> list[str]:
@@ -72,6 +84,7 @@ def _foot(plan: Plan) -> list[str]:
     lines = [
         f"Expected errors are {kind}s of the noise in one group; so are those of plain noise, with the budget split"
         " equally.",
+        *([] if plan.aims is None else plan.aims.lines(plan.blocks, plan.layout)),
         *(f"{_answers(plan, block)}: {block.why}" for block in plan.blocks),
         *_ratios(plan),
         *_remains(plan),
@@ -84,12 +97,12 @@ def _answers(plan: Plan, block: Any) -> str:
     if block.table is None:
         return f"All numbers ({block.name})"
     table = plan.layout.tables[block.table]
-    names = ", ".join(question.label for question, _ in table.questions)
+    names = ", ".join(question.label for question, _ in table.questions) or "which groups"
     return f"{names}, {table.grouping} ({block.name})"
 
 
 def _ratios(plan: Plan) -> list[str]:
-    if any(len(places) > 1 for table in plan.layout.tables for _, places in table.questions):
+    if any(len(question.numbers) > 1 for question in plan.questions):
         return [
             "A mean or variance is computed from its numbers; its interval comes with the answer, and a group of few"
             " rows is answered with nothing."

@@ -7,7 +7,7 @@ types of frames, Parquet files and tables are those of their schema.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -17,10 +17,18 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines.base import Engine
 from noisewright.release.local import Base
+from noisewright.release.memory import READERS, frame_kind, require_distinct
 
 _LONGEST_HEADER = 10**6
 _SEPARATORS = ",;\t|"
-_TYPES = {"number": "float64", "integer": "int64", "date": "date", "text": "string"}
+_TYPES = {
+    "number": "float64",
+    "integer": "int64",
+    "date": "date",
+    "time": "timestamp(6)",
+    "instant": "timestamp('UTC', 6)",
+    "text": "string",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,29 @@ class Source:
     origin: Any = None
     """What was given, where it can be read again in another engine of this process; None where it cannot."""
     types: Any = None
+    views: tuple[str, ...] = ()
+    """Views that are person-local: declared so by the owner, or made here of a file or a frame."""
+
+    joined: tuple[tuple[str, str | None], ...] = ()
+    """Name and version of the private datasets that were joined to it."""
+
+    def require_sound_tables(self) -> None:
+        """Refuse tables that the database does not show as they were declared; asked before every charge."""
+        import ibis.expr.operations as ops
+
+        tables = [one for one, base in self.bases.items() if base.private and isinstance(one, ops.DatabaseTable)]
+        for table in tables:
+            if table.name not in self.views:
+                _require_base_table(self.engine, table)
+            if self.engine.has_collation(table):
+                raise InvalidTableError(
+                    f"{table.name!r} compares texts by a collation, by which two persons may be one; copy it without."
+                )
+        if replaced := self.engine.replaced_functions():
+            raise InvalidTableError(
+                f"this database defines {', '.join(replaced[:3])} anew, which the engine has already, so that answers"
+                " may mean anything; drop it, or copy the table into another database."
+            )
 
     def beside(self, engine: Engine) -> Source:
         """The same table in another engine; refuses tables of a database, and tables that a query was made of."""
@@ -47,7 +78,7 @@ class Source:
         return open_source(source, unit, beside=engine).typed(self.types)
 
     def typed(self, types: Mapping[str, str] | None) -> Source:
-        """The same table with text columns read as declared: number, integer, date or text."""
+        """The same table with text columns read as declared: number, integer, date, time, instant or text."""
         changed: dict[str, Any] = {}
         for column, kind in (types or {}).items():
             require_column(self.table, column)
@@ -77,16 +108,28 @@ def open_source(
     """The source as a table; `beside` is the engine that it is to be joined in."""
     if isinstance(source, str | Path):
         return _file(str(source), unit, local_views, beside)
-    module = type(source).__module__.partition(".")[0]
-    readers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
-    if module in readers and type(source).__name__ in ("DataFrame", "LazyFrame", "Table"):
-        return _frame(readers[module](source), module, unit, beside, public)
-    if module == "ibis" and hasattr(source, "op") and hasattr(source, "columns"):
+    if (kind := frame_kind(source)) is not None:
+        return _frame(READERS[kind](source), kind, unit, beside, public)
+    if is_ibis(source):
         return _public_ibis(source) if public else _ibis(source, unit, local_views)
     raise InvalidTableError(
         f"the source is of type {type(source).__name__}; give the path of a CSV or Parquet file (or a glob),"
         ' "path.duckdb::table", a DataFrame of pandas or polars, an Arrow table, or an Ibis table on DuckDB.'
     )
+
+
+def may_be_one(one: Any, other: Any) -> bool:
+    """Whether two tables of one connection may be the same: DuckDB does not tell upper from lower case in names."""
+    if not (hasattr(one, "namespace") and hasattr(other, "namespace")):
+        return bool(one == other)
+    said = [(getattr(one.namespace, part), getattr(other.namespace, part)) for part in ("catalog", "database")]
+    alike = all(mine is None or theirs is None or mine.casefold() == theirs.casefold() for mine, theirs in said)
+    return alike and bool(one.name.casefold() == other.name.casefold())
+
+
+def is_ibis(source: Any) -> bool:
+    """Whether it is a table of Ibis."""
+    return type(source).__module__.partition(".")[0] == "ibis" and hasattr(source, "op") and hasattr(source, "columns")
 
 
 def require_column(table: Any, column: str) -> None:
@@ -103,6 +146,12 @@ def require_column(table: Any, column: str) -> None:
 def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | None) -> Source:
     from noisewright.release.engines.duckdb import DuckDB
 
+    if "://" in text:
+        # An address may hold a password, so that it is not repeated.
+        raise InvalidTableError(
+            f"the source is an address ({text.partition('://')[0][:20]}://...); give the path of a CSV or Parquet file,"
+            ' "path.duckdb::table", a frame, or an Ibis table on DuckDB.'
+        )
     path, marker, name = text.partition("::")
     if marker:
         engine = DuckDB.opened(Path(path))
@@ -113,12 +162,13 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
     kinds = {Path(one).suffix.lower() for one in found}
     if kinds == {".parquet"}:
+        memory.require_alike(found)
         table = memory.parquet(found)
     elif kinds <= {".csv", ".tsv", ".txt"}:
         table = memory.csv(found, *_header(found))
     else:
         raise InvalidTableError(f"{path} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
-    return Source(memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit))
+    return Source(memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit), views=(table.op().name,))
 
 
 def _matching(pattern: str) -> list[str]:
@@ -133,11 +183,15 @@ def _header(paths: list[str]) -> tuple[list[str], str]:
     lines = []
     for path in paths:
         with Path(path).open("rb") as stream:
-            lines.append(stream.readline(_LONGEST_HEADER).decode("utf-8-sig", "replace").rstrip("\r\n"))
+            line = stream.readline(_LONGEST_HEADER).decode("utf-8-sig", "replace")
+            lines.append(line.partition("\n")[0].partition("\r")[0])
     if len(set(lines)) > 1:
         raise InvalidTableError("the files of this glob have different header lines; give files of one kind.")
     separator = max(_SEPARATORS, key=lines[0].count)
-    names = next(csv.reader([lines[0]], delimiter=separator), [])
+    try:
+        names = next(csv.reader([lines[0]], delimiter=separator), [])
+    except csv.Error:
+        names = []
     if not names or not all(names) or len({name.casefold() for name in names}) < len(names):
         raise InvalidTableError(f"the header of {paths[0]} must name every column once; it is {lines[0][:200]!r}.")
     return names, separator
@@ -170,30 +224,52 @@ def _checked_leaves(engine: Any, table: Any, unit: str, local_views: tuple[str, 
                 " the unit. Bring public tables in with dataset.join_public(...).",
                 column=unit,
             )
-        if isinstance(leaf, ops.DatabaseTable):
-            if engine.is_view(leaf) and leaf.name not in local_views:
-                raise InvalidTableError(
-                    f"{leaf.name!r} is a view, whose definition is not checked; give the base table, or declare with"
-                    f" local_views=[{leaf.name!r}] that each of its rows is made of rows of its own person alone."
-                )
-            if engine.has_collation(leaf):
-                raise InvalidTableError(
-                    f"{leaf.name!r} compares texts by a collation, by which two persons may be one; copy it without."
-                )
         bases[leaf] = Base(unit)
-    return Source(engine, table, bases, None, "pandas")
+    found = Source(engine, table, bases, None, "pandas", views=local_views)
+    found.require_sound_tables()
+    return found
+
+
+def _require_base_table(engine: Engine, leaf: Any) -> None:
+    """Refuse what is something else than a plain table, whatever its name says."""
+    if engine.is_view(leaf):
+        raise InvalidTableError(
+            f"{leaf.name!r} is a view, whose definition is not checked; give the base table, or declare with"
+            f" local_views=[{leaf.name!r}] that each of its rows is made of rows of its own person alone."
+        )
+    if engine.is_hidden(leaf):
+        raise InvalidTableError(
+            f"a temporary table or view is called {leaf.name!r} like the table, and would be read instead; drop it."
+        )
 
 
 def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool) -> Source:
     from noisewright.release.engines.duckdb import DuckDB
 
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
-    _require_distinct(data.column_names)
+    _require_valid(data)
+    require_distinct(data.column_names)
     columns = [[name, str(held)] for name, held in zip(data.schema.names, data.schema.types, strict=True)]
     # The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
     content = {"columns": columns, **({"content": _content(data)} if public else {})}
     table = memory.register(data, f"frame_{digest(content)[:16]}")
-    return Source(memory, table, {table.op(): Base(unit)}, None, kind, (data, unit))
+    return Source(memory, table, {table.op(): Base(unit)}, None, kind, (data, unit), views=(table.op().name,))
+
+
+def _require_valid(data: Any) -> None:
+    """Refuse frames whose text is no UTF-8, or that are broken in another way: an engine would fail in the middle."""
+    import pyarrow as pa
+
+    broken = False
+    try:
+        data.validate(full=True)
+    except pa.ArrowInvalid:
+        broken = True
+    if broken:
+        raise InvalidTableError(
+            "the frame holds text that is no UTF-8, or is broken in another way (Table.validate(full=True) says how);"
+            " make it anew. Nothing was spent."
+        )
 
 
 def _content(data: Any) -> str:
@@ -215,60 +291,3 @@ def _public_ibis(table: Any) -> Source:
     if backend.name != "duckdb":
         raise InvalidTableError(f"this Ibis table is on {backend.name}; tables on DuckDB are supported.")
     return Source(DuckDB(backend), table, dict.fromkeys(table.op().find(ops.PhysicalTable), Base(None)), None, "pandas")
-
-
-def _require_distinct(names: Sequence[str]) -> None:
-    """Refuse names that an engine takes for one: DuckDB does not tell upper from lower case in names."""
-    folded = [name.casefold() for name in names]
-    if len(set(folded)) < len(folded):
-        twice = next(name for name in names if folded.count(name.casefold()) > 1)
-        raise InvalidTableError(
-            f"two columns have the same name up to upper and lower case ({twice!r}); rename one.", column=twice
-        )
-
-
-def _pandas(frame: Any) -> Any:
-    import pyarrow as pa
-
-    if not all(isinstance(name, str) for name in frame.columns):
-        raise InvalidTableError("the columns of a frame must be named by texts; rename them.")
-    _require_distinct(list(frame.columns))
-    columns = {}
-    for name in frame.columns:
-        try:
-            columns[name] = pa.array(frame[name], from_pandas=_missing(frame[name]))
-        except pa.ArrowException:
-            # Of mixed types: every value as its text, which is then read by our own grammar.
-            columns[name] = pa.array([None if _is_missing(value) else str(value) for value in frame[name]], pa.string())
-    return _plain_columns(pa.table(columns))
-
-
-def _missing(column: Any) -> bool:
-    """Whether NaN means a missing value in this column: in columns of objects it does."""
-    return bool(column.dtype == object)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _polars(frame: Any) -> Any:
-    if not hasattr(frame, "to_arrow"):
-        raise InvalidTableError("this is a lazy frame; give frame.collect(), or the file that it reads.")
-    return _plain_columns(frame.to_arrow())
-
-
-def _arrow(table: Any) -> Any:
-    if not hasattr(table, "to_batches") or not hasattr(table, "column_names"):
-        raise InvalidTableError("give an Arrow table, such as pyarrow.Table.")
-    return _plain_columns(table)
-
-
-def _plain_columns(table: Any) -> Any:
-    """Categories as their values: codes depend on who is in the table."""
-    import pyarrow as pa
-
-    for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
-    return table

@@ -7,7 +7,9 @@ second clamp it is one of finitely many whole numbers, and after the limit a per
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC
 from functools import singledispatch
 from typing import Any
 
@@ -17,35 +19,49 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.base import Engine
 from noisewright.release.groupings import Bins, Grouping, least_double
 from noisewright.release.keys import Keys
-from noisewright.release.numbers import Number, Persons, Present, Rows, Squares, Total
+from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.ranges import Range
+from noisewright.release.times import TimeBins
 
 UNIT, GROUP = "u", "k"
+_NANOSECONDS = 9
 
 
 def number_of(column: Any, engine: Engine) -> Any:
     """A column as doubles: NULL where it is missing, NaN or text that is no number."""
+    double = double_of(column, engine)
+    return double.isnan().ifelse(ibis.null("float64"), double) if column.type().is_floating() else double
+
+
+def double_of(column: Any, engine: Engine) -> Any:
+    """A column as doubles: NULL where it is missing or text that is no number; NaN stays."""
     kind = column.type()
     if kind.is_string():
         return engine.number_of_text(column)
-    if kind.is_boolean():
-        return column.cast("int8").cast("float64")
-    double = column.cast("float64")
-    return double.isnan().ifelse(ibis.null("float64"), double) if kind.is_floating() else double
+    return column.cast("int8").cast("float64") if kind.is_boolean() else column.cast("float64")
 
 
 def index_of(number: Any, span: Range) -> Any:
-    """The whole number that stands for a value of a range; NULL stays NULL.
+    """The whole number that stands for a double of a range; NULL for NULL and NaN.
 
     Guarantees: first <= index <= last wherever it is not NULL, whatever the number was, because of the last clamp.
+    Only numbers between the bounds are multiplied, so that nothing overflows. They are asked for first: an engine that
+    works with columns then looks at the other cases for the few rows that are left.
     """
     low, high = (float(end) for end in span.bounds)
-    inside = ibis.least(ibis.greatest(number, ibis.literal(low, "float64")), ibis.literal(high, "float64"))
-    unit = span.unit
-    parts = inside * ibis.literal(float(unit.denominator), "float64") / ibis.literal(float(unit.numerator), "float64")
+    factor, divisor = float(span.unit.denominator), float(span.unit.numerator)
+    parts = number if factor == 1 else number * ibis.literal(factor, "float64")
+    parts = parts if divisor == 1 else parts / ibis.literal(divisor, "float64")
     whole = (parts + ibis.literal(0.5, "float64")).floor()
     clamped = ibis.least(ibis.greatest(whole, ibis.literal(span.first, "int64")), ibis.literal(span.last, "int64"))
-    return number.isnull().ifelse(ibis.null("int64"), clamped)
+    bottom, top = (min(max(math.floor(end * factor / divisor + 0.5), span.first), span.last) for end in (low, high))
+    return ibis.cases(
+        ((number > ibis.literal(low, "float64")) & (number < ibis.literal(high, "float64")), clamped),
+        (number.isnan(), ibis.null("int64")),
+        (number >= ibis.literal(high, "float64"), ibis.literal(top, "int64")),
+        (number <= ibis.literal(low, "float64"), ibis.literal(bottom, "int64")),
+        else_=ibis.null("int64"),
+    )
 
 
 @singledispatch
@@ -72,33 +88,61 @@ def _(number: Present, table: Any, engine: Engine) -> Any:
 @term.register
 def _(number: Total, table: Any, engine: Engine) -> Any:
     centre = number.range.centre if number.centred else 0
-    index = index_of(number_of(table[number.column], engine), number.range)
+    index = index_of(double_of(table[number.column], engine), number.range)
     return (index - ibis.literal(centre, "int64")).fill_null(0)
+
+
+@term.register
+def _(number: Partial, table: Any, engine: Engine) -> Any:
+    return index_of(double_of(table[number.column], engine), number.range).fill_null(0)
 
 
 @term.register
 def _(number: Squares, table: Any, engine: Engine) -> Any:
     span = number.range
-    distance = index_of(number_of(table[number.column], engine), span) - ibis.literal(span.centre, "int64")
+    distance = index_of(double_of(table[number.column], engine), span) - ibis.literal(span.centre, "int64")
     return (distance * distance - ibis.literal(span.half_square, "int64")).fill_null(0)
 
 
-def bin_of(number: Any, bins: Bins) -> Any:
-    """The place of the bin that holds a number; NULL where none does.
+@singledispatch
+def bin_of(bins: Any, column: Any, engine: Engine) -> Any:
+    """The place of the bin that holds a value of a column; NULL where none does."""
+    raise TypeError(f"no rule for {type(bins).__name__}")
 
-    Doubles are compared with the least double at or above each edge, so that every comparison is exact.
-    """
+
+@bin_of.register
+def _(bins: Bins, column: Any, engine: Engine) -> Any:
+    """Doubles are compared with the least double at or above each edge, so that every comparison is exact."""
+    number = number_of(column, engine)
     ends = [least_double(edge) for edge in bins.edges]
     top = float(bins.edges[-1])
     inside = (number >= ends[0]) & (number <= (top if top <= bins.edges[-1] else _below(ends[-1])))
-    cases = [(number < end, place) for place, end in enumerate(ends[1:-1])]
-    place = ibis.cases(*cases, else_=len(ends) - 2) if cases else ibis.literal(0)
+    inside = number.notnull() if bins.clamped else inside
+    return _first_below(number, ends[1:-1], inside)
+
+
+@bin_of.register
+def _(bins: TimeBins, column: Any, engine: Engine) -> Any:
+    """Times are compared with times of their own type: a cast of the column could fail on a value."""
+    kind = column.type()
+    moments = bins.moments(nanoseconds=kind.is_timestamp() and kind.scale == _NANOSECONDS)
+    if kind.is_date():
+        ends = [ibis.literal(moment.date()) for moment in moments]
+    elif kind.timezone is None:
+        ends = [ibis.literal(moment).cast(kind) for moment in moments]
+    else:
+        ends = [ibis.literal(moment.replace(tzinfo=UTC), "timestamp('UTC')") for moment in moments]
+    return _first_below(column, ends[1:-1], (column >= ends[0]) & (column < ends[-1]))
+
+
+def _first_below(value: Any, ends: Sequence[Any], inside: Any) -> Any:
+    """The place of the first end that a value is below, and the one after all ends; NULL for a value not inside."""
+    cases = [(value < end, place) for place, end in enumerate(ends)]
+    place = ibis.cases(*cases, else_=len(ends)) if cases else ibis.literal(0)
     return inside.ifelse(place.cast("int64"), ibis.null("int64"))
 
 
 def _below(end: float) -> float:
-    import math
-
     return math.nextafter(end, -math.inf)
 
 
@@ -110,7 +154,7 @@ def rows_of(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
     """
     terms = {f"t{place}": one for place, n in enumerate(numbers) if (one := term(n, table, engine)) is not None}
     keyed = {f"g{place}": table[column] for place, column in enumerate(grouping.keys.columns)} if grouping.keys else {}
-    place = bin_of(number_of(table[grouping.bins.column], engine), grouping.bins) if grouping.bins else ibis.literal(0)
+    place = bin_of(grouping.bins, table[grouping.bins.column], engine) if grouping.bins else ibis.literal(0)
     found = table.select(**{UNIT: comparable(table[unit], engine)}, b=place.cast("int64"), **keyed, **terms)
     found = found.filter(found[UNIT].notnull() & found.b.notnull())
     if grouping.keys is None:
@@ -121,7 +165,7 @@ def rows_of(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
         for i in range(len(grouping.keys.columns))
     ]
     joined = found.join(listed, matched)
-    each = len(grouping.bins.edges) - 1 if grouping.bins else 1
+    each = grouping.bins.count if grouping.bins else 1
     return joined.select(UNIT, **{GROUP: joined.place * each + joined.b}, **{name: joined[name] for name in terms})
 
 
@@ -142,18 +186,39 @@ def key_table(keys: Keys, engine: Engine) -> Any:
     return engine.small_table({"place": pa.array(range(len(keys.rows)), type=pa.int64()), **columns})
 
 
-def totals(rows: Any, numbers: Sequence[Number], engine: Engine, *, person: str | None) -> Any:
-    """The sums of each group, as texts of whole numbers.
+def totals(rows: Any, numbers: Mapping[int, Number], engine: Engine) -> Any:
+    """The sums of each group over its rows, as texts of whole numbers, by the places of their numbers.
 
-    `person` is the column that is 1 for one row of each person in a group; without one, every row is a person.
+    Each row is a whole person for numbers that are about persons: those are counted, and clamped, row by row.
     """
-    sums = {"n0": rows.count().cast("string")}
-    for place, number in enumerate(numbers):
-        if isinstance(number, Persons) and person is not None:
-            sums[f"s{place}"] = engine.sum_text(rows[person])
+    sums = {}
+    for place, number in numbers.items():
+        if isinstance(number, Partial):
+            sums[f"s{place}"] = engine.sum_text(_within(rows[f"t{place}"], number))
         elif f"t{place}" in rows.columns:
             sums[f"s{place}"] = engine.sum_text(rows[f"t{place}"])
+        else:
+            sums[f"s{place}"] = rows.count().cast("string")
     return rows.group_by(GROUP).agg(**sums)
+
+
+def persons_of(rows: Any, numbers: Mapping[int, Number], engine: Engine) -> Any:
+    """One row for each person in each group, with the sum of all of that person's rows for each partial number.
+
+    Guarantees: each sum is within the clamps of its number, so that it fits into 64 bits, however many rows there are.
+    """
+    sums = {
+        f"t{place}": _within(engine.sum_of(rows[f"t{place}"]), number).cast("int64")
+        for place, number in numbers.items()
+        if isinstance(number, Partial)
+    }
+    return rows.group_by([UNIT, GROUP]).agg(**sums)
+
+
+def _within(whole: Any, number: Partial) -> Any:
+    """A whole number clamped to what one person may add to a partial sum."""
+    first, last = ibis.literal(number.first, "int64"), ibis.literal(number.last, "int64")
+    return ibis.least(ibis.greatest(whole, first), last)
 
 
 def require_key_types(table: Any, keys: Keys) -> None:

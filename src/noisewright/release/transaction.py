@@ -11,19 +11,27 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.ledger import Ledger
-from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.errors import EngineError, InvalidInputError, ReleaseFailedError
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.frames import frame_of, require_frame
+from noisewright.release.layout import Layout
+from noisewright.release.tidying import Tidying, steps_of
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan
 
 CONFIDENCE = Fraction(19, 20)
+_ENDS = ("value", "half_width", "low", "high")
+_TIDY_ENDS = tuple(f"post_{name}" for name in _ENDS)
+_BY_HAND = "interrupted"
 
 
-def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) -> Any:
-    """The answers of a plan as a frame; the stored ones if there are any and nothing fresh is asked for."""
+def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, post: Any = ()) -> Any:
+    """The answers of a plan as a frame; the stored ones if there are any and nothing fresh is asked for.
+
+    What `post` asks for stands beside them and is never stored.
+    """
     from noisewright.release.plan import require_sound  # which imports this module when it releases
 
     dataset = plan.dataset
@@ -32,25 +40,46 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None) 
         raise InvalidInputError(
             "this dataset has no budget, so nothing can be released; give nw.Dataset(..., budget=..., ledger=path)."
         )
-    kind = require_frame(frame or dataset.frame)
+    kind, tidy = require_frame(frame or dataset.frame), tidying_of(plan, post)
     label = f"plan {plan.key} {reason or ''}".strip()
-    if not fresh and (kept := stored(ledger, plan.key, plan.layout.released)) is not None:
+    if not fresh and (kept := stored(ledger, plan.key, plan.layout)) is not None:
         place, numbers = kept
-        return frame_of(columns(plan, numbers, place), kind)
+        return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
     require_sound(plan)
     dataset.rehearse(plan.layout)
     with ledger.charge(plan.charge, reason=label) as charge:
+        spent = f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released."
+        failed = None
         try:
             vector = dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
             numbers = drawn(plan.blocks, plan.layout, vector)
+        except Exception as error:  # noqa: BLE001 -- its words may repeat a value of the table
+            failed = _kind(error)
         except BaseException as error:
-            error.add_note(f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released.")
+            error.add_note(spent)
             raise
-        charge.answered(numbers)
-    return frame_of(columns(plan, numbers, charge.place), kind)
+        if failed == _BY_HAND:
+            raise KeyboardInterrupt(spent)
+        if failed is not None:
+            raise ReleaseFailedError(f"the engine failed ({failed}). {spent}", kind=failed, charge=charge.place)
+        charge.answered(stored_form(plan.layout, numbers))
+    return frame_of(columns(plan, numbers, charge.place, tidy=tidy), kind)
 
 
-def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None:
+def tidying_of(plan: Plan, post: Any) -> Tidying | None:
+    """What `post` will do to the answers, worked out before anything is spent; None where nothing is asked for."""
+    steps = steps_of(post)
+    return Tidying(plan, steps, reaches_of(plan), CONFIDENCE) if steps else None
+
+
+def _kind(error: Exception) -> str:
+    """What went wrong, without its words; how DuckDB says that somebody pressed Ctrl-C is told apart."""
+    if isinstance(error, EngineError):
+        return str(error.problem)
+    return _BY_HAND if isinstance(error, RuntimeError) and "interrupted" in str(error) else type(error).__name__
+
+
+def stored(ledger: Ledger, key: str, layout: Layout) -> tuple[int, list[Any]] | None:
     """The charge and the numbers of the last answer to the same plan; None if it was never answered."""
     places, found = set(), None
     for row in ledger.rows():
@@ -65,29 +94,48 @@ def stored(ledger: Ledger, key: str, count: int) -> tuple[int, list[int]] | None
             "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
         )
     # Anybody may write a label, so that what is beside it is looked at before it is believed.
-    numbers = [int(value) for value in found[1] if str(value).lstrip("-").isdecimal()]
-    return (int(found[0]), numbers) if len(numbers) == len(found[1]) == count else None
+    if len(found[1]) != layout.released:
+        return None
+    try:
+        parts = zip(layout.tables, layout.split_released(found[1]), strict=True)
+        return int(found[0]), [value for table, part in parts for value in table.way.restored(table, part)]
+    except (TypeError, ValueError):
+        return None
+
+
+def stored_form(layout: Layout, numbers: Sequence[Any]) -> list[Any]:
+    """Released numbers as they stand in a ledger; `stored` reads them back."""
+    parts = zip(layout.tables, layout.split_released(numbers), strict=True)
+    return [value for table, part in parts for value in table.way.stored(part)]
 
 
 def reaches_of(plan: Plan) -> dict[str, list[Fraction]]:
     """By question, how far each of its numbers may be from the truth: all of them within, 95 times in 100."""
-    counts = {len(question.numbers) for question in plan.questions}
+    counts = {question.at_once for question in plan.questions}
     each = {count: widths(plan.blocks, plan.layout, 1 - (1 - CONFIDENCE) / count) for count in counts}
     return {
-        question.label: [each[len(places)][place][i] for i in places]
+        question.label: [each[question.at_once][place][i] for i in places]
         for place, table in enumerate(plan.layout.tables)
         for question, places in table.questions
     }
 
 
 def columns(
-    plan: Plan, numbers: Sequence[int], charge: int, reaches: Mapping[str, Sequence[Fraction]] | None = None
+    plan: Plan,
+    numbers: Sequence[Any],
+    charge: int,
+    reaches: Mapping[str, Sequence[Fraction]] | None = None,
+    tidy: Tidying | None = None,
 ) -> dict[str, list[Any]]:
-    """Released numbers as a tidy table: one row for each question and group, in the order they were asked."""
+    """Released numbers as a tidy table: one row for each question and group, in the order they were asked.
+
+    With `tidy` the answers after post-processing stand in columns of their own.
+    """
     reaches = reaches_of(plan) if reaches is None else reaches
     tables = list(zip(plan.layout.tables, plan.layout.split_released(numbers), strict=True))
-    names = list(dict.fromkeys(name for table in plan.layout.tables for name in table.grouping.columns))
-    ends = ("value", "half_width", "low", "high", "mechanism", "charge")
+    names = list(dict.fromkeys(name for question in plan.questions for name in question.columns))
+    more = {} if tidy is None else tidy.estimates(numbers)
+    ends = (*_ENDS, *(() if tidy is None else _TIDY_ENDS), "mechanism", "charge")
     found: dict[str, list[Any]] = {name: [] for name in ("question", *map(column_name, names), *ends)}
     by_question = {
         question.label: (table, part, place, places)
@@ -97,11 +145,13 @@ def columns(
     for question in plan.questions:
         table, part, place, places = by_question[question.label]
         block = plan.blocks[0 if plan.blocks[0].table is None else place]
-        for named, answer in question.answers(table, part, places, reaches[question.label]):
+        for row, (named, answer) in enumerate(question.answers(table, part, places, reaches[question.label])):
             found["question"].append(question.label)
             for name in names:
                 found[column_name(name)].append(named.get(name))
-            for name, value in zip(ends, (answer.value, answer.half_width, answer.low, answer.high), strict=False):
+            after = more[question.label][row] if question.label in more else answer
+            values = [getattr(one, name) for one in (answer, after)[: 1 if tidy is None else 2] for name in _ENDS]
+            for name, value in zip(ends, values, strict=False):
                 found[name].append(None if value is None else float(value))
             found["mechanism"].append(block.name)
             found["charge"].append(charge)
@@ -110,5 +160,5 @@ def columns(
 
 def column_name(column: str) -> str:
     """The name of a key column in an answer; one that an answer needs itself gets a word before it."""
-    taken = ("question", "value", "half_width", "low", "high", "mechanism", "charge")
+    taken = ("question", *_ENDS, *_TIDY_ENDS, "mechanism", "charge")
     return f"key {column}" if column in taken else column

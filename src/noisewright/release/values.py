@@ -8,6 +8,8 @@ may evaluate it on rows that the filter drops.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import mul
 from typing import Any
 
 import ibis
@@ -16,9 +18,11 @@ import ibis.expr.operations as ops
 
 from noisewright.problem.errors import NotPersonLocalError
 from noisewright.release.engines.base import Engine
+from noisewright.release.kinds import COARSE, constant, is_coarse, why_not_alike
 
 _WHOLE_LIMIT = 9.0e15
 _LONGEST = 10**6
+_LARGEST_POWER = 8
 
 TOTAL: dict[type, str] = {
     **dict.fromkeys((ops.Field, ops.Literal, ops.Alias), "reads what is there"),
@@ -38,6 +42,7 @@ TOTAL: dict[type, str] = {
         (ops.Add, ops.Subtract, ops.Multiply, ops.Negate, ops.Abs), "done in doubles, which cannot overflow"
     ),
     **dict.fromkeys((ops.Divide,), "done in doubles; a divisor of 0 is made NULL"),
+    ops.Power: "done in doubles as a product, for a whole exponent from 1 to 8 that is written down",
     **dict.fromkeys((ops.Modulus, ops.FloorDivide), "done in doubles by a positive number that is written down"),
     **dict.fromkeys((ops.Sqrt, ops.Ln, ops.Log2, ops.Log10), "arguments without a value are made NULL"),
     **dict.fromkeys((ops.Floor, ops.Ceil, ops.Round), "arguments that are not finite or beyond 9e15 are made NULL"),
@@ -78,7 +83,6 @@ REASONS: dict[type, str] = {
     ops.Unnest: "it makes many rows of one; do it before, in a table of its own",
     ops.TimestampNow: "it depends on the clock",
     ops.DateNow: "it depends on the clock",
-    ops.Power: "it may overflow",
     ops.Exp: "it may overflow",
     ops.Repeat: "it may need more memory than there is",
     ops.Hash: "its result differs between engines and versions",
@@ -131,31 +135,51 @@ def _unless(wrong: Any, value: Any) -> Any:
     return wrong.ifelse(ibis.null("float64"), value)
 
 
-def _family(kind: dt.DataType) -> str:
-    named = ("string", "boolean", "numeric", "date", "timestamp", "uuid", "binary")
-    return next((name for name in named if getattr(kind, f"is_{name}")()), str(kind))
-
-
 def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     """Values that are compared or chosen among have one kind, so that no engine casts one into another's.
 
-    Decimals beside other columns of numbers are refused: a cast into a decimal may overflow.
+    Decimals are made doubles, whatever they stand beside: engines cast whole numbers and decimals into a decimal of 38
+    digits, which fails on large ones, and a column of 128 bits looks like a decimal here.
     """
     if isinstance(node, ops.SimpleCase | ops.SearchedCase):
-        compared = [given["base"], *given["cases"]] if isinstance(node, ops.SimpleCase) else []
-        chosen = [compared, [*given["results"], given["default"]]]
+        sets = [["base", "cases"]] if isinstance(node, ops.SimpleCase) else []
+        sets += [["results", "default"]]
     else:
-        among = [value for name, value in given.items() if name != "bool_expr"]
-        chosen = [[one for value in among for one in (value if isinstance(value, tuple) else (value,))]]
-    for values in chosen:
-        kinds = {value.dtype for value in values if not value.dtype.is_null()}
-        if len({_family(kind) for kind in kinds}) > 1:
-            told = " and ".join(sorted(map(str, kinds)))
-            raise refused(node, f"it mixes {told}, which an engine may cast and fail on; cast one of them yourself")
-        held = {value.dtype for value in values if not isinstance(value, ops.Literal)}
-        if len(held) > 1 and any(kind.is_decimal() for kind in held):
-            raise refused(node, "it mixes decimals with other numbers; cast them to float64 first")
-    return node.__recreate__(dict(given))
+        sets = [[name for name in given if name != "bool_expr"]]
+    changed = dict(given)
+    for names in sets:
+        values = [value for name in names for value in _each(changed[name]) if not value.dtype.is_null()]
+        if (why := why_not_alike(values)) is not None:
+            raise refused(node, why)
+        if any(value.dtype.is_decimal() for value in values):
+            for name in names:
+                doubles = tuple(_double(value).op() for value in _each(changed[name]))
+                changed[name] = doubles if isinstance(changed[name], tuple) else doubles[0]
+    return node.__recreate__(changed)
+
+
+def _each(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _literal(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    found = constant(node)
+    if found is None:
+        raise refused(node, f"a constant of type {node.dtype} is not on the list, or is none that an engine can write")
+    return found
+
+
+def _filled(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    """Missing values of the named columns replaced by a constant of the column's kind."""
+    parent = given["parent"].to_expr()
+    if not isinstance(node.replacements, Mapping):
+        raise refused(node, "it fills every column with one value; name the columns to fill")
+    changed = {}
+    for name, value in node.replacements.items():
+        constant = _literal(ibis.literal(value).op(), {}, engine)
+        both = ops.Coalesce((parent[name].op(), constant))
+        changed[name] = _alike(both, {"arg": both.arg}, engine).to_expr()
+    return parent.mutate(**changed).op()
 
 
 def _arithmetic(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
@@ -167,6 +191,13 @@ def _arithmetic(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 def _divide(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     bottom = _double(given["right"])
     return (_double(given["left"]) / _unless(bottom == 0, bottom)).op()
+
+
+def _power(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    exponent = given["right"]
+    if not isinstance(exponent, ops.Literal) or exponent.value not in range(1, _LARGEST_POWER + 1):
+        raise refused(node, f"it may overflow unless the exponent is written down and is 1 to {_LARGEST_POWER}")
+    return reduce(mul, [_double(given["left"])] * int(exponent.value)).op()
 
 
 def _by_a_constant(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
@@ -202,14 +233,18 @@ def _rounding(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 
 def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+    if is_coarse(given["arg"]):
+        raise refused(node, COARSE)
     value, to = given["arg"].to_expr(), given["to"]
     held = value.type()
     if held == to:
         return value.op()
     if held.is_string():
         return _cast_text(node, value, to, engine).op()
-    if to.is_string() and (held.is_floating() or held.is_decimal() or held.is_temporal()):
+    if to.is_string() and not (held.is_integer() or held.is_boolean() or held.is_uuid()):
         raise refused(node, f"the text of a {held} differs between engines")
+    if held.is_timestamp() and held.timezone is not None:
+        raise refused(node, "what a day is depends on a zone; use times without one")
     if held.is_numeric() and (to.is_numeric() or to.is_boolean()):
         return engine.cast(value, to).op()
     if (held.is_boolean() and to.is_numeric()) or to.is_string() or (held.is_timestamp() and to.is_date()):
@@ -219,14 +254,15 @@ def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 def _cast_text(node: Any, text: Any, to: dt.DataType, engine: Engine) -> Any:
     if to.is_floating():
-        return (
-            engine.number_of_text(text).cast(to) if to == dt.float64 else engine.cast(engine.number_of_text(text), to)
-        )
+        number = engine.number_of_text(text)
+        return number if to == dt.float64 else engine.cast(number, to)
     if to.is_integer():
         return engine.cast(engine.whole_of_text(text), to)
     if to.is_date():
         return engine.date_of_text(text)
-    raise refused(node, f"text is cast to numbers and dates, not to {to}")
+    if to.is_timestamp():
+        return engine.time_of_text(text) if to.timezone is None else engine.instant_of_text(text)
+    raise refused(node, f"text is cast to numbers, dates and times, not to {to}")
 
 
 def _substring(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
@@ -238,17 +274,21 @@ def _substring(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
 
 def _of_a_day(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     held = given["arg"].dtype
-    if not held.is_date() and not (held.is_timestamp() and held.timezone is None):
-        raise refused(node, "what an hour or a day is depends on a zone; use dates, or times without a zone")
+    if is_coarse(given["arg"]) or (not held.is_date() and not (held.is_timestamp() and held.timezone is None)):
+        zone = "what an hour or a day is depends on a zone; use dates, or times without a zone"
+        raise refused(node, COARSE if is_coarse(given["arg"]) else zone)
     return node.__recreate__(dict(given))
 
 
 _RULES: dict[type, Callable[[Any, Mapping[str, Any], Engine], Any]] = {
+    ops.Literal: _literal,
+    ops.FillNull: _filled,
     **dict.fromkeys((ops.Equals, ops.NotEquals, ops.IdenticalTo, ops.Less, ops.LessEqual, ops.Greater), _alike),
     **dict.fromkeys((ops.GreaterEqual, ops.Between, ops.InValues, ops.Coalesce, ops.NullIf, ops.IfElse), _alike),
     **dict.fromkeys((ops.SimpleCase, ops.SearchedCase, ops.Greatest, ops.Least), _alike),
     **dict.fromkeys((ops.Add, ops.Subtract, ops.Multiply, ops.Negate, ops.Abs), _arithmetic),
     ops.Divide: _divide,
+    ops.Power: _power,
     **dict.fromkeys((ops.Modulus, ops.FloorDivide), _by_a_constant),
     **dict.fromkeys((ops.Sqrt, ops.Ln, ops.Log2, ops.Log10), _root),
     **dict.fromkeys((ops.Floor, ops.Ceil, ops.Round), _rounding),

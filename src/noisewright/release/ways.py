@@ -6,7 +6,7 @@ that plans ask of a mechanism goes through the way of its table, so that a new o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,16 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.records import Family, Record, record
 from noisewright.problem.sensitivity import Box
+from noisewright.release.estimates import Estimate
+from noisewright.release.numbers import Number
 from noisewright.sample.certified import Certified
 from noisewright.sample.uniform import Entropy
 from noisewright.search.design import design
 
 if TYPE_CHECKING:
+    from noisewright.release.groupings import Grouping
     from noisewright.release.layout import Table
+    from noisewright.release.questions import Question
 
 WAYS: Family[Any] = Family("a way of answering a table")
 """Every way by the name it has in files."""
@@ -43,9 +47,36 @@ class Way(Record):
 
     __slots__ = ()
 
+    def together(self, grouping: Grouping) -> int:
+        """How many neighbouring groups of a table are one group for the limits of a person; unless said, one."""
+        return 1
+
+    def numbers(self, questions: Sequence[Question]) -> tuple[Number, ...]:
+        """The numbers of each group that answer the questions, each once."""
+        return tuple(dict.fromkeys(number for question in questions for number in question.numbers))
+
+    def places(self, question: Question, numbers: Sequence[Number]) -> tuple[int, ...]:
+        """Where a question finds its own among them."""
+        return tuple(numbers.index(number) for number in question.numbers)
+
+    def placed(self, questions: Sequence[Question], numbers: Sequence[Number]) -> list[tuple[int, ...]]:
+        """Of each question of a table, the places of its own among what is answered for a group."""
+        return [self.places(question, numbers) for question in questions]
+
+    def require_served(self, table: Table, utility: Any) -> None:
+        """Refuse what the way cannot answer, before anything is designed."""
+
     def query(self, table: Table) -> Any:
         """The question that the mechanism must be certified for: a loaded plan is compared with it."""
         raise TypeError("a way says which question is designed for")
+
+    def fits(self, certified: Certified, table: Table) -> bool:
+        """Whether a mechanism, which may come from a file, answers the very question of the table."""
+        return bool(certified.mechanism.query == self.query(table))
+
+    def alone(self, table: Table) -> bool:
+        """Whether one draw answers the table, so that a certificate of its own is enough."""
+        return self.touched(table) == 1
 
     def touched(self, table: Table) -> int:
         """How many independent draws of the mechanism one person can change."""
@@ -63,9 +94,35 @@ class Way(Record):
         """How many whole numbers are released; unless a way says otherwise, one for each true number."""
         return table.count
 
-    def drawn(self, certified: Certified, table: Table, part: Sequence[int], entropy: Entropy | None) -> list[int]:
+    def after(self, table: Table, part: Sequence[Any], earlier: Sequence[tuple[Table, Sequence[Any]]]) -> Sequence[Any]:
+        """The true numbers that it draws for, given what the tables before it released; all unless a way says less."""
+        return part
+
+    def drawn(self, certified: Certified, table: Table, part: Sequence[Any], entropy: Entropy | None) -> list[Any]:
         """The released numbers around the true ones."""
         raise TypeError("a way says how it draws")
+
+    def stored(self, part: Sequence[Any]) -> list[Any]:
+        """Released numbers as a ledger keeps them."""
+        return list(part)
+
+    def restored(self, table: Table, part: Sequence[Any]) -> list[Any]:
+        """Inverse of `stored`; ValueError or TypeError if a ledger holds something else."""
+        if not all(str(value).lstrip("-").isdecimal() for value in part):
+            raise ValueError("these are no whole numbers")
+        return [int(value) for value in part]
+
+    def groups(self, table: Table, part: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], Sequence[int]]]:
+        """Of each group, in order, the values that name it and its released numbers."""
+        width = len(table.numbers)
+        for row, label in enumerate(table.grouping.labels()):
+            yield label, part[row * width : (row + 1) * width]
+
+    def estimate(
+        self, question: Question, row: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
+    ) -> Estimate:
+        """What the released numbers of a group say about a question."""
+        return question.estimate([row[i] for i in places], widths)
 
     def widths(self, certified: Certified, table: Table, confidence: Fraction) -> list[Fraction]:
         """How far each number of a group is from the truth with a confidence."""
@@ -75,6 +132,10 @@ class Way(Record):
         """The expected error of each number of a group by itself."""
         raise TypeError("a way says what error to expect")
 
+    def plain(self, table: Table) -> list[float]:
+        """The deviation of each answered number where every true one has noise as large as a person moves it."""
+        return [float(extent) for extent in table.extents]
+
 
 @record("by-group", WAYS)
 class ByGroup(Way):
@@ -83,6 +144,10 @@ class ByGroup(Way):
     Rule: the groups of a table are disjoint in what they read of a person's limited rows, and a person is in at most
     `table.groups` of them; every group has the same mechanism, whose profile is therefore the largest.
     """
+
+    def alone(self, table: Table) -> bool:
+        # Of several groups, each with a draw of its own, a joint design is tried besides.
+        return table.grouping.count == 1
 
     def query(self, table: Table) -> Any:
         extents = table.extents
@@ -99,7 +164,7 @@ class ByGroup(Way):
         error = best.value * float(weights[0] if one else 1) * table.grouping.count
         return Proposal(report.best, best.name, report.why, error)
 
-    def drawn(self, certified: Certified, table: Table, part: Sequence[int], entropy: Entropy | None) -> list[int]:
+    def drawn(self, certified: Certified, table: Table, part: Sequence[Any], entropy: Entropy | None) -> list[Any]:
         width = len(table.numbers)
         if width == 1:
             answers: Any = certified.release_many(list(part), entropy=entropy)

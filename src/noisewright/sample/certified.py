@@ -29,6 +29,7 @@ from noisewright.problem.neighbours import WORDS
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.privacy import REQUIREMENTS, Requirement
 from noisewright.problem.records import digest, load_room
+from noisewright.problem.reported import Reported
 from noisewright.proof.certify import Certificate, certificate_matches, certify
 from noisewright.proof.costs import MechanismCosts
 from noisewright.sample.containers import release_in_kind, release_many_in_kind
@@ -46,7 +47,7 @@ load_room("noisewright.sample")
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, init=False)
-class Certified(Unchanging):
+class Certified(Reported, Unchanging):
     """A mechanism and the certificate that was proven for it.
 
     Guarantees: drawing has exactly the certified law; the randomness comes from the operating

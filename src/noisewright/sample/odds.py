@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import Any
 
 from noisewright.numerics.balls import ball, precision, upper
@@ -119,23 +119,46 @@ def _(requirement: ProbabilisticDP, bound: Fraction) -> list[str]:
 
 @learnt.register
 def _(requirement: RenyiDP, bound: Fraction) -> list[str]:
-    return _converted(lambda epsilon: renyi_to_approximate(requirement.alpha, bound, epsilon))
+    return _as_a_game(*told(requirement, bound))
 
 
 @learnt.register
 def _(requirement: ZeroConcentratedDP, bound: Fraction) -> list[str]:
     if not bound:
         return ["Nothing: what is released is the same whatever one person's data are."]
-    return _converted(lambda epsilon: concentrated_to_approximate(bound, epsilon))
+    return _as_a_game(*told(requirement, bound))
 
 
-def _converted(delta: Callable[[Fraction], Fraction]) -> list[str]:
+@singledispatch
+def told(requirement: Any, bound: Fraction) -> tuple[Fraction, Fraction]:
+    """The epsilon and the delta with which odds are told of what was proven to meet a requirement with this bound."""
+    return requirement.epsilon, bound
+
+
+@told.register
+def _(requirement: PureDP, bound: Fraction) -> tuple[Fraction, Fraction]:
+    return bound, Fraction(0)
+
+
+@told.register(RenyiDP)
+@lru_cache(maxsize=64)
+def _(requirement: RenyiDP, bound: Fraction) -> tuple[Fraction, Fraction]:
+    return _converted(lambda epsilon: renyi_to_approximate(requirement.alpha, bound, epsilon))
+
+
+@told.register(ZeroConcentratedDP)
+@lru_cache(maxsize=64)
+def _(requirement: ZeroConcentratedDP, bound: Fraction) -> tuple[Fraction, Fraction]:
+    return _converted(lambda epsilon: concentrated_to_approximate(bound, epsilon)) if bound else (bound, bound)
+
+
+def _converted(delta: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
     """The promise as approximate privacy at a stated chance, with an epsilon that was checked."""
 
     def reached(epsilon: Fraction) -> bool:
         return delta(epsilon) <= STATED_DELTA
 
-    return _as_a_game(first_true(reached, *gallop(reached, Fraction(0), _EVEN), relative=_RELATIVE), STATED_DELTA)
+    return first_true(reached, *gallop(reached, Fraction(0), _EVEN), relative=_RELATIVE), STATED_DELTA
 
 
 @learnt.register

@@ -10,13 +10,15 @@ from fractions import Fraction
 from noisewright.laws.lattice import HALF
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.balls import Ball, ball, certainly_at_most, lower, upper, upper_gamma_share
+from noisewright.numerics.balls import Ball, ball, certainly_at_most, lower, pi, upper, upper_gamma_share
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS
 
 _RELATIVE = Fraction(1, 2**13)
 _PIECES = 96
 _ROOMS = (3, 4, 5, 6, 8, 12)
+_RESTS = (2, 3, 4)
+_HALVINGS = 30
 
 
 class Tail(ABC):
@@ -159,11 +161,12 @@ class LaplaceSumTail(Tail):
     """A weighted sum of independent discrete Laplace numbers, in deviations; `grain` is 1 / the least variance of one.
 
     Rule: the least of four bounds. Chebyshev's. Fourth moments: a number of variance v has the fourth cumulant
-    3 v^2 + v, so that the sum has a fourth moment of at most 6 + grain. One mode: spread over units the numbers are
-    continuous, symmetric and of one mode, and so is their sum (Wintner), of variance at most 1 + grain / 12, for which
-    Gauss's inequality holds; spreading moves it inwards by more than a with a chance of at most e^(-2 a^2 / grain)
-    (Hoeffding), whatever the sum is. Chernoff: a number has the moment generating function 1 / (1 - v (cosh s - 1)),
-    the product of such is at most 1 / (1 - the sum), and (cosh s - 1) / s^2 rises with s.
+    3 v^2 + v, so that the sum has a fourth moment of at most 6 + grain. Mixture: exponential times are whole ones and
+    an independent rest below 1, so that a discrete Laplace number and an independent symmetric rest in (-1, 1) are a
+    Laplace number of variance at most 1/6 more; `laplace_sum_beyond` holds for the sum of those, and the sum of the
+    rests moves it inwards by more than k root(grain) with a chance of at most e^(-k^2 / 2) (Hoeffding), whatever the
+    sum is. Chernoff: a number has the moment generating function 1 / (1 - v (cosh s - 1)), the product of such is at
+    most 1 / (1 - the sum), and (cosh s - 1) / s^2 rises with s.
     """
 
     grain: Fraction
@@ -172,15 +175,15 @@ class LaplaceSumTail(Tail):
         if t < 1:
             return ball(1)
         moments = [1 / ball(t) ** 2, (6 + ball(self.grain)) / ball(t) ** 4]
-        bounds = [*moments, self._one_mode(t), self._chernoff(t)]
+        bounds = [*moments, *(self._mixture(t, room) for room in _RESTS), self._chernoff(t)]
         return ball(min(Fraction(1), *(upper(bound) for bound in bounds)))
 
-    def _one_mode(self, t: Fraction) -> Ball:
-        room = 3 * ball(self.grain).sqrt()
-        rest = ball(t) - room
-        if not bool(rest > 1):
+    def _mixture(self, t: Fraction, room: int) -> Ball:
+        spread = ball(1 + self.grain / 6).sqrt()
+        rest = lower((ball(t) - room * ball(self.grain).sqrt()) / spread)
+        if rest < 1:
             return ball(1)
-        return ball(Fraction(4, 9)) * (1 + ball(self.grain) / 12) / rest**2 / (1 - ball(-18).exp())
+        return laplace_sum_beyond(rest) / (1 - ball(Fraction(-(room**2), 2)).exp())
 
     def _chernoff(self, t: Fraction) -> Ball:
         root = ball(self.grain).sqrt()
@@ -191,3 +194,55 @@ class LaplaceSumTail(Tail):
         s = ball(lower(last - 1 / ball(t)))
         room = 1 - ((s * root).cosh() - 1) / ball(self.grain)
         return 2 * (-s * ball(t)).exp() / room if bool(room > 0) else ball(1)
+
+
+def laplace_sum_beyond(t: Fraction) -> Ball:
+    """At least P(|S| > t) for every weighted sum S of independent Laplace numbers that has variance 1; t at least 1.
+
+    Rule: a Laplace number is Gaussian with an exponential variance, so S is Gaussian with the variance V, a mean of
+    independent Exp(1) times with weights that add up to 1, and P(|S| > t) = E g(V), g(v) = erfc(t / root(2 v)). For a
+    convex h >= g Jensen's inequality gives E h(V) <= E h(T), T one such time. g is convex up to t^2 / 3 and concave
+    after it; h is g up to where it meets a tangent of the concave part from above, and that tangent from there on.
+    Between two places around the meeting the larger end of h counts. By parts, with the law of the first time at which
+    a Brownian motion is at t, the integral of g e^(-v) up to s is
+    (e^(-rt) erfc(u - root(s)) + e^(rt) erfc(u + root(s))) / 2 - e^(-s) g(s), r = root(2), u = t / root(2 s).
+    """
+    turn = t**2 / 3
+    touch = turn + Fraction(2, 5)
+    height, slope = _bell(t, touch), _bell_slope(t, touch)
+
+    def tangent(v: Fraction) -> Ball:
+        return height + slope * ball(v - touch)
+
+    low, high = Fraction(0), turn
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if bool(tangent(middle) < _bell(t, middle)):
+            low = middle
+        elif bool(tangent(middle) > _bell(t, middle)):
+            high = middle
+        else:
+            break
+    after = (ball(-high)).exp() * (tangent(high) + slope)
+    between = ball(high - low) * tangent(high)
+    return _bell_integral(t, low) + between + after
+
+
+def _bell(t: Fraction, v: Fraction) -> Ball:
+    """P(|Z| > t) for a Gaussian Z of variance v."""
+    return (ball(t) / ball(2 * v).sqrt()).erfc() if v else ball(0)
+
+
+def _bell_slope(t: Fraction, v: Fraction) -> Ball:
+    """Its derivative by the variance."""
+    return ball(t) * ball(-(t**2) / (2 * v)).exp() / ((2 * pi()).sqrt() * ball(v) * ball(v).sqrt())
+
+
+def _bell_integral(t: Fraction, s: Fraction) -> Ball:
+    """The integral of P(|Z| > t) e^(-v) over variances v up to s."""
+    if not s:
+        return ball(0)
+    rate, root = ball(2).sqrt() * ball(t), ball(s).sqrt()
+    start = ball(t) / ball(2 * s).sqrt()
+    met = ((-rate).exp() * (start - root).erfc() + rate.exp() * (start + root).erfc()) / 2
+    return met - ball(-s).exp() * _bell(t, s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event, active_count
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -46,3 +47,19 @@ def test_an_engine_that_rests_or_knows_no_progress_says_nothing(people: nw.Datas
     assert progress_of(people)() is None
     people._source.engine.connection.con.close()
     assert progress_of(people)() is None
+
+
+def test_slices_move_the_bar_on(people: nw.Dataset, monkeypatch: pytest.MonkeyPatch):
+    class Connection:
+        found = -1.0
+
+        def query_progress(self) -> float:
+            return self.found
+
+    engine: Any = people._source.engine
+    monkeypatch.setattr(engine.backend, "con", Connection())
+    done = progress_of(people)
+    shown = []
+    for engine.steps, Connection.found in (((0, 4), -1.0), ((0, 4), 50.0), ((1, 4), -1.0), ((3, 4), 100.0)):
+        shown.append(done())
+    assert shown == [None, 12.5, 25.0, 100.0]

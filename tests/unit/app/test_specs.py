@@ -12,7 +12,7 @@ import pytest
 import noisewright as nw
 from noisewright.app.specs import ReleaseSpec, read_spec
 from noisewright.problem.errors import InvalidInputError
-from noisewright.release.questions import QUESTIONS
+from noisewright.release.registry import QUESTIONS
 
 HEAD = '[dataset]\nsource = "t.csv"\nunit = "id"\n[privacy]\nepsilon = 1\n'
 
@@ -28,6 +28,7 @@ def _asked(folder: Path, text: str) -> tuple[Any, ...]:
 
 
 WARDS = nw.keys("ward", ["A", "B"])
+PERSONAL = 'column = "x"\nbounds = [0, 5]\nstep = 0.1\nperson_bounds = [-0.5, 8]'
 SAID = {
     "count": ('by = "w"', nw.ask.count(by=WARDS)),
     "persons": ('name = "who"', nw.ask.persons(name="who")),
@@ -38,6 +39,21 @@ SAID = {
     "mean": ('column = "x"\nbounds = ["1/3", 2]\nby = "w"', nw.ask.mean("x", bounds=("1/3", 2), by=WARDS)),
     "variance": ('column = "x"\nbounds = [0, 1_000.5]', nw.ask.variance("x", bounds=(0, "1000.5"))),
     "histogram": ('column = "x"\nedges = [0, 0.1, 7]', nw.ask.histogram("x", edges=(0, "0.1", 7))),
+    "quantiles": (
+        'column = "x"\nprobabilities = [0.1, 0.5]\nbounds = [0, 120]\nstep = 0.5\nby = "w"',
+        nw.ask.quantiles("x", ["0.1", "0.5"], bounds=(0, 120), step="0.5", by=WARDS),
+    ),
+    "top": ('column = "ward"\nk = 2\nby = "w"', nw.ask.top("ward", 2, by=WARDS)),
+    "workload": ('questions = [[1, 0.5], [0, 1]]\nkeys = "w"', nw.ask.workload([[1, "0.5"], [0, 1]], keys=WARDS)),
+}
+MORE = {
+    'kind = "quantiles"\ncolumn = "x"\nprobabilities = [0.5]\nedges = [0, 1, 2.5]': nw.ask.quantiles(
+        "x", ["0.5"], edges=(0, 1, "2.5")
+    ),
+    'kind = "workload"\nquestions = "ranges"\ncolumn = "x"\nedges = [0, 1, 2]\nby = "w"': nw.ask.workload(
+        "ranges", column="x", edges=(0, 1, 2), by=WARDS
+    ),
+    'kind = "workload"\nquestions = [["ward"], []]\nkeys = "w"': nw.ask.workload([["ward"], []], keys=WARDS),
 }
 
 
@@ -48,7 +64,19 @@ def test_a_question_in_a_file_is_the_question_in_python(tmp_path: Path, kind: st
     assert _asked(tmp_path, f'{keys}[[ask]]\nkind = "{kind}"\n{text}\n') == (question,)
 
 
+@pytest.mark.parametrize("text", MORE)
+def test_other_forms_of_a_question_are_those_of_python(tmp_path: Path, text: str):
+    keys = '[keys.w]\ncolumns = "ward"\nvalues = ["A", "B"]\n'
+    assert _asked(tmp_path, f"{keys}[[ask]]\n{text}\n") == (MORE[text],)
+
+
+def test_bounds_of_persons_are_said_as_in_python(tmp_path: Path):
+    asked = _asked(tmp_path, f'[[ask]]\nkind = "sum"\n{PERSONAL}\n')
+    assert asked == (nw.ask.sum("x", bounds=(0, 5), step="0.1", person_bounds=("-0.5", 8)),)
+
+
 def test_every_kind_of_question_has_its_function():
+    assert set(SAID) <= set(QUESTIONS.kinds)
     for kind in QUESTIONS.kinds:
         assert callable(getattr(nw.ask, kind)), kind
 

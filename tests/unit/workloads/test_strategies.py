@@ -27,6 +27,7 @@ from tests.workloads import (
     exact_reach,
     explicit,
     measured_rows,
+    several_rows,
     variances_of_rows,
     weights,
 )
@@ -123,6 +124,31 @@ def test_differences_of_any_levels_move_no_farther_than_proven(
 def test_whoever_moves_may_be_in_fewer_cells_afterwards(rows: Any, levels: list[int], kind: Any):
     strategy = kind(W.ranges(4, cells_per_person=3, replace=True), rows, levels, 1000)
     assert exact_reach(strategy) <= _reach(strategy) <= exact_reach(strategy) * Fraction(1001, 1000)
+
+
+@pytest.mark.parametrize("name", [name for name, strategy in STRATEGIES.items() if strategy.query.size < 10])
+def test_several_rows_of_a_person_cost_no_more_than_proven_and_no_less(name: str):
+    strategy = STRATEGIES[name]
+    other = replace(strategy, query=strategy.query.with_rows(3))
+    gaussian = isinstance(strategy, M.GaussianStrategy)
+    assert several_rows(other) == _reach(other) == _reach(strategy) * (9 if gaussian else 3)
+    moved = replace(strategy, query=among(strategy.query, 1, True).with_rows(2))
+    assert several_rows(moved) <= _reach(moved)
+
+
+def test_rows_of_a_person_stay_with_the_questions():
+    several = W.ranges(4).with_rows(3)
+    assert not several.single
+    assert "up to 3 rows a person" in str(several)
+    assert W.from_dict(several.to_dict()) == several != W.ranges(4)
+    assert [
+        (several * 2).rows_per_person,
+        several.product(several).rows_per_person,
+        (several | several).rows_per_person,
+    ] == [3] * 3
+    assert "rows_per_person" not in W.ranges(4).to_dict(), "files of before stay as they were"
+    with pytest.raises(nw.errors.InvalidQueryError, match="make them alike"):
+        several | W.ranges(4)
 
 
 def test_replacing_in_a_dense_strategy_costs_exactly_the_farthest_pair():

@@ -6,20 +6,31 @@ queries. Every expression it gives must be *total*: no value of its arguments ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+from noisewright.problem.errors import EngineError
+
+Result = TypeVar("Result")
 
 GRAMMAR = r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[01]?[0-9]{1,2})?"
 """Texts that are numbers: the same on every engine, and finite as a double. Everything else counts as missing."""
 WHOLE_GRAMMAR = r"[+-]?[0-9]{1,18}"
-DATE_GRAMMAR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+DATE_GRAMMAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"
+_MINUTES, _SECONDS = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]", r":[0-5][0-9](\.[0-9]{1,6})?"
+TIME_GRAMMAR = f"{DATE_GRAMMAR}{_MINUTES}({_SECONDS})?"
+INSTANT_GRAMMAR = f"{DATE_GRAMMAR}{_MINUTES}{_SECONDS}(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
 
 
 class Engine(Protocol):
     """One connection to one engine."""
 
     name: str
+    steps: tuple[int, int]
+    """How many of the queries of a release are done, and how many there are: for a bar."""
+    errors: tuple[type[Exception], ...]
+    """What it raises when it fails; not when a person interrupts it."""
 
     @property
     def connection(self) -> Any:
@@ -34,6 +45,12 @@ class Engine(Protocol):
     def date_of_text(self, text: Any) -> Any:
         """A date from text that fits `DATE_GRAMMAR` and is a day of the calendar, NULL from any other."""
 
+    def time_of_text(self, text: Any) -> Any:
+        """A time without a zone from text that fits `TIME_GRAMMAR` and a day of the calendar, NULL from any other."""
+
+    def instant_of_text(self, text: Any) -> Any:
+        """An instant from text that fits `INSTANT_GRAMMAR` and a day of the calendar, NULL from any other."""
+
     def cast(self, value: Any, to: Any) -> Any:
         """A cast that gives NULL where the engine's own would raise."""
 
@@ -46,11 +63,20 @@ class Engine(Protocol):
     def hash_of(self, text: Any) -> Any:
         """A text that mixes another text well (MD5 in hexadecimal digits), the same on every engine."""
 
+    def sum_of(self, terms: Any) -> Any:
+        """The sum of 64-bit whole numbers as a whole number, exact however large it becomes."""
+
     def sum_text(self, terms: Any) -> Any:
         """The sum of 64-bit whole numbers as text, exact however large it becomes."""
 
     def is_view(self, table: Any) -> bool:
         """Whether a table of the database is a view, whose definition nobody has checked."""
+
+    def is_hidden(self, table: Any) -> bool:
+        """Whether a temporary table or view of the same name stands before a table of the database."""
+
+    def replaced_functions(self) -> list[str]:
+        """Functions of the engine that somebody has defined anew, so that they may mean anything."""
 
     def has_collation(self, table: Any) -> bool:
         """Whether texts of a table may be equal without having equal bytes."""
@@ -62,4 +88,22 @@ class Engine(Protocol):
         """The result of a query as an Arrow table."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """All queries inside see the same data."""
+        """All queries inside see the same data, and nobody else's query comes between one and its result."""
+
+
+def guarded(engine: Engine, work: Callable[[], Result]) -> Result:
+    """What the work gives; a failure of the engine becomes an EngineError without the engine's words.
+
+    Those may repeat a value. The error is raised outside of the handler, so that it does not carry the other one.
+    """
+    problem = ""
+    try:
+        return work()
+    except engine.errors as error:
+        problem = type(error).__name__
+    raise EngineError(
+        f"the engine failed ({problem}); its own words may repeat a value and are not shown. See that the table is"
+        " still there, readable and as it was when the dataset was made.",
+        engine=engine.name,
+        problem=problem,
+    )

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import duckdb
@@ -19,7 +21,9 @@ import pyarrow as pa
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
-from noisewright.release.engines.base import DATE_GRAMMAR, GRAMMAR, WHOLE_GRAMMAR
+from noisewright.release.engines.base import DATE_GRAMMAR, GRAMMAR, INSTANT_GRAMMAR, TIME_GRAMMAR, WHOLE_GRAMMAR
+
+_COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
 
 
 @ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))  # type: ignore[untyped-decorator]
@@ -44,13 +48,24 @@ def _fits(text: Any, grammar: Any) -> Any: ...
 def _sum(terms: Any) -> Any: ...
 
 
+_TEMPORARY = (
+    "SELECT 1 FROM duckdb_tables() WHERE temporary AND lower(table_name) = lower(?)"
+    " UNION ALL SELECT 1 FROM duckdb_views() WHERE temporary AND lower(view_name) = lower(?)"
+)
+_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
+
+
 class DuckDB:
     """A connection to DuckDB through Ibis."""
 
     name = "duckdb"
+    errors: tuple[type[Exception], ...] = (duckdb.Error,)
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
+        # One for each connection, however many engines stand for it: two threads would get each other's results.
+        self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
+        self.steps = (0, 1)
 
     @property
     def connection(self) -> Any:
@@ -81,23 +96,58 @@ class DuckDB:
         return sorted(self.backend.list_tables())
 
     def parquet(self, paths: list[str]) -> Any:
-        """Parquet files as one table."""
+        """Parquet files as one table.
+
+        Refuses times in milliseconds, by the schema: one that is far away makes every query of the file fail, also one
+        that does not read it.
+        """
         problem = ""
         try:
-            return self.backend.read_parquet(paths, table_name=_named(paths))
+            table = self.backend.read_parquet(paths, table_name=_named(paths))
+            coarse = self.backend.con.execute(_COARSE_TIMES, [paths]).fetchone()
         except duckdb.Error as error:
             problem = type(error).__name__
-        raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        if problem:
+            raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        if coarse is not None:
+            raise InvalidTableError(
+                f"{coarse[0]!r} of {paths[0]} counts milliseconds, of which DuckDB fails on those far away; write the"
+                " file with microseconds, or give it as an Arrow table: pyarrow.parquet.read_table(path).",
+                column=coarse[0],
+            )
+        return table
+
+    def require_alike(self, paths: list[str]) -> None:
+        """Refuse Parquet files of different columns or types: a value of one is cast to the type of another."""
+        problem, schemas = "", []
+        try:
+            schemas = [dict(self._columns(path)) for path in paths]
+        except duckdb.Error as error:
+            problem = type(error).__name__
+        if problem:
+            raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        for path, schema in zip(paths, schemas, strict=True):
+            if wrong := sorted({name for name, _ in set(schema.items()) ^ set(schemas[0].items())}):
+                raise InvalidTableError(
+                    f"{paths[0]} and {path} have different columns or types ({', '.join(map(repr, wrong[:3]))}); give"
+                    " files of one schema.",
+                    column=wrong[0],
+                )
+
+    def _columns(self, path: str) -> list[tuple[str, str]]:
+        return [(row[0], row[1]) for row in self._rows("DESCRIBE SELECT * FROM read_parquet(?)", path)]
 
     def csv(self, paths: list[str], names: list[str], separator: str) -> Any:
-        """CSV files as one table of texts, by a fixed dialect; rows that do not fit the header are left out.
+        """CSV files as one table of texts, by a fixed dialect.
 
-        Nothing is sniffed: a sniffer looks at values, and a wrong guess raises in the middle of a release.
+        Rows with fewer values than the header are left out, and values beyond it are not read. Nothing is sniffed: a
+        sniffer looks at values, and a wrong guess raises in the middle of a release. Nor is the reader strict: a strict
+        one drops every row after a letter behind a closing quote, whoever they are about, and fails on an odd line end.
         """
         columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
         files = ", ".join(map(_quoted, paths))
         dialect = f"delim = {_quoted(separator)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
-        rules = "ignore_errors = true, nullstr = '', allow_quoted_nulls = false"
+        rules = "ignore_errors = true, strict_mode = false, nullstr = '', allow_quoted_nulls = false"
         query = f"SELECT * FROM read_csv([{files}], {dialect}, columns = {{{columns}}}, {rules})"
         name = _named(paths)
         self.backend.con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
@@ -107,20 +157,31 @@ class DuckDB:
         """An Arrow table under a name, with the first number behind it that is free."""
         taken = set(self.backend.list_tables())
         free = next(one for one in (f"{name}_{i}" for i in count(1)) if one not in taken)
-        self.backend.con.register(free, data)
-        return self.backend.table(free)
+        problem = ""
+        try:
+            self.backend.con.register(free, data)
+            return self.backend.table(free)
+        except duckdb.Error as error:
+            problem = type(error).__name__
+        raise InvalidTableError(
+            f"the frame holds a type that DuckDB does not read ({problem}), of"
+            f" {', '.join(sorted(map(str, data.schema.types)))}; cast that column, or leave it out."
+        )
 
     def number_of_text(self, text: Any) -> Any:
-        plain = text.strip()
-        return _fits(plain, GRAMMAR).ifelse(plain, ibis.null("string")).try_cast("float64")
+        return _fitting(text, GRAMMAR).try_cast("float64")
 
     def whole_of_text(self, text: Any) -> Any:
-        plain = text.strip()
-        return _fits(plain, WHOLE_GRAMMAR).ifelse(plain, ibis.null("string")).try_cast("int64")
+        return _fitting(text, WHOLE_GRAMMAR).try_cast("int64")
 
     def date_of_text(self, text: Any) -> Any:
-        plain = text.strip()
-        return _fits(plain, DATE_GRAMMAR).ifelse(plain, ibis.null("string")).try_cast("date")
+        return _fitting(text, DATE_GRAMMAR).try_cast("date")
+
+    def time_of_text(self, text: Any) -> Any:
+        return _fitting(text, TIME_GRAMMAR).try_cast("timestamp(6)")
+
+    def instant_of_text(self, text: Any) -> Any:
+        return _fitting(text, INSTANT_GRAMMAR).try_cast("timestamp('UTC', 6)")
 
     def cast(self, value: Any, to: Any) -> Any:
         return value.try_cast(to)
@@ -134,47 +195,88 @@ class DuckDB:
     def hash_of(self, text: Any) -> Any:
         return _md5(text)
 
-    def sum_text(self, terms: Any) -> Any:
+    def sum_of(self, terms: Any) -> Any:
         # DuckDB adds 64-bit numbers in 128 bits; Ibis would take the result for one of 64.
+        return _sum(terms)
+
+    def sum_text(self, terms: Any) -> Any:
         return _sum(terms).cast("string")
 
     def is_view(self, table: Any) -> bool:
         return self._definition(table) is None
 
+    def is_hidden(self, table: Any) -> bool:
+        return bool(self._rows(_TEMPORARY, table.name, table.name))
+
+    def replaced_functions(self) -> list[str]:
+        own = {name for (name,) in self._rows(_FUNCTIONS, False)}
+        return sorted(own & {name for (name,) in self._rows(_FUNCTIONS, True)}) if own else []
+
+    def _rows(self, query: str, *given: Any) -> list[tuple[Any, ...]]:
+        """What a query about the database gives."""
+        with self._lock:
+            found: list[tuple[Any, ...]] = self.backend.con.execute(query, list(given)).fetchall()
+        return found
+
     def has_collation(self, table: Any) -> bool:
-        (everywhere,) = self.backend.con.execute("SELECT current_setting('default_collation')").fetchone()
+        ((everywhere,),) = self._rows("SELECT current_setting('default_collation')")
         return bool(everywhere) or " COLLATE " in (self._definition(table) or "").upper()
 
     def _definition(self, table: Any) -> str | None:
         """How a base table was made; None if there is no such base table."""
         space = table.namespace
-        found = self.backend.con.execute(
-            "SELECT sql FROM duckdb_tables() WHERE table_name = ? AND schema_name = coalesce(?, 'main')"
+        found = self._rows(
+            "SELECT sql FROM duckdb_tables() WHERE table_name = ? AND schema_name = coalesce(?, current_schema())"
             " AND database_name = coalesce(?, current_database())",
-            [table.name, space.database, space.catalog],
-        ).fetchone()
-        return None if found is None else str(found[0])
+            table.name,
+            space.database,
+            space.catalog,
+        )
+        return str(found[0][0]) if found else None
 
     def small_table(self, columns: Mapping[str, Any]) -> Any:
-        return ibis.memtable(pa.table(dict(columns)))
+        # A table of DuckDB's own has statistics, by which a join on whole keys becomes a lookup in an array.
+        data = pa.table(dict(columns))
+        name = f"listed_{_content(data)[:32]}"
+        self.backend.con.register(f"{name}_arrow", data)
+        try:
+            self.backend.con.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS SELECT * FROM {name}_arrow")
+        finally:
+            self.backend.con.unregister(f"{name}_arrow")
+        return self.backend.table(name)
 
     def fetch(self, expression: Any) -> Any:
-        return self.backend.to_pyarrow(expression)
+        with self._lock:
+            return self.backend.to_pyarrow(expression)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        try:
-            self.backend.con.execute("BEGIN TRANSACTION")
-        except duckdb.TransactionException:
-            # The caller has one open already, which is a snapshot as well.
+        with self._lock, self._one_view():
+            yield
+
+    @contextmanager
+    def _one_view(self) -> Iterator[None]:
+        if self._transaction() == self._transaction():
+            # The caller has a transaction open already, which is a snapshot as well; a second one would abort it.
             yield
             return
+        self.backend.con.execute("BEGIN TRANSACTION")
         try:
             yield
         except BaseException:
             self.backend.con.execute("ROLLBACK")
             raise
         self.backend.con.execute("COMMIT")
+
+    def _transaction(self) -> Any:
+        """The number of the running transaction; without one that lasts, each query has its own."""
+        return self.backend.con.execute("SELECT txid_current()").fetchone()
+
+
+def _fitting(text: Any, grammar: str) -> Any:
+    """The text without spaces around it, NULL where it does not fit."""
+    plain = text.strip()
+    return _fits(plain, grammar).ifelse(plain, ibis.null("string"))
 
 
 def _quoted(text: str) -> str:
@@ -185,3 +287,11 @@ def _quoted(text: str) -> str:
 def _named(paths: list[str]) -> str:
     """A name for files that does not change from run to run."""
     return f"files_{digest({'paths': paths})[:16]}"
+
+
+def _content(data: Any) -> str:
+    """A digest of a small public table."""
+    found = sha256(str(data.schema).encode())
+    for batch in data.combine_chunks().to_batches():
+        found.update(batch.serialize())
+    return found.hexdigest()

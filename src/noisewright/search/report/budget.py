@@ -97,11 +97,11 @@ class Budget:
 
     def __str__(self) -> str:
         lines = [f"Question: {self.query}", f"Target:   {self._goal()}", *self._notion()]
-        return "\n".join([*lines, "", text_table(*self._table()), "", self._footer()])
+        return "\n".join([*lines, "", text_table(*self._table()), "", self.conclusion])
 
     def _repr_html_(self) -> str:
         caption = "; ".join([str(self.query), self._goal(), *(line.split(maxsplit=1)[1] for line in self._notion())])
-        return html_table(caption, *self._table(), self._footer())
+        return html_table(caption, *self._table(), self.conclusion)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, mechanisms included; the amount has its own name, epsilon or rho."""
@@ -139,7 +139,9 @@ class Budget:
         rows = [[r.name, number(float(r.amount)), number(r.value)] for r in self.rows]
         return ["mechanism", f"smallest {parameter(type(self.requirement))}", self._title()], rows
 
-    def _footer(self) -> str:
+    @property
+    def conclusion(self) -> str:
+        """The cheapest mechanism, whether less could do, and what is out of reach, in a sentence."""
         name = parameter(type(self.requirement))
         smallest, largest = limits(type(self.requirement))
         beyond = f" Out of reach up to {name} = {show(largest)}: {', '.join(self.out_of_reach)}."

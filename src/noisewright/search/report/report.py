@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noisewright.door import write_page
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.matrices import Unchanging
@@ -161,6 +162,13 @@ class Report(Unchanging):
         from noisewright.search.report.plots import plot_report
 
         return plot_report(self, path)
+
+    def html(self, path: str | Path) -> None:
+        """Write a page to hand over, one .html file with everything inside: promise, odds, ranking, proof, pictures.
+
+        It needs nothing from elsewhere and runs no script; it says how to verify what it holds.
+        """
+        write_page(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with a digest of the whole content. A user's own loss is named, not stored."""

@@ -14,6 +14,8 @@ PATIENCE = 2.0
 """How many seconds of work go by before a bar appears by itself."""
 _AROUND: ContextVar[bool] = ContextVar("_AROUND", default=False)
 """Whether there is a bar around what is running."""
+_LISTENER: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("_LISTENER", default=None)
+"""Who is told of steps instead of a bar."""
 
 
 def number(value: float) -> str:
@@ -88,10 +90,14 @@ def progress_bar(
     With `shown` None the bar appears after two seconds, where somebody watches standard error; True shows it at once
     and anywhere, False never. Inside another bar there is none. `later` says what waiting means.
     """
-    if shown is False or _AROUND.get() or (shown is None and not watched()):
+    listener = _LISTENER.get()
+    if listener is None and (shown is False or _AROUND.get() or (shown is None and not watched())):
         yield quiet
         return
     bar = _Bar(title, steps)
+    if listener is not None:
+        yield _telling(bar, listener)
+        return
     token = _AROUND.set(True)
     call_off = (_at_once if shown else later)(bar.show)
     try:
@@ -100,6 +106,24 @@ def progress_bar(
         _AROUND.reset(token)
         call_off()
         bar.hide()
+
+
+@contextmanager
+def heard(listener: Callable[[str, int, int], None]) -> Iterator[None]:
+    """Inside, no bar is shown: the listener is told each step as it starts, how many are done, and of how many."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def _telling(bar: _Bar, listener: Callable[[str, int, int], None]) -> Advance:
+    def advance(step: str) -> None:
+        bar.advance(step)
+        listener(str(bar), bar.done, bar.steps)
+
+    return advance
 
 
 class _Bar:

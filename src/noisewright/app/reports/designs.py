@@ -1,0 +1,148 @@
+"""The page of a design: what was asked, what is promised, how good the answer is and who came how near."""
+
+from __future__ import annotations
+
+import math
+from base64 import b64encode
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from noisewright.app.reports.blocks import Page, Section, facts, figure, paragraphs, points, table
+from noisewright.app.reports.charts import bars
+from noisewright.app.reports.errors_shown import laws, within
+from noisewright.app.reports.mechanisms import proof_of, verification, whose
+from noisewright.app.reports.promise import promised
+from noisewright.problem.queries import Choice
+from noisewright.problem.utility import UTILITIES
+from noisewright.problem.workload import Workload
+from noisewright.sample.explained import asked, errors_of
+from noisewright.sample.odds import together
+from noisewright.search.report.shown import number
+from noisewright.search.report.words import gap_text
+
+if TYPE_CHECKING:
+    from noisewright.search.report.report import Report
+
+_MOST_BARS = 8
+_MOST_CURVES = 3
+_USUAL = ("Laplace", "Gaussian")
+
+
+def design_page(report: Report, name: str) -> Page:
+    """The page of a report that will be in a file of this name."""
+    best, certificate = report.candidates[0], report.best.certificate
+    far = within(report.best)
+    better = "larger is better" if report.utility.larger_is_better else "smaller is better"
+    cards = [
+        ("Best mechanism", best.name),
+        (f"{report.title} ({better})", number(best.value)),
+        ("Distance to the best possible", "not bounded" if best.gap is None else gap_text(best.gap)),
+        *([("95 of 100 answers are within", f"± {far}")] if far else []),
+    ]
+    keepable = report.utility in UTILITIES
+    saved = report.to_dict() if keepable else report.best.to_dict()
+    return Page(
+        "Report of a design",
+        f"A private answer to: {report.query}",
+        f"{report.why[:1].upper()}{report.why[1:]} Everything below is proven for exactly the noise that is drawn.",
+        cards,
+        [
+            Section("What was asked", [paragraphs(asked(report.query)), _terms(report)]),
+            promised(certificate.requirement, certificate.bound, "the answer", whose=whose(certificate)),
+            Section("How good the answer is", [*_told(report), _pictures(report)]),
+            Section("Everything that was tried", [_ranking(report), points(report.notes)]),
+            Section("Compared with the usual noise", [paragraphs(*_usual(report))]),
+            proof_of(report.best, best.name),
+            Section("What it costs", [paragraphs(*_cost(report))]),
+            verification(saved, name, "a report" if keepable else "the best mechanism of a report"),
+        ],
+        saved,
+    )
+
+
+def _terms(report: Report) -> str:
+    return facts([("Privacy", report.promise), ("What counts as good", report.title)])
+
+
+def _told(report: Report) -> list[str]:
+    sentences, listed = errors_of(report.best.mechanism)
+    return [paragraphs(*sentences), points(listed)]
+
+
+def _pictures(report: Report) -> str:
+    own = laws(_told_apart(report)) if type(report.query) is not Choice else ""
+    if own or type(report.query) is Choice:
+        return own
+    parts = report.candidates[0].parts
+    if parts and len(parts) <= _MOST_BARS and not isinstance(report.query, Workload):
+        names = getattr(report.query, "names", None) or [f"number {i}" for i in range(1, len(parts) + 1)]
+        items = [(str(name), value, number(value)) for name, value in zip(names, parts, strict=True)]
+        measure = report.utility.measure
+        return figure(bars("Each number", items, measure), f"The {measure} of each number.")
+    return _drawn(report)
+
+
+def _told_apart(report: Report) -> list[tuple[str, Any]]:
+    """The winner and the usual noise, or what follows it: few enough to tell apart, none twice."""
+    first, *rest = report.kept
+    usual = [c for c in rest if any(word in c.name for word in _USUAL)]
+    chosen = [first, *[c for c in usual or rest if c.value != first.value]]
+    return [(c.name, c.certified.mechanism) for c in chosen[:_MOST_CURVES]]
+
+
+def _drawn(report: Report) -> str:
+    """The picture that `report.plot` draws, inside the page."""
+    import matplotlib as mpl
+
+    held = BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "noisewright"}):
+        report.plot().savefig(held, format="svg", metadata={"Date": None, "Creator": None})
+    data = b64encode(held.getvalue()).decode("ascii")
+    image = (
+        f'<img alt="Errors of the questions, and how good each mechanism is" src="data:image/svg+xml;base64,{data}">'
+    )
+    region = f'<section class="scroll" tabindex="0" aria-label="Picture of the design">{image}</section>'
+    return figure(region, "The errors of the questions, what is measured, and how good each mechanism is.")
+
+
+def _ranking(report: Report) -> str:
+    shown = [c for c in report.kept if math.isfinite(c.value)][:_MOST_BARS]
+    items = [(c.name, c.value, number(c.value)) for c in shown]
+    limit = None if report.bound is None else ("best possible", report.bound, number(report.bound))
+    header, rows = report._table()
+    drawn = bars("Mechanisms, best first", items, report.title, limit)
+    picture = figure(drawn, f"{report.title[:1].upper()}{report.title[1:]} of each mechanism.")
+    return picture + "\n" + table(f"Mechanisms, best first: {report.title}", header, rows, first=True)
+
+
+def _usual(report: Report) -> list[str]:
+    """The winner against Laplace and Gaussian noise, as far as they were tried."""
+    best, found = report.candidates[0], []
+    for word in _USUAL:
+        rival = next((c for c in report.candidates if word in c.name), None)
+        if rival is best and rival is not None:
+            found.append(f"{best.name} noise is a usual one, and the best here.")
+        elif rival is not None and math.isfinite(rival.value) and best.value and rival.value:
+            found.append(_against(report, best, rival))
+    return found or [
+        "Neither Laplace nor Gaussian noise keeps this promise for this question, so there is nothing to compare."
+    ]
+
+
+def _against(report: Report, best: Any, rival: Any) -> str:
+    high, low = max(best.value, rival.value), min(best.value, rival.value)
+    said = f"{rival.name}: {number(rival.value)} against {number(best.value)} of {best.name}"
+    if rival not in report.kept:
+        return f"{said}; but it is {rival.bias:+.4g} off on average, so that it does not answer what was asked."
+    return f"{said}, {'the same' if high == low else f'a factor of {high / low:.4g}'}. The privacy is the same."
+
+
+def _cost(report: Report) -> list[str]:
+    certificate = report.best.certificate
+    return [
+        f"Every release costs what was promised: {certificate.requirement}. Releases add up:"
+        f" {together(certificate.requirement, certificate.bound)}.",
+        f"The requirement is the total over {report.releases} equal releases." if report.releases > 1 else "",
+        "A design spends nothing. Keep the sum in a ledger, ledger.release(certified, answer, reason=…), which refuses"
+        " what would pass the budget.",
+    ]

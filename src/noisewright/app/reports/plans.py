@@ -1,0 +1,254 @@
+"""The page of a plan before anything is spent, and that of a release with its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from noisewright.app.reports.blocks import (
+    Page,
+    Section,
+    facts,
+    figure,
+    paragraphs,
+    points,
+    short,
+    subheading,
+    table,
+)
+from noisewright.app.reports.charts import bars, intervals
+from noisewright.app.reports.ledgers import left_of
+from noisewright.app.reports.mechanisms import verification
+from noisewright.app.reports.promise import amount_card, of_requirement, promised
+from noisewright.app.tidy import POST, number, own_keys, rows_of, shown_key
+from noisewright.problem.numbers import above
+from noisewright.problem.utilities import SquaredError
+from noisewright.release import plain
+from noisewright.release.drawing import widths
+from noisewright.sample.odds import together
+
+if TYPE_CHECKING:
+    from noisewright.release.plan import Plan
+
+MOST_DRAWN = 40
+"""How many groups of a question are drawn."""
+_MOST_COMPARED = 4
+_CONFIDENCE = Fraction(19, 20)
+
+
+def plan_page(plan: Plan, name: str) -> Page:
+    """The page of a plan that will be in a file of this name."""
+    saved = plan.to_dict()
+    return Page(
+        "Plan of a release",
+        f"Private answers from {plan.about['name']}",
+        "What would be asked, what it would cost and how good the answers would be. Nothing is spent yet.",
+        _cards(plan),
+        [
+            _asked(plan),
+            _promise(plan),
+            *_expected(plan),
+            _proofs(plan),
+            _cost(plan),
+            verification(saved, name, "the plan"),
+        ],
+        saved,
+    )
+
+
+def release_page(plan: Plan, columns: Mapping[str, Sequence[Any]], told: str, name: str) -> Page:
+    """The page of a release: its answers first, then everything that a plan's page says."""
+    saved = plan.to_dict()
+    questions = dict.fromkeys(columns["question"])
+    return Page(
+        "Report of a release",
+        f"Private answers from {plan.about['name']}",
+        told,
+        _cards(plan),
+        [
+            *(_answers(str(question), columns) for question in questions),
+            *([] if questions else [Section("Answers", [paragraphs("No group had enough persons to be published.")])]),
+            _promise(plan),
+            _asked(plan),
+            *_expected(plan),
+            _proofs(plan),
+            Section("What it cost", [paragraphs(told)]),
+            verification(saved, name, "the plan of the release"),
+        ],
+        saved,
+    )
+
+
+def _cards(plan: Plan) -> list[tuple[str, str]]:
+    count = sum(table.grouping.count * len(table.questions) for table in plan.layout.tables)
+    answers = "as many groups as are published," if plan.layout.private else f"{count:,}"
+    questions = "1 question" if len(plan.questions) == 1 else f"{len(plan.questions)} questions"
+    return [
+        amount_card(plan.privacy, "all answers together"),
+        ("Answers", f"{answers} to {questions}"),
+        ("Protected", f"every {plan.about['unit']}, with all rows"),
+    ]
+
+
+def _asked(plan: Plan) -> Section:
+    limits, about = plan.limits, plan.about
+    most = (
+        "one row; the owner declared it, and it is not checked"
+        if limits.one_row_per_person
+        else f"{limits.rows_per_group} rows in a group and {limits.groups_per_person} groups of a table"
+    )
+    version = [] if about["version"] is None else [("Version", str(about["version"]))]
+    return Section(
+        "What is asked",
+        [
+            points([str(question) for question in plan.questions]),
+            facts(
+                [
+                    ("Table", str(about["name"])),
+                    *version,
+                    ("A person is", f"all rows with one value of {about['unit']}"),
+                    ("A person counts with", f"at most {most}"),
+                ]
+            ),
+        ],
+    )
+
+
+def _promise(plan: Plan) -> Section:
+    return promised(plan.privacy, of_requirement(plan.privacy), "all the answers", whose="that you are in the table")
+
+
+def _expected(plan: Plan) -> list[Section]:
+    """How far off answers will be, and what plain noise would do."""
+    rows, compared = [], []
+    laplace = plain.laplace_errors(plan.layout, plan.privacy, plan.utility)
+    gaussian = plain.gaussian_errors(plan.layout, plan.privacy, plan.utility)
+    each = widths(plan.blocks, plan.layout, _CONFIDENCE)
+    for place, part in enumerate(plan.layout.tables):
+        errors = plain.expected(plan, place)
+        for question, places in part.questions:
+            for i in places:
+                unit = float(part.numbers[i].unit)
+                named = question.label if len(places) == 1 else f"{question.label}: {part.numbers[i].word}"
+                values = [errors[i], *(found[place][i] if found else None for found in (laplace, gaussian))]
+                shown = ["none" if value is None else short(value * unit) for value in values]
+                rows.append([named, part.grouping.counted, shown[0], f"± {short(float(each[place][i]) * unit)}"])
+                names = ("designed noise", "plain Laplace noise", "plain Gaussian noise")
+                told = zip(names, values, shown, strict=True)
+                compared.append(
+                    (named, [(what, value * unit, text) for what, value, text in told if value is not None])
+                )
+    kind = "root mean squared error" if isinstance(plan.utility, SquaredError) else "mean absolute error"
+    header = ["number", "groups", kind, "95 of 100 are within"]
+    pictures = [
+        subheading(named) + figure(bars(f"{named}: {kind}", items, kind), f"{kind[:1].upper()}{kind[1:]} of one group.")
+        for named, items in compared[:_MOST_COMPARED]
+    ]
+    left_out = "Not in these errors: values beyond their bounds are clamped, and rows beyond the limits are left out."
+    return [
+        Section(
+            "How far off answers are",
+            [
+                table("Each number of a group, as far as the noise goes", header, rows),
+                paragraphs(left_out, _ratios(plan)),
+                "" if plan.aims is None else points(plan.aims.lines(plan.blocks, plan.layout)),
+            ],
+        ),
+        Section(
+            "Compared with the usual noise",
+            [
+                paragraphs(
+                    "The same promise for the same table, with the budget split equally between all numbers that one"
+                    " person changes:"
+                ),
+                *pictures,
+            ],
+        ),
+    ]
+
+
+def _ratios(plan: Plan) -> str:
+    if not any(len(places) > 1 for part in plan.layout.tables for _, places in part.questions):
+        return ""
+    return (
+        "A mean or variance is computed from its numbers; its interval comes with the answer, and a group of few rows"
+        " is answered with nothing."
+    )
+
+
+def _proofs(plan: Plan) -> Section:
+    parts = []
+    for block in plan.blocks:
+        certificate = block.certified.certificate
+        table_of = None if block.table is None else plan.layout.tables[block.table]
+        names = [] if table_of is None else [question.label for question, _ in table_of.questions]
+        what = "all numbers" if table_of is None else f"{', '.join(names) or 'which groups'}, {table_of.grouping}"
+        parts += [
+            subheading(what),
+            facts(
+                [
+                    ("Mechanism", block.name),
+                    ("Why", block.why),
+                    ("Proven", str(certificate.requirement)),
+                    ("Bound", f"at most {above(certificate.bound)}, by exact arithmetic"),
+                    ("Rule", certificate.rule),
+                ]
+            ),
+        ]
+    told = (
+        "Each is proven for the set of all differences that one person can make to its numbers, and all of them"
+        " together for the promise above. That set follows from the limits and the bounds of values alone: it is"
+        " kept by the last stage, which clamps whole numbers, limits a person’s rows and adds whole numbers up."
+    )
+    return Section("The mechanisms and their proofs", [paragraphs(told), *parts])
+
+
+def _cost(plan: Plan) -> Section:
+    again = together(plan.privacy, of_requirement(plan.privacy))
+    ledger = None if plan.dataset is None else plan.dataset.ledger
+    known = (
+        [paragraphs("No budget is known here: the dataset of this plan keeps none, or the plan came from a file.")]
+        if ledger is None
+        else left_of(ledger)
+    )
+    return Section(
+        "What it costs, and what remains",
+        [
+            paragraphs(
+                f"The release would cost {plan.privacy}, once: asked again, the stored answers come back at no cost.",
+                f"Different releases add up: {again}.",
+            ),
+            *known,
+        ],
+    )
+
+
+def _answers(question: str, columns: Mapping[str, Sequence[Any]]) -> Section:
+    rows = rows_of(columns, question)
+    keys = own_keys(columns, rows)
+    afterwards = POST[0] in columns
+    ends = ("value", "half_width", "low", "high", *(POST if afterwards else ()))
+    body = [
+        [*(shown_key(columns[key][i]) for key in keys), *(_cell(columns[end][i], end) for end in ends)] for i in rows
+    ]
+    known = [i for i in rows if columns["value"][i] is not None][:MOST_DRAWN]
+    drawn = [
+        (", ".join(shown_key(columns[key][i]) for key in keys), *(columns[end][i] for end in ("low", "value", "high")))
+        for i in known
+    ]
+    more = f" The first {MOST_DRAWN} groups." if len(rows) > MOST_DRAWN else ""
+    picture = intervals(shown_key(question), drawn, shown_key(question)) if len(drawn) > 1 else ""
+    named = ["value", "95 % half-width", "from", "to"]
+    header = [*map(shown_key, keys), *named, *(["afterwards", *named[1:]] if afterwards else [])]
+    return Section(
+        shown_key(question),
+        [
+            figure(picture, f"Points are private answers; lines hold the truth 95 times in 100.{more}"),
+            table(f"{shown_key(question)}, with what holds the truth 95 times in 100", header, body, words=len(keys)),
+        ],
+    )
+
+
+def _cell(value: Any, end: str) -> str:
+    return "" if value is None and end not in ("value", POST[0]) else number(value)

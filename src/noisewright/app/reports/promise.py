@@ -1,0 +1,96 @@
+"""What is promised, in plain words, in odds and as a picture: numbers are rounded against us."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from noisewright.app.reports.blocks import Section, figure, paragraphs, promise_box
+from noisewright.app.reports.charts import beliefs
+from noisewright.numerics.balls import ball, precision, upper
+from noisewright.problem.numbers import show
+from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.sample.odds import learnt, posterior, rarely, told
+
+_PRIORS = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
+_LARGEST = 10
+
+
+def of_requirement(requirement: Any) -> Fraction:
+    """The number that a promise stands for when it is met just so."""
+    if isinstance(requirement, MetricPrivacy):
+        return Fraction(1)
+    amounts = {PureDP: "epsilon", ApproxDP: "delta", ZeroConcentratedDP: "rho", RenyiDP: "epsilon"}
+    found: Fraction = getattr(requirement, amounts[type(requirement)])
+    return found
+
+
+def amount_card(requirement: Any, over: str) -> tuple[str, str]:
+    """A requirement as a card: its kind, and how much of it."""
+    kind, _, amounts = str(requirement).partition(", ")
+    return f"{kind[:1].upper()}{kind[1:]}, {over}", amounts or "as declared"
+
+
+def promised(requirement: Any, bound: Fraction, seen: str, *, whose: str, heading: str = "What is promised") -> Section:
+    """The promise for what was proven with a bound; `seen` is what an attacker sees, `whose` what odds are about."""
+    sentence, picture = odds_of(requirement, bound, seen, whose)
+    return Section(
+        heading,
+        [
+            promise_box(f"Whatever one person’s data are, {requirement.promise()}.", sentence),
+            picture,
+            paragraphs(
+                "This holds against whoever knows everything about everybody else, and has any other data and any"
+                " computer.",
+                *learnt(requirement, bound),
+            ),
+        ],
+    )
+
+
+def odds_of(requirement: Any, bound: Fraction, seen: str, whose: str) -> tuple[str, str]:
+    """The promise as odds and as a picture; nothing where odds depend on who is compared."""
+    if type(requirement) not in (PureDP, ApproxDP, ZeroConcentratedDP, RenyiDP):
+        return "", ""
+    epsilon, delta = told(requirement, bound)
+    with precision():
+        grown = upper(ball(epsilon).exp())
+    rest = f", except with a chance of at most {rarely(delta)}" if delta else ""
+    sentence = f"Whoever sees {seen} and held odds of 1:1 {whose} ends with at most {_up(grown)}:1{rest}."
+    return sentence, figure(
+        _picture(epsilon), "What somebody may believe of one person: before (the mark), and after (within the bar)."
+    )
+
+
+def _picture(epsilon: Fraction) -> str:
+    rows = []
+    for prior in _PRIORS:
+        high, low = posterior(prior, epsilon), 1 - posterior(1 - prior, epsilon)
+        shown = (
+            f"{show(100 * prior)} % sure before; between {_percent(low, up=False)} and {_percent(high, up=True)} after"
+        )
+        rows.append((shown, float(low), float(prior), float(high), shown))
+    return beliefs("How far a belief about one person can move", rows)
+
+
+def _percent(share: Fraction, *, up: bool) -> str:
+    """Rounded outward, to a digit more where it is small or nearly everything."""
+    digits = 1 if Fraction(1, 50) <= share <= Fraction(49, 50) else 2
+    unit = Fraction(1, 10**digits)
+    rounded = (math.ceil if up else math.floor)(100 * share / unit) * unit
+    return f"{float(rounded):.{digits}f} %"
+
+
+def _up(factor: Fraction) -> str:
+    """Three digits, not below the factor."""
+    size = math.floor(math.log10(factor))
+    unit = Fraction(10) ** (size - 2)
+    rounded = math.ceil(factor / unit) * unit
+    return (
+        f"{float(rounded):,.2f}"
+        if rounded < _LARGEST
+        else f"{float(rounded):,.4g}"
+        if rounded < 10**6
+        else f"{float(rounded):.2e}"
+    )

@@ -1,0 +1,104 @@
+"""Frames in memory as Arrow tables, with the types that their schema says; no value is looked at to choose one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from noisewright.problem.errors import InvalidTableError
+
+_COARSE = {"s": 10**6, "ms": 10**3}
+"""Units of time that are coarser than a microsecond, and how many of them it takes."""
+
+
+def require_distinct(names: Sequence[str]) -> None:
+    """Refuse names that an engine takes for one: DuckDB does not tell upper from lower case, and ends at a NUL."""
+    if any("\0" in name for name in names):
+        raise InvalidTableError("a column has a name with a NUL in it, which no engine can write; rename it.")
+    folded = [name.casefold() for name in names]
+    if len(set(folded)) < len(folded):
+        twice = next(name for name in names if folded.count(name.casefold()) > 1)
+        raise InvalidTableError(
+            f"two columns have the same name up to upper and lower case ({twice!r}); rename one.", column=twice
+        )
+
+
+def from_pandas(frame: Any) -> Any:
+    """A frame of pandas as an Arrow table."""
+    import pyarrow as pa
+
+    if not all(isinstance(name, str) for name in frame.columns):
+        raise InvalidTableError("the columns of a frame must be named by texts; rename them.")
+    require_distinct(list(frame.columns))
+    columns = {}
+    for name in frame.columns:
+        try:
+            columns[name] = pa.array(frame[name], from_pandas=_missing(frame[name]))
+        except pa.ArrowException:
+            # Of mixed types: every value as its text, which is then read by our own grammar.
+            columns[name] = pa.array([None if _is_missing(value) else str(value) for value in frame[name]], pa.string())
+    return _plain_columns(pa.table(columns))
+
+
+def _missing(column: Any) -> bool:
+    """Whether NaN means a missing value in this column: in columns of objects it does."""
+    return bool(column.dtype == object)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
+
+
+def from_polars(frame: Any) -> Any:
+    """A frame of polars as an Arrow table."""
+    if not hasattr(frame, "to_arrow"):
+        raise InvalidTableError("this is a lazy frame; give frame.collect(), or the file that it reads.")
+    return _plain_columns(frame.to_arrow())
+
+
+def from_arrow(table: Any) -> Any:
+    """An Arrow table whose columns every engine reads alike."""
+    if not hasattr(table, "to_batches") or not hasattr(table, "column_names"):
+        raise InvalidTableError("give an Arrow table, such as pyarrow.Table.")
+    return _plain_columns(table)
+
+
+def _plain_columns(table: Any) -> Any:
+    """Categories as their values, because codes depend on who is in the table; times in microseconds."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+        elif pa.types.is_null(field.type):
+            # A column without any value has the type of no value; it is read like one of texts that are all missing.
+            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+        elif pa.types.is_timestamp(field.type) and field.type.unit in _COARSE:
+            table = table.set_column(place, field.name, _microseconds(table.column(place), field.type))
+    return table
+
+
+def _microseconds(times: Any, kind: Any) -> Any:
+    """Times that count seconds or milliseconds in microseconds; NULL beyond what 64 bits of them hold.
+
+    DuckDB would cast them by itself, and fail on such a value after the charge.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    factor = _COARSE[kind.unit]
+    whole, most = times.cast(pa.int64()), (2**63 - 2) // factor
+    inside = pc.and_(pc.less_equal(whole, most), pc.greater_equal(whole, -most))
+    kept = pc.if_else(inside, whole, pa.scalar(None, pa.int64()))
+    return pc.multiply(kept, factor).cast(pa.timestamp("us", kind.tz))
+
+
+READERS = {"pandas": from_pandas, "polars": from_polars, "pyarrow": from_arrow}
+"""By the module that a frame comes from, how it is read."""
+_NAMES = ("DataFrame", "LazyFrame", "Table")
+
+
+def frame_kind(source: Any) -> str | None:
+    """The module of a frame that can be read; None for anything else."""
+    module = type(source).__module__.partition(".")[0]
+    return module if module in READERS and type(source).__name__ in _NAMES else None

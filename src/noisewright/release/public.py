@@ -1,0 +1,44 @@
+"""Public tables: what anybody may see, and therefore may be listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from noisewright.problem.errors import InvalidQueryError
+from noisewright.release.memory import frame_kind
+
+_FILES = (".csv", ".tsv", ".txt", ".parquet")
+
+
+def is_table(values: Any) -> bool:
+    """Whether it is a table and no list of values: a file, a table of a database, a frame or an Ibis table."""
+    if isinstance(values, str):
+        return "::" in values or values.lower().endswith(_FILES)
+    module = type(values).__module__.partition(".")[0]
+    return isinstance(values, Path) or frame_kind(values) is not None or (module == "ibis" and hasattr(values, "op"))
+
+
+def distinct_rows(
+    table: Any, columns: Sequence[str], types: Mapping[str, str] | None, most: int
+) -> list[tuple[Any, ...]]:
+    """The different rows of some columns of a public table, in order; rows with a missing value are left out.
+
+    The text of a CSV file is text unless `types` says otherwise.
+    """
+    from noisewright.release.engines.base import guarded
+    from noisewright.release.local import Base, checked
+    from noisewright.release.sources import open_source, require_column
+
+    source = open_source(table, "", public=True)
+    for column in columns:
+        require_column(source.table, column)
+    source = source.typed({name: kind for name, kind in (types or {}).items() if name in columns})
+    query, _ = checked(source.table, dict.fromkeys(source.bases, Base(None)), source.engine)
+    found = query.select(*columns).drop_null().distinct().limit(most + 1)
+    listed = guarded(source.engine, lambda: source.engine.fetch(found))
+    rows = list(zip(*listed.to_pydict().values(), strict=True))
+    if len(rows) > most:
+        raise InvalidQueryError(f"this public table lists more than {most} groups of {', '.join(columns)}.")
+    return sorted(rows)

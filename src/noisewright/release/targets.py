@@ -1,0 +1,216 @@
+"""Accuracy first: the smallest epsilon at which every output is as near to the truth as was asked for.
+
+Every table is searched by itself, on designs of one group: half-widths fall about as epsilon grows, so that a few
+designs lead to the right place, and bisection over decimals of few digits ends there. With a delta, all numbers as one
+question are tried as well. What is returned was designed and looked at; half-widths of whole numbers jump, so that 0.98
+of it was looked at too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from noisewright.problem.errors import InfeasibleError, UnreachableTargetError
+from noisewright.problem.numbers import show
+from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_DELTA, SMALLEST_EPSILON, ApproxDP, PureDP
+from noisewright.problem.utilities import SquaredError
+from noisewright.release import design
+from noisewright.release.aims import Answered, Targets
+from noisewright.release.design import Block
+from noisewright.release.layout import Layout, Limits, Table, layout_of
+from noisewright.release.least import FINEST, least_of
+from noisewright.search.report.shown import progress_bar
+
+_COARSE = 14
+_TUNINGS = 2
+_LITTLE = Fraction(1, 1000)
+_LEAST_WEIGHT = 1e-28
+_LONG = 200
+
+
+def aimed(questions: Sequence[Any], limits: Limits, targets: Targets, utility: Any) -> Answered:
+    """The least epsilon that was found to meet all targets, and what each alone would cost.
+
+    Guarantees: every half-width at the returned epsilon was looked at and is at most its target; with everything scaled
+    to 0.98 of it, at least one is above.
+    """
+    design.require_served(PureDP(1), utility)
+    with progress_bar("targets", 1 + len(questions)) as step:
+        step("all together")
+        searches = _Searches(targets, utility)
+        shared, apart = (layout_of(questions, limits, apart=apart) for apart in (False, True))
+        found = searches.least(shared, FINEST)
+        if apart != shared:
+            found = min(found, searches.by_table(apart), key=lambda one: one.epsilon)
+        if found.epsilon > LARGEST_EPSILON:
+            _refuse([question.label for question in questions])
+        costs = []
+        for name in targets.names if len(questions) > 1 else ():
+            step(name)
+            own = layout_of([question for question in questions if question.label == name], limits)
+            costs.append(searches.least(own, FINEST if targets.delta is None else _COARSE).epsilon)
+    privacy = PureDP(found.epsilon) if targets.delta is None else ApproxDP(found.epsilon, targets.delta)
+    design.require_within(found.blocks, found.layout, privacy)
+    fields = (targets.names, targets.widths, targets.confidence, targets.delta, targets.smallest_group)
+    return privacy, found.layout, found.blocks, Targets(*fields, tuple(costs), found.layout != shared)
+
+
+def _refuse(names: Sequence[str]) -> NoReturn:
+    raise UnreachableTargetError(
+        f"the targets of {', '.join(map(repr, names))} need an epsilon above {show(LARGEST_EPSILON)}, which protects"
+        " nobody; make them wider."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    epsilon: Fraction
+    layout: Layout
+    blocks: tuple[Block, ...]
+
+
+class _Searches:
+    """The searches of several layouts, in which the same table is looked for once."""
+
+    def __init__(self, targets: Targets, utility: Any) -> None:
+        self.targets, self.utility = targets, utility
+        self._known: dict[tuple[Table, Fraction | None], tuple[_Search, Fraction | None]] = {}
+
+    def by_table(self, layout: Layout) -> _Found:
+        """The least epsilon of each table, added up; too large a one where a table cannot meet its targets."""
+        relaxed = design.several_draws(layout)
+        each = [self._table(table, None if relaxed else self.targets.delta) for table in layout.tables]
+        if any(own is None for _, own in each):
+            return _Found(2 * LARGEST_EPSILON, layout, ())
+        epsilon = sum((search.touched * own for search, own in each if own), Fraction(0))
+        blocks = (search.block(place, own) for place, (search, own) in enumerate(each) if own)
+        return _Found(epsilon, layout, tuple(blocks))
+
+    def least(self, layout: Layout, every: int) -> _Found:
+        """The least epsilon table by table; with a delta, all numbers as one question where that takes less."""
+        found = self.by_table(layout)
+        if self.targets.delta is None or not design.several_draws(layout) or not design.joinable(layout):
+            return found
+        weights = [self._table(table, None)[0].weights for table in layout.tables]
+        joint, most = _Joint(layout, self.targets, self.utility, weights), min(found.epsilon, LARGEST_EPSILON)
+        off = joint.ratio(most)
+        if off > 1:
+            return found
+        least = least_of(joint.ratio, most, every, float(most) * off)
+        return found if least is None else _Found(least, layout, joint.blocks(least))
+
+    def _table(self, table: Table, delta: Fraction | None) -> tuple[_Search, Fraction | None]:
+        if (table, delta) not in self._known:
+            pure = None if delta is None else self._table(table, None)
+            if pure is not None and delta is not None and pure[1] is not None and _negligible(table, pure[1], delta):
+                self._known[table, delta] = pure
+            else:
+                search = _Search(table, self.targets, self.utility, delta)
+                self._known[table, delta] = (search, search.least(FINEST))
+        return self._known[table, delta]
+
+
+def _negligible(table: Table, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether a delta is not worth a search: far below an epsilon at which laws with a delta have long tables."""
+    return len(table.numbers) == 1 and delta * 1000 <= epsilon and table.extents[0] > _LONG * epsilon
+
+
+class _Search:
+    """Designs of one group of a table by their epsilon, with weights that bring all its outputs equally near."""
+
+    def __init__(self, table: Table, targets: Targets, utility: Any, delta: Fraction | None) -> None:
+        self.table, self.targets, self.utility, self.delta = table, targets, utility, delta
+        self.touched: int = table.way.touched(table)
+        self.goals = _goals(table, targets)
+        self.power = 2 if isinstance(utility, SquaredError) else 1
+        self.weights = _weights([1 / float(goal) ** self.power for goal in self.goals])
+        self._known: dict[Fraction, Any] = {}
+
+    def proposal(self, epsilon: Fraction) -> Any:
+        if epsilon not in self._known:
+            privacy = PureDP(epsilon) if self.delta is None else ApproxDP(epsilon, self.delta)
+            self._known[epsilon] = self.table.way.proposed(self.table, privacy, self.utility, self.weights)
+        return self._known[epsilon]
+
+    def block(self, place: int, epsilon: Fraction) -> Block:
+        found = self.proposal(epsilon)
+        return Block(found.certified, place, found.name, found.why)
+
+    def ratio(self, epsilon: Fraction) -> float:
+        """How many times too far the farthest output is; twice where the bounds of an answer cannot be kept at all."""
+        try:
+            found = self.block(0, epsilon)
+        except InfeasibleError:
+            return 2.0
+        return self.targets.farthest([found], Layout((self.table,)))
+
+    def least(self, every: int) -> Fraction | None:
+        """The least epsilon of one draw that meets the targets of the table; None if none that is allowed does."""
+        most = LARGEST_EPSILON / self.touched
+        start = self._tuned(most) if len(self.goals) > 1 else 1.0
+        return least_of(self.ratio, most, every, start)
+
+    def _tuned(self, most: Fraction) -> float:
+        """Take weights under which all numbers are about equally near to their goals; the epsilon that was tried.
+
+        Rule: with shares of epsilon an error of degree p is least where each share grows as its weight to 1/(p + 1),
+        and a half-width falls as its share grows.
+        """
+        tried = most
+        for _ in range(2):
+            near = float(tried) * self.ratio(tried)
+            tried = _few_digits(min(max(near, float(SMALLEST_EPSILON)), float(most)))
+        best, weights = self.ratio(tried), list(self.weights)
+        for _ in range(_TUNINGS):
+            each = self.table.way.widths(self.proposal(tried).certified, self.table, self.targets.level(1))
+            far = [float(width / goal) for width, goal in zip(each, self.goals, strict=True)]
+            self.weights = _weights(
+                [float(weight) * own ** (self.power + 1) for weight, own in zip(self.weights, far, strict=True)]
+            )
+            self._known.clear()
+            off = self.ratio(tried)
+            best, weights = (off, list(self.weights)) if off < best else (best, weights)
+        self.weights = weights
+        self._known.clear()
+        return max(float(tried) * best, float(SMALLEST_EPSILON))
+
+
+class _Joint:
+    """Designs of all numbers as one question by their epsilon."""
+
+    def __init__(self, layout: Layout, targets: Targets, utility: Any, weights: Sequence[Sequence[Fraction]]) -> None:
+        self.layout, self.targets, self.utility, self.weights = layout, targets, utility, weights
+        self._known: dict[Fraction, tuple[Block, ...]] = {}
+
+    def blocks(self, epsilon: Fraction) -> tuple[Block, ...]:
+        if epsilon not in self._known:
+            privacy = ApproxDP(epsilon, self.targets.delta or SMALLEST_DELTA)
+            self._known[epsilon] = design.jointly(self.layout, privacy, self.utility, self.weights).blocks
+        return self._known[epsilon]
+
+    def ratio(self, epsilon: Fraction) -> float:
+        return self.targets.farthest(self.blocks(epsilon), self.layout)
+
+
+def _goals(table: Table, targets: Targets) -> list[Fraction]:
+    """How far each number may be off, if every number of a question has an equal part in its error."""
+    goals: dict[int, Fraction] = {}
+    for question, places in table.questions:
+        for i, place in enumerate(places):
+            little = [_LITTLE if j == i else Fraction(0) for j in range(len(places))]
+            slope = (question.promised(little, targets.smallest_group) or Fraction(1)) / _LITTLE
+            goal = targets.wanted(question.label) / (len(places) * slope)
+            goals[place] = min(goal, goals.get(place, goal))
+    return [goals[place] for place in range(len(table.numbers))]
+
+
+def _weights(values: Sequence[float]) -> list[Fraction]:
+    """Weights in proportion, the largest 1; none so small that designs refuse it."""
+    return [_few_digits(max(value / max(values), _LEAST_WEIGHT)) for value in values]
+
+
+def _few_digits(value: float) -> Fraction:
+    return Fraction(f"{value:.3e}")
