@@ -10,7 +10,9 @@ from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = 'title="output"'
-_FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)(?P<about>[^\n]*)\n(?P<body>.*?)^(?P=indent)```\s*$", re.S | re.M)
+_FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>[\w-]*)(?P<about>[^\n]*)\n(?P<body>.*?)^(?P=indent)```\s*$", re.S | re.M
+)
 
 
 @dataclass(frozen=True)

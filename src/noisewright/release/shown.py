@@ -33,10 +33,7 @@ def html(plan: Plan) -> str:
 def _head(plan: Plan) -> list[str]:
     about, limits = plan.about, plan.limits
     version = f", version {about['version']}" if about["version"] is not None else ""
-    if limits.one_row_per_person:
-        most = "one row (declared by the owner, not checked)"
-    else:
-        most = str(limits)
+    most = "one row (declared by the owner, not checked)" if limits.one_row_per_person else str(limits)
     return [
         f"Plan for {about['name']}{version}; nothing is spent yet",
         f"Protects: all rows with one value of {about['unit']}, of which count at most {most}",
