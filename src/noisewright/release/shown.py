@@ -37,7 +37,7 @@ def _head(plan: Plan) -> list[str]:
     if limits.one_row_per_person:
         most = "one row (declared by the owner, not checked)"
     else:
-        most = f"{limits.rows_per_group} rows in a group and {limits.groups_per_person} groups of a table"
+        most = str(limits)
     return [
         f"Plan for {about['name']}{version}; nothing is spent yet",
         f"Protects: all rows with one value of {about['unit']}, of which count at most {most}",
@@ -76,7 +76,7 @@ def lines_of(plan: Plan) -> list[Line]:
 
 
 def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
-    header = ["output", "groups", "number", "expected error", "95 % half-width", "plain Laplace", "plain Gaussian"]
+    header = ["output", "groups", "number", "error", "95 % within", "Laplace", "Gaussian"]
     rows = []
     for line in lines_of(plan):
         numbers = (line.error, line.width, line.laplace, line.gaussian)
@@ -99,8 +99,8 @@ def _overall(errors: Sequence[float], places: Sequence[int], utility: Any) -> fl
 def _foot(plan: Plan) -> list[str]:
     kind = "root mean squared error" if isinstance(plan.utility, SquaredError) else "mean absolute error"
     lines = [
-        f"Expected errors are {kind}s of the noise in one group; so are those of plain noise, with the budget split"
-        " equally.",
+        f"Errors are the {kind}s to expect of the noise in one group, beside those of plain Laplace and plain Gaussian"
+        " noise with the budget split equally; 95 of 100 answers are within the half-width.",
         *([] if plan.aims is None else plan.aims.lines(plan.blocks, plan.layout)),
         *(f"{_answers(plan, block)}: {block.why}" for block in plan.blocks),
         *_ratios(plan),
