@@ -105,7 +105,12 @@ def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool
     check(text_units, rows, groups, 99, count=60)
 
 
-def check(text_units: bool, rows: int, groups: int, salt: int, *, count: int) -> None:
+@pytest.mark.soak
+def test_questions_with_budgets_of_their_own_change_no_more_than_was_declared():
+    check(False, 2, 2, 5, count=20, apart=True)
+
+
+def check(text_units: bool, rows: int, groups: int, salt: int, *, count: int, apart: bool = False) -> None:
     """Of so many random tables, leave each person out of each."""
     listed = tables(count, 7 + rows + groups + salt, text_units=text_units)
 
@@ -113,7 +118,7 @@ def check(text_units: bool, rows: int, groups: int, salt: int, *, count: int) ->
         own = [row for row in listed if without is None or _person(row) != without]
         table = with_days(own, text_units=text_units)
         data = nw.Dataset(table, "id", rows_per_group=rows, groups_per_person=groups)
-        limited = layout_of([*questions(count), *more_questions(count)], data.limits)
+        limited = layout_of([*questions(count), *more_questions(count)], data.limits, apart=apart)
         return [limited, *limited.split(data._aggregate(limited, salt))]
 
     everybody = vector(None)

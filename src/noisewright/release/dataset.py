@@ -264,12 +264,11 @@ class Dataset:
     def __str__(self) -> str:
         limits, ledger = self.limits, self._ledger
         one = "one row per person (declared)"
-        many = f"{limits.rows_per_group} rows in a group, {limits.groups_per_person} groups of a table"
         return "\n".join(
             [
                 f"Dataset {self.name}{'' if self.version is None else f', version {self.version}'}",
                 f"Persons: {self.unit} (rows without one are left out)",
-                f"A person counts with at most: {one if limits.one_row_per_person else many}",
+                f"A person counts with at most: {one if limits.one_row_per_person else limits}",
                 f"Budget: {'none; plans can be made, not released' if ledger is None else ledger.budget}",
                 f"Columns: {', '.join(f'{name} ({kind})' for name, kind in self.columns.items())}",
             ]
