@@ -3,7 +3,7 @@
 `explorer.py [--changes 30]` starts the real server, draws the curve of the question once, as the page does, and then
 asks for values that were never asked for before. What is measured is the time from the last byte of the request to the
 last byte of the answer on loopback: reading, the design with its proofs, exact draws, all pictures, HTML and JSON.
-Beside it stands the mean computing time of all its processes, which other work on the machine hardly changes.
+Beside it stands the computing time of all its processes (to 10 ms), which other work on the machine changes less.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 SRC = Path(__file__).resolve().parent.parent / "src"
 LIMIT = 0.150
-QUESTIONS = {
+QUESTIONS: dict[str, dict[str, str]] = {
     "half-width at 95 %": {},
     "mean absolute error": {"utility": "absolute-error"},
     "mean squared error": {"utility": "squared-error"},
@@ -61,16 +61,21 @@ def computing(root: int) -> float:
 def measured(
     connection: HTTPConnection, token: str, root: int, state: dict[str, str], values: list[dict[str, str]]
 ) -> str:
-    """Median and worst of the changes, and the mean computing time."""
-    times, before = [], computing(root)
+    """Median and worst of the changes, and mean and worst of their computing time."""
+    times, computed = [], []
     for value in values:
+        before = computing(root)
         seconds, events = ask(connection, token, "/api/look", {"state": {**state, **value}, "widths": [420, 860]})
         assert [event["event"] for event in events if event["event"] != "progress"] == ["look", "done"], events
         times.append(seconds)
-    computed = (computing(root) - before) / len(values)
+        computed.append(computing(root) - before)
     middle, worst = statistics.median(times), max(times)
-    kept = "yes" if worst <= LIMIT else "median only" if middle <= LIMIT else "no"
-    return f"{1000 * middle:6.0f} {1000 * worst:6.0f} {1000 * computed:9.0f}   {kept}"
+    own = f"{1000 * statistics.mean(computed):9.0f} {1000 * max(computed):6.0f}"
+    return f"{1000 * middle:6.0f} {1000 * worst:6.0f} {own}   {_verdict(middle, worst)}"
+
+
+def _verdict(middle: float, worst: float) -> str:
+    return "yes" if worst <= LIMIT else "median only" if middle <= LIMIT else "no"
 
 
 def main() -> None:
@@ -83,7 +88,7 @@ def main() -> None:
     assert process.stdout is not None
     address, _, token = process.stdout.readline().strip().partition("/#token=")
     connection = HTTPConnection(address.removeprefix("http://"), timeout=600)
-    print(f"{'one number':36} {'change of':10} median  worst computing   at most {1000 * LIMIT:.0f} ms")
+    print(f"{'one number':36} {'change of':10} median  worst computing  worst   at most {1000 * LIMIT:.0f} ms")
     try:
         for name, state in QUESTIONS.items():
             _, (*_, look, _done) = ask(connection, token, "/api/look", {"state": state, "widths": [420, 860]})

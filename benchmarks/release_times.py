@@ -197,7 +197,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--no-peer", action="store_true", help="without OpenDP")
     parser.add_argument("--only", default="", help="lines whose name contains this")
-    parser.add_argument("--folder", type=Path, help="where the tables are made (and removed); /tmp unless given")
+    parser.add_argument(
+        "--folder", type=Path, help="where the tables are made and removed; a temporary folder unless given"
+    )
     parser.add_argument("--environments", type=Path, help="where environments are made; a cache folder unless given")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     given = parser.parse_args()

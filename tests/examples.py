@@ -24,11 +24,13 @@ from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record
 from noisewright.problem.workload import Listed, Part, Regular
 from noisewright.release import numbers, questions
+from noisewright.release.bounded import InBounds, Within
 from noisewright.release.groupings import Bins, Grouping
 from noisewright.release.histograms import BinCount
 from noisewright.release.keys import Keys
 from noisewright.release.layout import Limits
 from noisewright.release.ranges import Range
+from noisewright.release.selecting import Following, Selecting
 from noisewright.release.times import TimeBins
 from noisewright.release.ways import ByGroup
 
@@ -56,6 +58,11 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     Bins: {"column": "age", "edges": [0, HALF, 3]},
     Grouping: {"keys": KEYS, "bins": Bins("age", [0, 1])},
     ByGroup: {},
+    Selecting: {},
+    Following: {},
+    Within: {"outputs": (-20, 60), "inputs": (0, 40)},
+    InBounds: {"number": numbers.Rows(), "within": Within((-20, 60), (0, 40))},
+    numbers.Partial: {"column": "cost", "range": Range((0, 50), 1), "person_bounds": (0, 80)},
     Limits: {"rows_per_group": 2, "groups_per_person": 3, "one_row_per_person": False},
     numbers.Rows: {},
     numbers.Persons: {},

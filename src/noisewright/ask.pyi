@@ -1,3 +1,4 @@
+from noisewright.release.bounding import Bounds as Bounds
 from noisewright.release.histograms import histogram as histogram
 from noisewright.release.keys import Keys as Keys, keys as keys
 from noisewright.release.linear import workload as workload

@@ -9,16 +9,25 @@ from pathlib import Path
 from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[2]
-_FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*\n(?P<body>.*?)^(?P=indent)```\s*$", re.S | re.M)
+OUTPUT = 'title="output"'
+_FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>[\w-]*)(?P<about>[^\n]*)\n(?P<body>.*?)^(?P=indent)```\s*$", re.S | re.M
+)
 
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block: its language, its text, and the line of the page its text starts on."""
+    """One fenced block: its language, its text, the line of the page its text starts on, what follows the language."""
 
     language: str
     text: str
     line: int
+    about: str = ""
+
+    @property
+    def is_output(self) -> bool:
+        """Whether it shows what the block before it prints."""
+        return self.about == OUTPUT
 
 
 def pages() -> list[Path]:
@@ -30,7 +39,7 @@ def blocks(text: str) -> Iterator[Block]:
     """Every fenced block of a page, in order."""
     for match in _FENCE.finditer(text):
         line = text.count("\n", 0, match.start("body")) + 1
-        yield Block(match["language"], dedent(match["body"]), line)
+        yield Block(match["language"], dedent(match["body"]), line, match["about"].strip())
 
 
 def commands(block: Block) -> Iterator[str]:
@@ -39,3 +48,9 @@ def commands(block: Block) -> Iterator[str]:
     for line in joined.splitlines():
         if line.startswith("$ "):
             yield line.removeprefix("$ ")
+
+
+def skeleton(output: str) -> list[str]:
+    """The words of an output: numbers, which noise changes, and the widths of columns left out."""
+    plain = re.sub(r"[-+−]?\d[\d,.]*(e[-+]?\d+)?", "#", output)
+    return re.sub(r"[-─━=|]{2,}", " ", plain).split()

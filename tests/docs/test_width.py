@@ -13,7 +13,7 @@ import pytest
 from tests.docs.pages import ROOT, Block, blocks, pages
 
 WIDEST = 88
-_TABLE = re.compile(r"\S  +\S|─{3}")
+_TABLE = re.compile(r"[^\s:]  +\S|─{3}")
 
 
 def _must_fit(block: Block, line: str) -> bool:

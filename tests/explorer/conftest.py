@@ -48,9 +48,9 @@ def explorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The Chromium of this machine."""
+    """The Chromium of this machine. While it is there an event loop runs, so that it stays within its module."""
     program = chromium()
     if program is None:
         if os.environ.get("CI") == "true":

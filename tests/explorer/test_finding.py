@@ -43,13 +43,13 @@ def test_the_amount_is_enough_and_hardly_more(state: dict[str, str]):
     assert report.best.certificate.requirement == asked.requirement(amount)
     assert reaches(report.best.mechanism.expected(asked.utility), target, asked.utility)
     budget = nw.budget_for(asked.query, utility=asked.utility, target=target, notion=asked.notion, **asked.fixed)
-    assert Fraction(999, 1000) * budget.amount <= amount <= Fraction(102, 100) * budget.amount
+    assert Fraction(999, 1000) * budget.amount <= amount <= Fraction(104, 100) * budget.amount
 
 
 def test_what_was_looked_at_is_used_again():
     asked = read({"utility": "absolute-error"})
     known = Known(asked)
-    assert len(list(completed(asked, known, slow=False))) == 13
+    assert len(list(completed(asked, known, slow=False))) == 25
     assert missing_amounts(asked, known, slow=False) == []
     held = known_from(asked, json.loads(json.dumps(known.plain())))
     assert held.points == known.points
@@ -77,10 +77,10 @@ def test_a_look_has_every_panel_and_then_the_rest():
     state = {"utility": "absolute-error", "amount": look["amount"], "target": look["target"]}
     told: list[tuple[str, int, int]] = []
     events = list(more(state, look["points"], (400, 800), look["amount"], False, lambda *step: told.append(step)))
-    assert [event["event"] for event in events] == ["curve"] * 13 + ["budget"]
+    assert [event["event"] for event in events] == ["curve"] * 25 + ["budget"]
     assert 'class="impossible"' in events[-2]["panels"]["curve"]
     assert "no mechanism reaches it" in events[-1]["panels"]["budget"]
-    assert ("error against privacy", 13, 13) in told
+    assert ("error against privacy", 25, 25) in told
     assert any("staircase" in step for step, _, _ in told)
 
 

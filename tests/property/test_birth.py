@@ -10,7 +10,7 @@ import copy
 import math
 import pickle
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -103,7 +103,7 @@ def inexact(thing: Any, path: str = "") -> Iterator[str]:
     elif kind is WholeMatrix:
         if not all(type(v) is int for row in thing for v in row):
             yield f"{path}: a matrix of something else than integers"
-    elif kind not in (int, bool, str, date, type(None)) and not callable(thing):
+    elif kind not in (int, bool, str, date, datetime, type(None)) and not callable(thing):
         yield f"{path}: {kind.__name__}"
 
 

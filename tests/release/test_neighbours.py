@@ -105,8 +105,20 @@ def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool
     check(text_units, rows, groups, 99, count=60)
 
 
+@pytest.mark.soak
+def test_questions_with_budgets_of_their_own_change_no_more_than_was_declared():
+    check(False, 2, 2, 5, count=20, apart=True)
+
+
 def check(
-    text_units: bool, rows: int, groups: int, salt: int, *, count: int, made: Callable[..., Any] = with_days
+    text_units: bool,
+    rows: int,
+    groups: int,
+    salt: int,
+    *,
+    count: int,
+    apart: bool = False,
+    made: Callable[..., Any] = with_days,
 ) -> None:
     """Of so many random tables, leave each person out of each; `made` makes a source of rows."""
     listed = tables(count, 7 + rows + groups + salt, text_units=text_units)
@@ -115,7 +127,7 @@ def check(
         own = [row for row in listed if without is None or _person(row) != without]
         table = made(own, text_units=text_units)
         data = nw.Dataset(table, "id", rows_per_group=rows, groups_per_person=groups)
-        limited = layout_of([*questions(count), *more_questions(count)], data.limits)
+        limited = layout_of([*questions(count), *more_questions(count)], data.limits, apart=apart)
         return [limited, *limited.split(data._aggregate(limited, salt))]
 
     everybody = vector(None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -140,7 +139,9 @@ def test_whoever_failed_writes_nothing_after_it_was_resumed(tmp_path: Path):
     assert events(data.ledger) == ["create", "charge", "failure", "resumed", "answer"]
 
 
-def test_somebody_who_finishes_it_meanwhile_is_said(tmp_path: Path, breaking: list[str], monkeypatch: pytest.MonkeyPatch):
+def test_somebody_who_finishes_it_meanwhile_is_said(
+    tmp_path: Path, breaking: list[str], monkeypatch: pytest.MonkeyPatch
+):
     data = clinic(tmp_path / "x.ledger")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     breaking.append("aggregate")
@@ -156,3 +157,134 @@ def test_somebody_who_finishes_it_meanwhile_is_said(tmp_path: Path, breaking: li
     with pytest.raises(nw.errors.InvalidInputError, match="somebody else is finishing charge 1"):
         plan.release()
     assert events(data.ledger) == ["create", "charge", "failure", "resumed"]
+
+
+SCRIPT = """
+import os, signal, sys
+import pyarrow as pa
+import noisewright as nw
+from noisewright.release import transaction
+from noisewright.release.dataset import Dataset
+
+point, path = sys.argv[1:]
+dead = lambda *given, **named: os.kill(os.getpid(), signal.SIGKILL)
+data = nw.Dataset(pa.table({"id": [1, 1, 2]}), "id", name="x", budget=nw.PureDP(9), ledger=path)
+plan = data.plan(nw.count(), privacy=nw.PureDP(1))
+aggregate = Dataset._aggregate
+if point == "resumed":
+    Dataset._aggregate = lambda *a, rehearsal=False: aggregate(*a, rehearsal=True) if rehearsal else dead()
+elif point == "aggregated":
+    transaction.drawn = dead
+elif point == "drawn":
+    transaction.stored_form = dead
+elif point == "before":
+    transaction.resumed = dead
+plan.release()
+"""
+
+
+def killed(path: Path, point: str) -> None:
+    """Another process that finishes the plan and is killed at a point."""
+    done = subprocess.run([sys.executable, "-c", SCRIPT, point, str(path)], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+
+
+def dies(folder: Path, breaking: list[str], point: str) -> None:
+    """Fail once, let a process die at a point of finishing it, then release: what it costs, and the chain holds."""
+    path = folder / f"{point}.ledger"
+    data = nw.Dataset(pa.table({"id": [1, 1, 2]}), "id", name="x", budget=nw.PureDP(9), ledger=path)
+    plan = data.plan(nw.count(), privacy=nw.PureDP(1))
+    breaking.append("aggregate")
+    with pytest.raises(FAILED):
+        plan.release()
+    killed(path, point)
+    plan.release()
+    # Nobody knows how far a holder came that died: what it held is spent, and nothing is drawn from it again.
+    late = ["resumed", "answer"] if point == "before" else ["resumed", "charge", "answer"]
+    assert events(data.ledger) == ["create", "charge", "failure", *late]
+
+
+def test_a_process_that_dies_while_it_finishes_a_charge_leaves_it_spent(tmp_path: Path, breaking: list[str]):
+    dies(tmp_path, breaking, "drawn")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+def test_processes_that_die_at_every_point(tmp_path: Path, breaking: list[str]):
+    for place in range(12):
+        for point in ("before", "resumed", "aggregated", "drawn"):
+            folder = tmp_path / str(place)
+            folder.mkdir(exist_ok=True)
+            dies(folder, breaking, point)
+
+
+HARM = ("terminate", "cancel", "restart")
+
+
+@pytest.fixture(scope="module")
+def fragile() -> Any:
+    """A server that may be stopped without harm to other tests."""
+    from tests.postgres_server import programs
+
+    folder = programs()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    made = Server(folder)
+    made.execute("CREATE TABLE visits AS SELECT i % 40 AS id, i AS x FROM generate_series(1, 200) i")
+    yield made
+    made.remove()
+
+
+def harmed(server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch, how: str, at: int, number: int) -> None:
+    """Harm the server before the query number `at` of a release; then release until it is finished."""
+    from noisewright.release.engines.postgres import Postgres
+
+    more = {"budget": nw.PureDP(3), "ledger": folder / f"{how} {at} {number}.ledger"}
+    data = nw.Dataset(f"{server.url}/visits", "id", **more)
+    plan = data.plan(nw.count(), nw.ask.persons(), privacy=nw.PureDP(1))
+    fetch, seen = Postgres.fetch, []
+
+    def harming(own: Postgres, expression: Any) -> Any:
+        seen.append(1)
+        if len(seen) == at:
+            _harm(server, how, own.connection.con.info.backend_pid)
+            if how == "cancel":
+                raise psycopg.errors.QueryCanceled("canceling statement due to user request")
+        return fetch(own, expression)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Postgres, "fetch", harming)
+        with pytest.raises((FAILED, nw.errors.EngineError)) as caught:
+            plan.release()
+        told, listed = str(caught.value), events(data.ledger)
+        charged = isinstance(caught.value, FAILED)
+        assert listed == (["create", "charge", "failure"] if charged else ["create"]), told
+        assert ("without another charge" in told) == charged
+        assert "secret" not in told
+        assert plan.release(frame="pyarrow")["charge"].to_pylist() == [1, 1]
+    assert events(data.ledger) == [*listed, *(["resumed"] if charged else ["charge"]), "answer"]
+
+
+def _harm(server: Server, how: str, process: int) -> None:
+    if how == "restart":
+        server.stop()
+        server.start()
+    elif how == "terminate":
+        server.execute("SELECT pg_terminate_backend(%s, 5000)", process)
+    else:
+        server.execute("SELECT pg_cancel_backend(%s)", process)
+
+
+@pytest.mark.parametrize(("how", "at"), [("terminate", 1), ("terminate", 4), ("cancel", 3), ("restart", 3)])
+def test_a_server_that_fails_costs_no_charge_and_no_second_one(
+    fragile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, at: int
+):
+    harmed(fragile, tmp_path, monkeypatch, how, at, 0)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("how", HARM)
+def test_fifty_failures_at_every_query(fragile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str):
+    for number in range(50):
+        harmed(fragile, tmp_path, monkeypatch, how, 1 + number % 4, number)

@@ -43,9 +43,7 @@ QUESTIONS = [
 SALT = 0x123456789ABCDEF
 
 
-def by_hand(
-    rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False, in_process: bool = True
-) -> list[int]:
+def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False, in_process: bool = True) -> list[int]:
     found: list[int] = []
     for table in layout.tables:
         columns: list[Any] = [(n, *_kind(n)) for n in table.numbers if not isinstance(n, Rows | Persons)]

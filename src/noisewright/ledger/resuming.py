@@ -4,8 +4,8 @@ Rule: at any time at most one holder of a charge may draw from it. The first is 
 it draws says so in a failure that names what was charged (`undrawn`), and never draws afterwards. Under the lock of the
 ledger, somebody else may then write that the charge is resumed, and is the holder from there on. What is written beside
 a charge must follow the row that made its writer the holder: rows of one charge therefore alternate between undrawn
-failures and resumptions, and end with an answer, another failure or a resumption whose holder died. So of each charge at
-most one answer is drawn, whoever crashes where.
+failures and resumptions, and end with an answer, another failure or a resumption whose holder died. So at most one
+answer of each charge is drawn, whoever crashes where.
 """
 
 from __future__ import annotations

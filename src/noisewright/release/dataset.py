@@ -28,8 +28,9 @@ class Dataset:
     """A table about persons: `unit` is the column that says whose row it is, and all rows of a person are protected.
 
     `source` is a CSV or Parquet file or glob, "path.duckdb::table", "postgresql://user@host/database/table", a frame of
-    pandas or polars, an Arrow table or an Ibis table on DuckDB or PostgreSQL. `budget` and the path of a `ledger` belong together: the ledger is made if it is not there,
-    otherwise its budget must be the same; a budget alone is kept for as long as the process lasts, with a warning.
+    pandas or polars, an Arrow table or an Ibis table on either. `budget` and the path of a `ledger` belong together:
+    the ledger is made if it is not there, otherwise its budget must be the same; a budget alone is kept for as long as
+    the process lasts, with a warning.
     A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are
     is chosen at random, anew for each release. With `one_row_per_person=True` the owner declares that there is nothing
     to limit. `types` says how text is read (number, integer, date, time, instant), `local_views` which views of a
@@ -264,12 +265,11 @@ class Dataset:
     def __str__(self) -> str:
         limits, ledger = self.limits, self._ledger
         one = "one row per person (declared)"
-        many = f"{limits.rows_per_group} rows in a group, {limits.groups_per_person} groups of a table"
         return "\n".join(
             [
                 f"Dataset {self.name}{'' if self.version is None else f', version {self.version}'}",
                 f"Persons: {self.unit} (rows without one are left out)",
-                f"A person counts with at most: {one if limits.one_row_per_person else many}",
+                f"A person counts with at most: {one if limits.one_row_per_person else limits}",
                 f"Budget: {'none; plans can be made, not released' if ledger is None else ledger.budget}",
                 f"Columns: {', '.join(f'{name} ({kind})' for name, kind in self.columns.items())}",
             ]

@@ -175,7 +175,9 @@ def weights_of(table: Table, utility: Any, weights: Mapping[str, Number]) -> lis
         weight = parameter(weights.get(question.label, 1), f"the weight of {question.label!r}")
         if weight <= 0:
             raise InvalidUtilityError(f"the weight of {question.label!r} is {weight}; give a positive number.")
-        for place in map(table.numbers.index, question.numbers):
+        # A way may answer a question from other numbers than the question's own: all of them then matter to it.
+        own = [table.numbers.index(number) for number in question.numbers if number in table.numbers]
+        for place in own or range(len(found)):
             found[place] = max(found[place], weight)
     return [weight / extent**power for weight, extent in zip(found, table.extents, strict=True)]
 

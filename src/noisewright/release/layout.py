@@ -35,6 +35,10 @@ class Limits(Record):
     groups_per_person: Whole = whole(at_least=1, at_most=10**6, hint=": the groups of a table a person can be in")
     one_row_per_person: Flag = flag()
 
+    def __str__(self) -> str:
+        rows, groups = self.rows_per_group, self.groups_per_person
+        return f"{rows} row{'s' * (rows > 1)} in a group and {groups} group{'s' * (groups > 1)} of a table"
+
     def __post_init__(self) -> None:
         if self.one_row_per_person and (self.rows_per_group, self.groups_per_person) != (1, 1):
             raise InvalidQueryError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +34,7 @@ def html(plan: Plan) -> str:
 def _head(plan: Plan) -> list[str]:
     about, limits = plan.about, plan.limits
     version = f", version {about['version']}" if about["version"] is not None else ""
-    if limits.one_row_per_person:
-        most = "one row (declared by the owner, not checked)"
-    else:
-        most = f"{limits.rows_per_group} rows in a group and {limits.groups_per_person} groups of a table"
+    most = "one row (declared by the owner, not checked)" if limits.one_row_per_person else str(limits)
     return [
         f"Plan for {about['name']}{version}; nothing is spent yet",
         f"Protects: all rows with one value of {about['unit']}, of which count at most {most}",
@@ -44,27 +42,43 @@ def _head(plan: Plan) -> list[str]:
     ]
 
 
-def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
-    gaussian = plain.gaussian_errors(plan.layout, plan.privacy, plan.utility)
-    laplace = plain.laplace_errors(plan.layout, plan.privacy, plan.utility)
-    header = ["output", "groups", "number", "expected error", "95 % half-width", "plain Laplace", "plain Gaussian"]
-    rows = []
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is expected of one number of an output, in the units of its question; None where noise has no guarantee."""
+
+    output: str
+    first: bool
+    groups: str
+    word: str
+    error: float
+    width: float
+    laplace: float | None
+    gaussian: float | None
+
+
+def lines_of(plan: Plan) -> list[Line]:
+    """Every number of every output: its expected error, its 95 % half-width, and the errors of plain noise."""
+    rivals = [of(plan.layout, plan.privacy, plan.utility) for of in (plain.laplace_errors, plain.gaussian_errors)]
+    found = []
     each = widths(plan.blocks, plan.layout, _CONFIDENCE)
     for place, table in enumerate(plan.layout.tables):
         errors = plain.expected(plan, place)
         for question, places in table.questions:
             for line, (word, unit, own) in enumerate(question.lines(table, places)):
-                rows.append(
-                    [
-                        question.label if line == 0 else "",
-                        _counted(table) if line == 0 else "",
-                        word,
-                        _number(_overall(errors, own, plan.utility) * float(unit)),
-                        _number(float(max(each[place][i] for i in own) * unit)),
-                        _number(_overall(laplace[place], own, plan.utility) * float(unit)) if laplace else "none",
-                        _number(_overall(gaussian[place], own, plan.utility) * float(unit)) if gaussian else "none",
-                    ]
-                )
+                usual = [_overall(of[place], own, plan.utility) * float(unit) if of else None for of in rivals]
+                error = _overall(errors, own, plan.utility) * float(unit)
+                width = float(max(each[place][i] for i in own) * unit)
+                found.append(Line(question.label, line == 0, _counted(table), word, error, width, *usual))
+    return found
+
+
+def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
+    header = ["output", "groups", "number", "error", "95 % within", "Laplace", "Gaussian"]
+    rows = []
+    for line in lines_of(plan):
+        numbers = (line.error, line.width, line.laplace, line.gaussian)
+        told = [line.output if line.first else "", line.groups if line.first else "", line.word]
+        rows.append([*told, *("none" if value is None else _number(value) for value in numbers)])
     return header, rows
 
 
@@ -82,8 +96,8 @@ def _overall(errors: Sequence[float], places: Sequence[int], utility: Any) -> fl
 def _foot(plan: Plan) -> list[str]:
     kind = "root mean squared error" if isinstance(plan.utility, SquaredError) else "mean absolute error"
     lines = [
-        f"Expected errors are {kind}s of the noise in one group; so are those of plain noise, with the budget split"
-        " equally.",
+        f"Errors are the {kind}s to expect of the noise in one group, beside those of plain Laplace and plain Gaussian"
+        " noise with the budget split equally; 95 of 100 answers are within the half-width.",
         *([] if plan.aims is None else plan.aims.lines(plan.blocks, plan.layout)),
         *(f"{_answers(plan, block)}: {block.why}" for block in plan.blocks),
         *_ratios(plan),

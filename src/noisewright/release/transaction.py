@@ -2,7 +2,8 @@
 
 Nothing after the charge may fail because of a value, and nothing before it looks at one. A crash after the charge
 leaves it spent; what the engine failed on before anything was drawn is finished by the next release of the same plan,
-without another charge (`ledger.resuming`). The answers stand in the ledger beside the charge, so that the same plan asked again gets them back.
+without another charge (`ledger.resuming`). The answers stand in the ledger beside the charge, so that the same plan
+asked again gets them back.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
             failed = _kind(error)
         except BaseException as error:
             error.add_note(spent)
+            if not drawing:
+                charge.failed(type(error).__name__, undrawn(plan))
             raise
         if failed is not None and not drawing:
             charge.failed(failed, undrawn(plan))

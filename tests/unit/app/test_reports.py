@@ -18,6 +18,7 @@ import noisewright as nw
 from noisewright.app.ledgers import verify as verify_ledger
 from noisewright.app.reports.charts import ticks
 from noisewright.app.reports.embedded import read_page
+from noisewright.app.reports.plans import release_page
 from noisewright.app.reports.promise import odds_of
 from noisewright.app.reports.style import CSS
 from noisewright.app.saved import verify
@@ -157,6 +158,23 @@ def test_every_requirement_is_told(tmp_path: Path, privacy: Any):
         assert faults(page) == []
         assert "held odds of 1:1" in page
         assert "except with a chance of at most 1 in 1,000,000" in page
+
+
+def test_every_kind_of_plan_has_a_page(tmp_path: Path):
+    wards, chosen = nw.keys("ward", ["A", "B"]), nw.keys("ward", private=True)
+    data = table(tmp_path, budget=nw.ApproxDP(5, "1e-2"))
+    pure, approximate = nw.PureDP(1), nw.ApproxDP(1, "1e-3")
+    for questions, privacy in (
+        ([nw.ask.quantiles("age", ["0.5"], edges=[0, 10, 20, 40]), nw.ask.top(wards, 1)], pure),
+        ([nw.ask.workload("ranges", column="age", edges=[0, 10, 20, 40])], pure),
+        ([nw.ask.persons(by=chosen)], approximate),
+        ([nw.count(by=wards, outputs=(-60, 560), inputs=(0, 500))], pure),
+    ):
+        plan = data.plan(*questions, privacy=privacy)
+        plan.report(tmp_path / "plan.html")
+        assert faults((tmp_path / "plan.html").read_text(encoding="utf-8")) == []
+        columns = plan.release(frame="pyarrow").to_pydict()
+        assert faults(release_page(plan, columns, "Spent.", "release.html").html()) == []
 
 
 def test_a_metric_is_told_without_odds_of_being_there(tmp_path: Path):

@@ -23,13 +23,13 @@ from noisewright.search.report.budget import reaches
 from noisewright.search.report.report import Report
 
 _DIGITS = 3
-_NEAR = Fraction(13, 1000)
-_ASIDE = 0.0005
+_NEAR = Fraction(15, 1000)
+_ASIDE = 0.004
 _MOST_LOOKS = 40
 _SLOPE = 1.0
 PICTURED = {"epsilon": (0.05, 8.0), "rho": (0.001, 8.0)}
 """The amounts that the picture of error against privacy shows."""
-_POINTS, _FEW_POINTS = 13, 7
+_POINTS, _FEW_POINTS = 25, 7
 
 Point = dict[str, Any]
 """What is known at one amount: "values" by the name of the mechanism, and "bound" (None where none is proven)."""
@@ -162,6 +162,19 @@ def _designed(known: Known, amount: Fraction) -> Report | None:
 
 
 def _holds(report: Report, asked: Asked, target: Fraction) -> bool:
+    """Whether the winner certainly reaches the target.
+
+    Rule: `error` is the distance from `value` to the farther end of the ball, as the nearest float; the next float is
+    not below it. Where that is too close to call the ball itself decides.
+    """
+    winner, larger = report.candidates[0], asked.utility.larger_is_better
+    if not math.isfinite(winner.value):
+        return False
+    value, doubt = Fraction(winner.value), Fraction(math.nextafter(winner.error, math.inf))
+    if (value - doubt >= target) if larger else (value + doubt <= target):
+        return True
+    if (value + doubt < target) if larger else (value - doubt > target):
+        return False
     return reaches(report.best.mechanism.expected(report.utility), target, asked.utility)
 
 
@@ -189,10 +202,12 @@ def _guess(
         reach = min(max(1.1 * math.exp(abs(_distance(asked, known.best(here), target)) / _SLOPE), 1.3), 64.0)
         beyond = here * Fraction(reach) if holds is None else here / Fraction(reach)
         return min(max(_rounded(beyond, up=True), low), high)
+    if stepwise and holds <= fails * (1 + 2 * _NEAR):
+        return holds
     turn = None if stepwise else _crossing(asked, known, target, fails, holds)
     guess = fails if turn is None else _rounded(Fraction(turn * (1 + _ASIDE)), up=True)
-    if fails < guess < holds:
-        return guess
+    if fails < guess:
+        return min(guess, holds)
     middle = _rounded(Fraction(math.sqrt(float(fails * holds))), up=True)
     return middle if fails < middle < holds else holds
 

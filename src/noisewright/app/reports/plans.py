@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.app.reports.blocks import (
@@ -24,8 +23,7 @@ from noisewright.app.reports.promise import amount_card, of_requirement, promise
 from noisewright.app.tidy import POST, number, own_keys, rows_of, shown_key
 from noisewright.problem.numbers import above
 from noisewright.problem.utilities import SquaredError
-from noisewright.release import plain
-from noisewright.release.drawing import widths
+from noisewright.release.shown import lines_of
 from noisewright.sample.odds import together
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 MOST_DRAWN = 40
 """How many groups of a question are drawn."""
 _MOST_COMPARED = 4
-_CONFIDENCE = Fraction(19, 20)
 
 
 def plan_page(plan: Plan, name: str) -> Page:
@@ -122,23 +119,14 @@ def _promise(plan: Plan) -> Section:
 def _expected(plan: Plan) -> list[Section]:
     """How far off answers will be, and what plain noise would do."""
     rows, compared = [], []
-    laplace = plain.laplace_errors(plan.layout, plan.privacy, plan.utility)
-    gaussian = plain.gaussian_errors(plan.layout, plan.privacy, plan.utility)
-    each = widths(plan.blocks, plan.layout, _CONFIDENCE)
-    for place, part in enumerate(plan.layout.tables):
-        errors = plain.expected(plan, place)
-        for question, places in part.questions:
-            for i in places:
-                unit = float(part.numbers[i].unit)
-                named = question.label if len(places) == 1 else f"{question.label}: {part.numbers[i].word}"
-                values = [errors[i], *(found[place][i] if found else None for found in (laplace, gaussian))]
-                shown = ["none" if value is None else short(value * unit) for value in values]
-                rows.append([named, part.grouping.counted, shown[0], f"± {short(float(each[place][i]) * unit)}"])
-                names = ("designed noise", "plain Laplace noise", "plain Gaussian noise")
-                told = zip(names, values, shown, strict=True)
-                compared.append(
-                    (named, [(what, value * unit, text) for what, value, text in told if value is not None])
-                )
+    found = lines_of(plan)
+    outputs = [line.output for line in found]
+    for line in found:
+        named = line.output if outputs.count(line.output) == 1 else f"{line.output}: {line.word}"
+        rows.append([named, line.groups, short(line.error), f"± {short(line.width)}"])
+        rivals = {"plain Laplace noise": line.laplace, "plain Gaussian noise": line.gaussian}
+        known = {"designed noise": line.error, **{name: value for name, value in rivals.items() if value is not None}}
+        compared.append((named, [(name, value, short(value)) for name, value in known.items()]))
     kind = "root mean squared error" if isinstance(plan.utility, SquaredError) else "mean absolute error"
     header = ["number", "groups", kind, "95 of 100 are within"]
     pictures = [

@@ -2,6 +2,6 @@
 
 - base: what an engine must offer
 - duckdb: files, frames and DuckDB databases
-- postgres: tables of a PostgreSQL server: connection, snapshot, SQL; beside it writing (expressions that cannot raise),
-  arithmetic (doubles, and what else raises or differs there) and catalog (what the server is asked about its tables)
+- postgres, catalog: tables of a PostgreSQL server: connection, snapshot, SQL; what it is asked about its tables
+- writing, arithmetic: PostgreSQL: expressions that cannot raise; doubles, and what else raises or differs there
 """
