@@ -61,6 +61,10 @@ class Server:
         """With the password, percent-encoded."""
         return f"postgresql://owner:a%3Asecret%20word%2Fwith%40signs@127.0.0.1:{self.port}/postgres"
 
+    def another(self) -> Server:
+        """A second server of the same programs."""
+        return Server(self._programs)
+
     def start(self) -> None:
         """Start it, and wait until it answers."""
         words = [str(self._programs / "postgres"), "-D", str(self._data), "-p", str(self.port)]

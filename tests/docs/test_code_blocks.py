@@ -18,12 +18,8 @@ from pathlib import Path
 
 import pytest
 
-<<<<<<< HEAD
-from tests.docs.pages import ROOT, Block, blocks, commands, pages
-from tests.postgres_server import PASSWORD
-=======
 from tests.docs.pages import ROOT, Block, blocks, commands, pages, skeleton
->>>>>>> main
+from tests.postgres_server import PASSWORD
 
 OUTDATED = "what is shown is not what the block before it prints; run docs/make_outputs.py"
 LANGUAGES = {"python", "console", "text", "json", "bash", "toml"}

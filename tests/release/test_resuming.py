@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
-import psycopg
 import pyarrow as pa
 import pytest
 
@@ -16,6 +17,7 @@ import noisewright as nw
 from noisewright.ledger.resuming import resumed, unfinished
 from noisewright.release import transaction
 from noisewright.release.dataset import Dataset
+from noisewright.release.engines.postgres import Postgres
 from tests.postgres_server import Server
 
 FAILED = nw.errors.ReleaseFailedError
@@ -31,7 +33,7 @@ def events(ledger: nw.Ledger | None) -> list[str]:
     return [row["event"] for row in ledger.rows()]
 
 
-class Away(Exception):
+class AwayError(Exception):
     """How an engine fails in these tests."""
 
 
@@ -44,7 +46,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         def done(*given: Any, **named: Any) -> Any:
             if name in listed and not named.get("rehearsal"):
                 listed.remove(name)
-                raise Away("its words hold a value: 42")
+                raise AwayError("its words hold a value: 42")
             return work(*given, **named)
 
         return done
@@ -78,7 +80,7 @@ def test_what_may_have_been_drawn_is_charged_again(tmp_path: Path, breaking: lis
     data = clinic(tmp_path / "x.ledger")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     breaking.append(where)
-    with pytest.raises((FAILED, Away)) as caught:
+    with pytest.raises((FAILED, AwayError)) as caught:
         plan.release()
     assert "without another charge" not in str(caught.value)
     plan.release()
@@ -222,14 +224,9 @@ HARM = ("terminate", "cancel", "restart")
 
 
 @pytest.fixture(scope="module")
-def fragile() -> Any:
+def fragile(server: Server) -> Iterator[Server]:
     """A server that may be stopped without harm to other tests."""
-    from tests.postgres_server import programs
-
-    folder = programs()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
-    made = Server(folder)
+    made = server.another()
     made.execute("CREATE TABLE visits AS SELECT i % 40 AS id, i AS x FROM generate_series(1, 200) i")
     yield made
     made.remove()
@@ -237,19 +234,15 @@ def fragile() -> Any:
 
 def harmed(server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch, how: str, at: int, number: int) -> None:
     """Harm the server before the query number `at` of a release; then release until it is finished."""
-    from noisewright.release.engines.postgres import Postgres
-
-    more = {"budget": nw.PureDP(3), "ledger": folder / f"{how} {at} {number}.ledger"}
-    data = nw.Dataset(f"{server.url}/visits", "id", **more)
+    ledger = folder / f"{how} {at} {number}.ledger"
+    data = nw.Dataset(f"{server.url}/visits", "id", budget=nw.PureDP(3), ledger=ledger)
     plan = data.plan(nw.count(), nw.ask.persons(), privacy=nw.PureDP(1))
     fetch, seen = Postgres.fetch, []
 
     def harming(own: Postgres, expression: Any) -> Any:
         seen.append(1)
         if len(seen) == at:
-            _harm(server, how, own.connection.con.info.backend_pid)
-            if how == "cancel":
-                raise psycopg.errors.QueryCanceled("canceling statement due to user request")
+            _harm(server, how, own.connection.con)
         return fetch(own, expression)
 
     with monkeypatch.context() as patch:
@@ -265,14 +258,17 @@ def harmed(server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch, how: s
     assert events(data.ledger) == [*listed, *(["resumed"] if charged else ["charge"]), "answer"]
 
 
-def _harm(server: Server, how: str, process: int) -> None:
+def _harm(server: Server, how: str, connection: Any) -> None:
+    process = connection.info.backend_pid
     if how == "restart":
         server.stop()
         server.start()
     elif how == "terminate":
         server.execute("SELECT pg_terminate_backend(%s, 5000)", process)
     else:
-        server.execute("SELECT pg_cancel_backend(%s)", process)
+        somebody = Timer(0.05, server.execute, ("SELECT pg_cancel_backend(%s)", process))
+        somebody.start()
+        connection.execute("SELECT pg_sleep(60)")
 
 
 @pytest.mark.parametrize(("how", "at"), [("terminate", 1), ("terminate", 4), ("cancel", 3), ("restart", 3)])

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 60
 _NOTHING = "Nothing was spent."
 _NO_GROUP = "No group had enough persons to be published."
+_UNDRAWN = "Nothing was drawn; asked again, it is finished without another charge."
 _STORED = "The answers are stored: the same command gives them back at no cost."
 
 SpecFile = Annotated[
@@ -259,8 +260,9 @@ def _told(plan: Plan, before: set[int]) -> str:
     if not spent:
         return _NOTHING
     ledger = _ledger(plan)
-    stored = any(row["event"] == "answer" and row.get("charge") in spent for row in ledger.rows())
-    after = _STORED if stored else "Nothing was released; asked again, it is charged again."
+    became = [row for row in ledger.rows() if row.get("charge") == max(spent)]
+    stored, undrawn = (any(word in row for row in became[-1:]) for word in ("answer", "undrawn"))
+    after = _STORED if stored else _UNDRAWN if undrawn else "Nothing was released; asked again, it is charged again."
     return f"Charge {max(spent)} of {ledger.url} is spent: {plan.privacy}. {after}"
 
 
