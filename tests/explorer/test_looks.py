@@ -11,7 +11,7 @@ from tests.explorer.conftest import Opened
 
 LEAST_CONTRAST = 4.5
 _QUICK = [name for name in QUESTIONS if name not in ("bounded", "workload")]
-_CONTRAST = """() => {
+CONTRAST = """() => {
   const parts = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number);
   const light = (c) => { const v = c / 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
   const luminance = ([r, g, b]) => 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b);
@@ -49,7 +49,7 @@ def test_every_text_stands_out_by_day_and_by_night(opened: Opened, scheme: str):
     page.wait_for_selector("#number-sensitivity-error:not(:empty)")
     page.evaluate("() => document.getElementById('results').classList.remove('stale')")
     page.wait_for_timeout(200)
-    found = page.evaluate(_CONTRAST)
+    found = page.evaluate(CONTRAST)
     assert len(found) > 80
     assert [each for each in found if each[0] < LEAST_CONTRAST] == []
 
