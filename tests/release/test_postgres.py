@@ -88,8 +88,8 @@ def test_the_password_is_shown_nowhere(base: str, tmp_path: Path, monkeypatch: p
         told = [str(data), repr(data), str(data.describe()), str(plan), repr(plan), plan._repr_html_(), str(frame)]
         told += [
             (folder / "plan.json").read_text(),
-            str(list(data.ledger.rows())),
-            repr(vars(data._source.engine.backend)),
+            str(list(_ledger(data).rows())),
+            repr(vars(data._source.engine.connection)),
         ]
         monkeypatch.delenv("PGPASSWORD")
         assert data.name == split(f"{base}/visits")[3] == f"postgresql://owner@{base.rpartition('@')[2]}/visits"

@@ -17,6 +17,7 @@ import noisewright as nw
 from noisewright.ledger.resuming import resumed, unfinished
 from noisewright.release import transaction
 from noisewright.release.dataset import Dataset
+from noisewright.release.drawing import drawn
 from noisewright.release.engines.postgres import Postgres
 from tests.postgres_server import Server
 
@@ -52,7 +53,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return done
 
     monkeypatch.setattr(Dataset, "_aggregate", failing("aggregate", Dataset._aggregate))
-    monkeypatch.setattr(transaction, "drawn", failing("draw", transaction.drawn))
+    monkeypatch.setattr(transaction, "drawn", failing("draw", drawn))
     monkeypatch.setattr(transaction, "stored_form", failing("store", transaction.stored_form))
     return listed
 
