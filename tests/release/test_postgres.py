@@ -12,6 +12,7 @@ import pytest
 from psycopg import sql
 
 import noisewright as nw
+from noisewright.app.cli import main
 from noisewright.release.engines.postgres import Postgres, split
 from noisewright.release.layout import layout_of
 from tests.postgres_server import PASSWORD, Server
@@ -223,3 +224,39 @@ def test_two_tables_of_one_database_are_joined_and_others_are_not(base: str, tmp
     assert numbers(wide, [nw.ask.sum("w", bounds=(0, 3), step=1)]) == [80]
     with pytest.raises(TABLE_ERROR, match="different places"):
         first.join_public(pa.table({"k": ["A"]}), "k")
+
+
+SPEC = """
+[dataset]
+source = "{address}/visits?statement_timeout=60000"
+unit = "id"
+budget = {{ epsilon = 3 }}
+ledger = "clinic.ledger"
+
+[privacy]
+epsilon = 1
+
+[keys.kinds]
+columns = "k"
+values = ["A", "a"]
+
+[[ask]]
+kind = "count"
+by = "kinds"
+"""
+
+
+def test_a_spec_file_names_an_address_and_shows_no_password(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    spec = tmp_path / "clinic.toml"
+    spec.write_text(SPEC.format(address=base), encoding="utf-8")
+    shown = ""
+    for words in (["plan", str(spec)], ["release", str(spec)], ["release", str(spec), "--json"]):
+        assert main(words) in (0, None)
+        shown += "".join(capsys.readouterr())
+    ledger = nw.Ledger.open(tmp_path / "clinic.ledger")
+    assert ledger.spent == 1
+    written = [path.read_bytes() for path in tmp_path.iterdir() if path != spec]
+    assert "secret" not in shown
+    assert not any(b"secret" in text for text in written)

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
+from noisewright.ledger.chain import Row
+from noisewright.ledger.deciding import event
 from noisewright.ledger.resuming import resumed, unfinished
 from noisewright.release import transaction
 from noisewright.release.dataset import Dataset
@@ -285,3 +287,25 @@ def test_a_server_that_fails_costs_no_charge_and_no_second_one(
 def test_fifty_failures_at_every_query(fragile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str):
     for number in range(50):
         harmed(fragile, tmp_path, monkeypatch, how, 1 + number % 4, number)
+
+
+@pytest.mark.parametrize("ended", ["answered", "failed", "resumed"])
+def test_the_check_of_a_ledger_refuses_what_was_resumed_without_a_failure_before_the_draw(tmp_path: Path, ended: str):
+    data = clinic(tmp_path / "x.ledger")
+    plan = data.plan(nw.count(), privacy=nw.PureDP(1))
+    ledger = data.ledger
+    assert ledger is not None
+    charge = ledger.charge(plan.charge, reason=f"plan {plan.key}")
+    if ended == "answered":
+        charge.answered(["7"])
+    elif ended == "failed":
+        charge.__exit__(ValueError, None, None)
+    else:
+        charge.failed("Away", transaction.undrawn(plan))
+        assert resumed(ledger, 1, transaction.undrawn(plan)) is not None
+    ledger.verify()
+    with ledger._store.change("nothing") as rows:
+        states = {account.name: account.state for account in ledger._accounts(rows)}
+        rows.append(Row.after(rows.last().head, "", event("resumed", states, {"charge": 1}, "2099-01-01T00:00:00")))
+    with pytest.raises(nw.errors.LedgerDamagedError, match="did not fail before anything was drawn"):
+        ledger.verify()

@@ -118,7 +118,13 @@ def _dataset(given: Table, folder: Path) -> Table:
     with about("[dataset]"):
         found = arguments(Dataset, given, readers)
         # The name is part of what stored answers are known by: what is written here, not where the folder is.
-        return {"name": given["source"], **found}
+        return {**_named(given), **found}
+
+
+def _named(given: Table) -> Table:
+    """What a source is called unless a name is written; an address may hold a password, which no name does."""
+    source = given.get("source")
+    return {} if "://" in str(source) else {"name": source}
 
 
 def _of_a_source(folder: Path) -> Readers:
@@ -137,7 +143,7 @@ def _private(given: Table, first: Table, folder: Path, place: int) -> PrivateJoi
         of_table = {"unit": first["unit"], **{name: value for name, value in given.items() if name in own}}
         of_join = {name: value for name, value in given.items() if name not in own}
         return PrivateJoin(
-            {"name": of_table.get("source"), **arguments(Dataset, of_table, _of_a_source(folder))},
+            {**_named(of_table), **arguments(Dataset, of_table, _of_a_source(folder))},
             arguments(Dataset.join, of_join, {"on": _columns}, skip=("self", "other")),
         )
 
