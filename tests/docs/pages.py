@@ -52,5 +52,7 @@ def commands(block: Block) -> Iterator[str]:
 
 def skeleton(output: str) -> list[str]:
     """The words of an output: numbers, which noise changes, and the widths of columns left out."""
-    plain = re.sub(r"[-+−]?\d[\d,.]*(e[-+]?\d+)?", "#", output)
+    # Where noise decides whether there is an answer at all, none counts as one.
+    told = output.replace("too few to say", "0 0").replace("NaN", "0")
+    plain = re.sub(r"[-+−]?\d[\d,.]*(e[-+]?\d+)?", "#", told)
     return re.sub(r"[-─━=|]{2,}", " ", plain).split()
