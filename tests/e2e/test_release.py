@@ -213,7 +213,7 @@ AT: dict[str, tuple[str, BaseException, str, int]] = {
     ),
     "in DuckDB": (
         *("noisewright.release.unlisted.aggregated", RuntimeError("Query interrupted")),
-        *("Nothing was released; asked again", 1),
+        *("Nothing was drawn; asked again, it is finished without another charge.", 1),
     ),
     "while it is written": (
         *("noisewright.app.tidy._csv", KeyboardInterrupt()),
