@@ -23,7 +23,7 @@ from noisewright.problem.metrics import Scaled, Sum
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record
 from noisewright.problem.workload import Listed, Part, Regular
-from noisewright.release import numbers, questions
+from noisewright.release import aims, cells, linear, numbers, quantiles, questions, ranking, weighed
 from noisewright.release.bounded import InBounds, Within
 from noisewright.release.groupings import Bins, Grouping
 from noisewright.release.histograms import BinCount
@@ -58,6 +58,23 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     Bins: {"column": "age", "edges": [0, HALF, 3]},
     Grouping: {"keys": KEYS, "bins": Bins("age", [0, 1])},
     ByGroup: {},
+    aims.Targets: {
+        "names": ["visits"], "widths": [HALF], "confidence": HALF, "delta": None, "smallest_group": 3,
+        "alone": [THIRD], "apart": True,
+    },
+    aims.Budgets: {"names": ["visits", "ages"], "amounts": [nw.PureDP(1), nw.ApproxDP(2, TENTH)]},
+    cells.Answered: {"size": 3},
+    quantiles.OverBins: {"size": 4},
+    quantiles.Quantiles: {
+        "column": "age", "probabilities": [TENTH, HALF], "range": AGES, "edges": None, "by": KEYS, "name": "middle",
+    },
+    linear.CellQuestions: {
+        "asked": nw.Workload.prefixes(2), "bins": Bins("age", [0, 1, 3]), "keys": None, "by": KEYS, "name": "sums",
+    },
+    ranking.Top: {"k": 1, "by": Keys(["ward"], [("A",), ("B",)]), "column": "ward", "name": "first"},
+    weighed.PersonsOf: {"weights": [HALF, 3]},
+    weighed.Weighted: {"weights": [HALF, 3], "by": KEYS, "name": "weighed"},
+    weighed.ByWeights: {},
     Selecting: {},
     Following: {},
     Within: {"outputs": (-20, 60), "inputs": (0, 40)},

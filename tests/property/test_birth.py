@@ -107,7 +107,7 @@ def inexact(thing: Any, path: str = "") -> Iterator[str]:
         yield f"{path}: {kind.__name__}"
 
 
-MAY_BE_NONE = ("people", "bias", "high", "sensitivity", "step")
+MAY_BE_NONE = ("people", "bias", "high", "sensitivity", "step", "smallest_group")
 MAY_BE_A_LIST = ("scale",)
 NUMBERS = [
     (cls, path)
