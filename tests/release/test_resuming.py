@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -108,10 +109,22 @@ def test_other_noise_for_the_same_key_finishes_nothing(tmp_path: Path, breaking:
     with pytest.raises(FAILED):
         plan.release()
     assert ledger is not None
-    assert unfinished(ledger, ("plan", plan.key), transaction.undrawn(plan)) == 1
-    assert unfinished(ledger, ("plan", plan.key), "other noise") is None
-    assert resumed(ledger, 1, "other noise") is None
-    assert resumed(ledger, 0, transaction.undrawn(plan)) is None
+    assert unfinished(ledger, ("plan", plan.key), transaction.undrawn(plan), plan.charge) == 1
+    assert unfinished(ledger, ("plan", plan.key), "other noise", plan.charge) is None
+    assert resumed(ledger, 1, "other noise", plan.charge) is None
+    assert resumed(ledger, 0, transaction.undrawn(plan), plan.charge) is None
+
+
+def test_a_cheap_charge_under_the_name_of_a_plan_finishes_nothing(tmp_path: Path):
+    data = clinic(tmp_path / "x.ledger")
+    plan = data.plan(nw.count(), privacy=nw.PureDP(1))
+    cheap = data.plan(nw.count(), privacy=nw.PureDP("0.001"))
+    assert data.ledger is not None
+    data.ledger.charge(cheap.charge, reason=f"plan {plan.key}").failed("Away", transaction.undrawn(plan))
+    assert unfinished(data.ledger, ("plan", plan.key), transaction.undrawn(plan), plan.charge) is None
+    assert resumed(data.ledger, 1, transaction.undrawn(plan), plan.charge) is None
+    plan.release()
+    assert data.ledger.spent == 1 + Fraction(1, 1000)
 
 
 def test_of_many_that_ask_one_gets_it(tmp_path: Path, breaking: list[str]):
@@ -121,13 +134,13 @@ def test_of_many_that_ask_one_gets_it(tmp_path: Path, breaking: list[str]):
     with pytest.raises(FAILED):
         plan.release()
     assert data.ledger is not None
-    first = resumed(data.ledger, 1, transaction.undrawn(plan))
+    first = resumed(data.ledger, 1, transaction.undrawn(plan), plan.charge)
     assert first is not None
-    assert resumed(data.ledger, 1, transaction.undrawn(plan)) is None
+    assert resumed(data.ledger, 1, transaction.undrawn(plan), plan.charge) is None
     first.answered(["7"])
     with pytest.raises(nw.errors.LedgerError, match="its answer or failure already"):
         first._note(first, "answer", {"answer": ["8"]})
-    assert resumed(data.ledger, 1, transaction.undrawn(plan)) is None
+    assert resumed(data.ledger, 1, transaction.undrawn(plan), plan.charge) is None
 
 
 def test_whoever_failed_writes_nothing_after_it_was_resumed(tmp_path: Path):
@@ -136,7 +149,7 @@ def test_whoever_failed_writes_nothing_after_it_was_resumed(tmp_path: Path):
     assert data.ledger is not None
     charge = data.ledger.charge(plan.charge, reason=f"plan {plan.key}")
     charge.failed("Away", transaction.undrawn(plan))
-    second = resumed(data.ledger, 1, transaction.undrawn(plan))
+    second = resumed(data.ledger, 1, transaction.undrawn(plan), plan.charge)
     assert second is not None
     with pytest.raises(nw.errors.LedgerError, match="its answer or failure already"):
         charge._note(charge, "answer", {"answer": ["7"]})
@@ -155,7 +168,7 @@ def test_somebody_who_finishes_it_meanwhile_is_said(
 
     def slower(*given: Any) -> int | None:
         found = unfinished(*given)
-        resumed(data.ledger, 1, transaction.undrawn(plan))  # type: ignore[arg-type]
+        resumed(data.ledger, 1, transaction.undrawn(plan), plan.charge)  # type: ignore[arg-type]
         return found
 
     monkeypatch.setattr(transaction, "unfinished", slower)
@@ -302,7 +315,7 @@ def test_the_check_of_a_ledger_refuses_what_was_resumed_without_a_failure_before
         charge.__exit__(ValueError, None, None)
     else:
         charge.failed("Away", transaction.undrawn(plan))
-        assert resumed(ledger, 1, transaction.undrawn(plan)) is not None
+        assert resumed(ledger, 1, transaction.undrawn(plan), plan.charge) is not None
     ledger.verify()
     with ledger._store.change("nothing") as rows:
         states = {account.name: account.state for account in ledger._accounts(rows)}

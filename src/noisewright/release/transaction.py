@@ -82,10 +82,10 @@ def charged(ledger: Ledger, plan: Plan, label: str) -> Charge:
 
     Guarantees: nobody else draws from it; what was charged is the very mechanism of the plan.
     """
-    place = unfinished(ledger, ("plan", plan.key), undrawn(plan))
+    place = unfinished(ledger, ("plan", plan.key), undrawn(plan), plan.charge)
     if place is None:
         return ledger.charge(plan.charge, reason=label)
-    found = resumed(ledger, place, undrawn(plan))
+    found = resumed(ledger, place, undrawn(plan), plan.charge)
     if found is None:
         raise InvalidInputError(
             f"somebody else is finishing charge {place} of this plan; release it again in a while to get that answer."
