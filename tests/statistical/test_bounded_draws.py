@@ -66,7 +66,9 @@ def test_ten_million_draws_have_the_mean_and_the_variance(kinds: dict, name: str
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("turns", [1, pytest.param(10, marks=pytest.mark.soak)], ids=["ten million", "a hundred million"])
+@pytest.mark.parametrize(
+    "turns", [1, pytest.param(10, marks=pytest.mark.soak)], ids=["ten million", "a hundred million"]
+)
 def test_tens_of_millions_of_draws_stay_inside_the_bounds(kinds: dict, turns: int):
     certified = kinds["programme"]
     low, high = (float(b) for b in certified.mechanism.query.outputs)
