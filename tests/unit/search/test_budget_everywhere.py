@@ -41,6 +41,8 @@ CASES: dict[str, tuple[Any, Any, str, dict[str, Any]]] = {
     "count, zero-concentrated": (COUNT, nw.ErrorQuantile("0.9"), "3", {"notion": "zero-concentrated"}),
     "number, delta": (nw.Scalar(2), nw.SquaredError(), "3", {"delta": "1e-6"}),
     "number, Huber": (nw.Scalar(2), nw.Huber(1), "3", {}),
+    "count, delta": (COUNT, nw.SquaredError(), "3", {"delta": "1e-6"}),
+    "count, Huber": (COUNT, nw.Huber(1), "0.5", {}),
     "choice": (nw.Choice(["a", "b", "c"], 1), nw.AbsoluteError(), "2", {}),
     "linear, pure": (nw.Linear([[1, 0, 2], [0, 1, 1]]), nw.SquaredError(), "9", {}),
     "linear, delta": (nw.Linear([[1, 0, 2], [0, 1, 1]]), nw.AbsoluteError(), "9", {"delta": "1e-3"}),
@@ -65,7 +67,13 @@ def _found(case: str) -> Any:
     return nw.budget_for(query, utility=utility, target=target, **given)
 
 
-@pytest.mark.parametrize("case", CASES)
+LONG = ("number, delta", "number, Huber")
+"""Priced by script/soak: seconds each."""
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.soak] if case in LONG else []) for case in CASES]
+)
 def test_at_the_amount_each_mechanism_reaches_the_target_and_a_thousandth_below_it_does_not(case: str):
     query, utility, target, given = CASES[case]
     found, goal = _found(case), Fraction(target)
