@@ -22,6 +22,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     plan = plan_of(data)
     plan.report(folder / "plan.html")
     plan.release()
+    assert data.ledger is not None
     data.ledger.report(folder / "ledger.html")
     return sorted(folder.glob("*.html"))
 

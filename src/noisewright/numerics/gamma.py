@@ -29,7 +29,7 @@ def one_gamma_tail(a: float, x: float) -> float:
     Its n-th step leaves about e^(-4 sqrt(n x)), so that fewer are needed further out. Orders above 1 are left to scipy.
     """
     if a > 1:
-        return float(gamma_tail(np.float64(a), np.float64(x)))
+        return float(gamma_tail(np.asarray(a), np.asarray(x)))
     if x <= 0 or x > _FAR:
         return float(x <= 0)
     if a == 0.5:
