@@ -5,8 +5,8 @@ person is there; it holds for every salt, and a fresh one for each release sprea
 person are numbered first, so that each copy has its own chance and no order of storage matters.
 
 Two ways give such a choice: windows inside the engine, and arrays of whole numbers in this process, which is several
-times faster. They choose differently; each by itself is proven. Units that are no whole numbers come into this process
-as words of 53 bits, which decide what is chosen; who is one person is never decided by a hash (`numbered`).
+times faster. They choose differently; each by itself is proven. Units of text come into this process as words of 53
+bits, by which rows are chosen; two persons with one word are still two (`numbered`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import ibis
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.release.engines.base import Engine, is_local
+from noisewright.release.engines.base import Engine, Local, is_local
 from noisewright.release.stage import GROUP, UNIT
 
 Whole = NDArray[np.int64]
@@ -60,14 +60,13 @@ def groups_in_engine(persons: Any, salt: str, most_groups: int, engine: Engine) 
 def slice_of(rows: Any, own: int, slices: int, engine: Engine) -> Any:
     """The rows of one of so many slices of persons: all rows of a person are in the same slice, whoever else is there.
 
-    Whole units are told apart by their remainder, others by the slot that the engine gives to their bytes. An engine
-    that does not work in this process has one slice.
+    Whole units are told apart by their remainder, texts by the slot that the engine gives to their bytes.
     """
-    if slices == 1 or not is_local(engine):
+    if slices == 1:
         return rows
     if rows[UNIT].type().is_integer():
         return rows.filter((rows[UNIT] % slices + slices) % slices == own)
-    return rows.filter(engine.slot_of(_unit_bytes(rows, engine), slices) == own)
+    return rows.filter(_local(engine).slot_of(rows[UNIT], slices) == own)
 
 
 def slices_for(rows: int, at_once: int, *, whole: bool) -> int:
@@ -90,13 +89,9 @@ def _unit_text(rows: Any, engine: Engine) -> Any:
     return engine.digits_of(rows[UNIT]) if rows[UNIT].type().is_binary() else rows[UNIT].cast("string")
 
 
-def _unit_bytes(rows: Any, engine: Engine) -> Any:
-    return rows[UNIT] if rows[UNIT].type().is_binary() else engine.bytes_of(rows[UNIT].cast("string"))
-
-
 def worded(rows: Any, engine: Engine) -> Any:
-    """Rows with a word in place of each unit: a function of the unit alone, whoever else is there."""
-    return rows.mutate(**{UNIT: _word(rows, engine)})
+    """Rows with a word in place of each unit of text: a function of the unit alone, whoever else is there."""
+    return rows.mutate(**{UNIT: _local(engine).word_of(rows[UNIT])})
 
 
 def numbered(rows: Any, engine: Engine) -> Any:
@@ -105,13 +100,13 @@ def numbered(rows: Any, engine: Engine) -> Any:
     Guarantees: two rows have the same place exactly where they have the same unit. Places depend on who else is there,
     so that nothing is chosen by them.
     """
-    return rows.mutate(**{UNIT: ibis.dense_rank().over(order_by=UNIT), WORD: _word(rows, engine)})
+    return rows.mutate(**{UNIT: ibis.dense_rank().over(order_by=UNIT), WORD: _local(engine).word_of(rows[UNIT])})
 
 
-def _word(rows: Any, engine: Engine) -> Any:
+def _local(engine: Engine) -> Local:
     if not is_local(engine):
-        raise TypeError(f"rows do not leave {engine.name}, so that its persons have no words")
-    return engine.word_of(_unit_bytes(rows, engine))
+        raise TypeError(f"persons of {engine.name} do not come into this process")
+    return engine
 
 
 def _joined(parts: Sequence[Any]) -> Any:
