@@ -155,10 +155,10 @@ def test_slices_of_persons_change_nothing(text_units: bool, monkeypatch):
         return fetch(own, query)
 
     monkeypatch.setattr(DuckDB, "fetch", noted)
-    monkeypatch.setattr("noisewright.release.aggregate._WORDS_AT_ONCE", 3000)
+    monkeypatch.setattr("noisewright.release.aggregate._WORDS_AT_ONCE", 4000)
     assert data._aggregate(layout, SALT) == by_hand(table, layout)
     assert steps[0] == (0, 1)
-    assert steps[-1][0] == steps[-1][1] - 1 >= 5
+    assert steps[-1][0] == steps[-1][1] - 1 >= 4
 
 
 @pytest.mark.parametrize(("bits", "slices"), [(0, 1), (3, 1), (3, 3)])
