@@ -20,7 +20,9 @@ from noisewright.release.limiting import (
     groups_in_engine,
     kept_rows,
     numbered,
+    persons_among,
     rows_in_engine,
+    rows_to_hold,
     slice_of,
     slices_for,
     worded,
@@ -45,7 +47,7 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
     element of `layout.sensitivity`.
     """
     whole = table[unit].type().is_integer()
-    count = 0 if one_row or not engine.in_process else int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py())
+    count = 0 if one_row else rows_to_hold(table, engine)
     way = _unlimited if one_row else _in_process if engine.in_process else _in_engine
     work = []
     for part in layout.tables:
@@ -132,7 +134,7 @@ def _in_process(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
         columns = _columns(rows, engine)
         kept = _kept(columns, part, salt)
     else:
-        persons = int(engine.fetch(rows.agg(n=rows[UNIT].nunique()))["n"][0].as_py())
+        persons = persons_among(rows, engine)
         columns = _columns(worded(rows, engine), engine)
         kept = _kept(columns, part, salt)
         if kept.persons < persons:

@@ -69,6 +69,16 @@ def slice_of(rows: Any, own: int, slices: int, engine: Engine) -> Any:
     return rows.filter(_local(engine).slot_of(rows[UNIT], slices) == own)
 
 
+def rows_to_hold(table: Any, engine: Engine) -> int:
+    """How many rows of a table may have to be in the memory of this process; none of an engine that works elsewhere."""
+    return int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py()) if engine.in_process else 0
+
+
+def persons_among(rows: Any, engine: Engine) -> int:
+    """How many different units rows have, exactly."""
+    return int(engine.fetch(rows.agg(n=rows[UNIT].nunique()))["n"][0].as_py())
+
+
 def slices_for(rows: int, at_once: int, *, whole: bool) -> int:
     """How many slices hold about `at_once` rows each, or fewer.
 
