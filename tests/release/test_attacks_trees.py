@@ -3,7 +3,7 @@
 `make_b_ary_tree` there takes the L2 distance of the leaves times the height of the tree for that of all its nodes. But
 inner nodes add up what their leaves changed: one more in each of four leaves is a distance of 2, moves the nodes by
 (4, 1, 1, 1, 1), hence by the root of 20, and not by at most 2 * 2. Noise for the smaller distance costs more than it
-says. The number is certain: that is the title, the text and the example of the issue with that number.
+says. The number is certain: this is the title, the text and the example of that issue, and OpenDP 0.16 says 4 for it.
 
 Here a tree is asked for as linear questions about cells, as counts of each level, or through quantiles. What one person
 changes is declared for the cells, and what is added up is followed to each number that gets noise.

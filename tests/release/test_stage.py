@@ -168,7 +168,12 @@ def test_persons_with_one_word_are_still_two(bits: int, slices: int, monkeypatch
     monkeypatch.setattr(reference, "word", lambda unit, whole=reference.word: whole(unit) % 2**bits)
     monkeypatch.setattr(aggregate, "slices_for", lambda *given, whole: slices)
     told_apart = []
-    monkeypatch.setattr(aggregate, "numbered", lambda *given: told_apart.append(1) or numbered(*given))
+
+    def noted(rows: Any, engine: Any) -> Any:
+        told_apart.append(1)
+        return numbered(rows, engine)
+
+    monkeypatch.setattr(aggregate, "numbered", noted)
     for without in (None, "pérson -21", "pérson 35"):
         own = [row for row in table if row["id"] != without]
         data = nw.Dataset(arrow(own, text_units=True), "id", name="x", rows_per_group=2, groups_per_person=3)
