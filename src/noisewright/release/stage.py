@@ -224,17 +224,22 @@ def _within(whole: Any, number: Partial) -> Any:
     return ibis.least(ibis.greatest(whole, first), last)
 
 
+def key_kind(held: Any) -> str | None:
+    """Which kind of key a type holds; None for one that holds none."""
+    fits = {
+        "text": held.is_string(),
+        "boolean": held.is_boolean(),
+        "integer": held.is_integer() and not held.is_uint64(),
+        "date": held.is_date(),
+    }
+    return next((kind for kind, holds in fits.items() if holds), None)
+
+
 def require_key_types(table: Any, keys: Keys) -> None:
     """Refuse keys whose kind is not that of their column: text for text, whole for whole, and so on."""
     for column, kind in zip(keys.columns, keys.kinds, strict=True):
         held = table[column].type()
-        fits = {
-            "text": held.is_string(),
-            "boolean": held.is_boolean(),
-            "integer": held.is_integer() and not held.is_uint64(),
-            "date": held.is_date(),
-        }
-        if not fits[kind]:
+        if key_kind(held) != kind:
             raise InvalidTableError(
                 f"the keys of {column!r} are {kind}, but the column holds {held}; give keys of its type, or say how"
                 f' text is read with types={{"{column}": "{kind}"}}.',

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from noisewright.problem.errors import EngineError
 
@@ -102,6 +102,24 @@ class Engine(Protocol):
 
     def snapshot(self) -> AbstractContextManager[None]:
         """All queries inside see the same data, and nobody else's query comes between one and its result."""
+
+
+class Local(Engine, Protocol):
+    """An engine of this process: persons come out of it as whole numbers."""
+
+    def word_of(self, data: Any) -> Any:
+        """A whole number from 0 to 2^53 - 1 for bytes: the first 53 bits of their MD5, the lowest first.
+
+        It fits into a word of 64 bits together with the number of one of 1,024 groups.
+        """
+
+    def slot_of(self, data: Any, slots: int) -> Any:
+        """Which of so many slots bytes are in, from 0: quickly, evenly, and the same for equal bytes in one process."""
+
+
+def is_local(engine: Engine) -> TypeGuard[Local]:
+    """Whether an engine works in this process."""
+    return engine.in_process
 
 
 class InProcess:
