@@ -105,13 +105,8 @@ class Spark(Expressions):
         if (scan := relations.scan_of(plan)) is not None:
             name = relations.name_of(scan)
             if name is None:
-                table = self._files(relations.paths_of(scan), relations.options_of(scan, own))
-                if relations.schema_of(frame) != table.schema():
-                    raise InvalidTableError(f"the frame has other columns or types than its files; {_WORDS}.")
-                return table
-            return self._kept(
-                name, Relation(partial(relations.read_table, own, ".".join(map(_quoted, name))), plain=True)
-            )
+                return self._files(relations.paths_of(scan), relations.options_of(scan, own), frame.schema)
+            return self._kept(name, Relation(partial(relations.read_table, own, ".".join(map(_quoted, name)))))
         view = relations.view_of(plan)
         if view is None:
             raise InvalidTableError(f"this is a query, not a table; {_WORDS}. Nothing was spent.")
@@ -120,15 +115,15 @@ class Spark(Expressions):
             read: Any = lambda: type(frame)(classic.ofRows(own._jsparkSession, plan), own)  # noqa: E731
         else:
             read = partial(relations.read_table, own, ".".join(map(_quoted, view)))
-        return self._kept(view, Relation(read, plain=False))
+        return self._kept(view, Relation(read))
 
-    def _files(self, paths: list[str], options: Mapping[str, str]) -> Any:
-        own = self._home.own
-        problem = ""
+    def _files(self, paths: list[str], options: Mapping[str, str], schema: Any = None) -> Any:
+        """Parquet files as a table; their columns are those of the first one, unless they are given."""
+        own, problem = self._home.own, ""
         try:
-            relation = Relation(
-                lambda: own.read.options(**options).parquet(*relations.matching(paths, own)), plain=True
-            )
+            found = relations.matching(paths, own)
+            columns = own.read.options(**options).parquet(*found).schema if schema is None else schema
+            relation = Relation(partial(relations.read_files, own, paths, options, columns))
             return self._kept((relations.named(paths, options),), relation)
         except PySparkException as error:
             problem = str(error.getCondition() or type(error).__name__)
@@ -142,8 +137,7 @@ class Spark(Expressions):
         return leaf.to_expr()
 
     def is_view(self, table: Any) -> bool:
-        frame = self._home.relations[table].read()
-        return relations.scan_of(relations.plan_of(frame)) is None
+        return relations.scan_of(relations.plan_of(self._home.relations[table].read())) is None
 
     def is_hidden(self, table: Any) -> bool:
         return False  # tables are written with their catalogue, and this session has no views of others
@@ -152,11 +146,13 @@ class Spark(Expressions):
         return []  # a session of its own has Spark's own functions; those of the catalogue come after them
 
     def has_collation(self, table: Any) -> bool:
-        return relations.is_collated(self._home.relations[table].read())
+        return False  # said by `why_unsound`, so that the files are listed once for both
 
     def why_unsound(self, table: Any) -> str | None:
         """Sources that may change when they are read twice, or that fail on a value."""
         frame = self._home.relations[table].read()
+        if relations.is_collated(frame):
+            return "compares texts by a collation, by which two persons may be one; copy it without"
         if (why := relations.why_not_steady(relations.plan_of(frame))) is not None:
             return why
         if relations.schema_of(frame) != table.schema:
@@ -169,8 +165,7 @@ class Spark(Expressions):
         data = pa.table(dict(columns))
         name = f"listed_{_content(data)[:32]}"
         if name not in self._home.listed:
-            with relations.kept_active(self._home.own):
-                self._home.own.createDataFrame(data).createOrReplaceTempView(name)
+            relations.constant(self._home.own, data).createOrReplaceTempView(name)
             self._home.listed.add(name)
         schema = ibis.Schema.from_pyarrow(data.schema)
         return ops.DatabaseTable(name=name, schema=schema, source=self.backend, namespace=ops.Namespace()).to_expr()
@@ -179,8 +174,8 @@ class Spark(Expressions):
         with self.snapshot():
             query = expression.as_table()
             changed = {leaf: self._pinned(leaf) for leaf in query.op().find(ops.DatabaseTable)}
-            found = self._home.own.sql(written(query.op().replace(changed).to_expr())).toArrow()
-            return found.cast(query.schema().to_pyarrow())
+            found = self._home.own.sql(written(query.op().replace(changed).to_expr()))
+            return relations.rows_of(found, query.schema().to_pyarrow())
 
     def _pinned(self, leaf: Any) -> Any:
         """The table as it was listed when this snapshot first read it; small tables are constants."""

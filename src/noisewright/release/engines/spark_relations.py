@@ -6,15 +6,16 @@ limit. Which files it has, and what they say of their columns, is asked of Spark
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
 import ibis
 import ibis.expr.datatypes as dt
+import pyarrow as pa
 from ibis.backends.pyspark.datatypes import PySparkType
 from pyspark.sql import SparkSession
 
@@ -50,7 +51,6 @@ class Relation:
     """How a table is read: `read` gives a frame of its files as they are when it is called."""
 
     read: Callable[[], Any]
-    plain: bool
 
 
 @dataclass(eq=False)
@@ -96,21 +96,6 @@ def home_of(session: Any) -> Home:
     return home
 
 
-@contextmanager
-def kept_active(session: Any) -> Iterator[None]:
-    """The active session stays what it is; `createDataFrame` would make its own one active."""
-    known: Any = SparkSession._get_j_spark_session_class(session._jvm)
-    before, active = SparkSession._activeSession, known.getActiveSession()
-    try:
-        yield
-    finally:
-        SparkSession._activeSession = before
-        if active.isDefined():
-            known.setActiveSession(active.get())
-        else:
-            known.clearActiveSession()
-
-
 def is_stopped(session: Any) -> bool:
     """Whether a session is gone."""
     context = session.sparkContext
@@ -121,6 +106,11 @@ def read_table(session: Any, name: str) -> Any:
     """A table of the catalogue with its files listed anew."""
     session.catalog.refreshTable(name)
     return session.table(name)
+
+
+def read_files(session: Any, paths: Sequence[str], options: Mapping[str, str], columns: Any) -> Any:
+    """Parquet files listed anew; the columns are given, so that no file is opened for them."""
+    return session.read.schema(columns).options(**options).parquet(*matching(paths, session))
 
 
 def plan_of(frame: Any) -> Any:
@@ -199,47 +189,58 @@ def options_of(scan: Any, session: Any) -> dict[str, str]:
     return {str(name): str(value) for name, value in given.items() if name.lower() not in ("path", "paths")}
 
 
-def _files(frame: Any) -> list[Any]:
-    """The files of every scan of a frame, as Spark listed them when it was made."""
-    found = []
-    for leaf in _listed(plan_of(frame).collectLeaves()):
-        if _is_scan(leaf):
-            location = leaf.relation().location()
-            if _kind(location) == "CatalogFileIndex":
-                nothing = getattr(frame.sparkSession._jvm.scala.collection.immutable, "Nil$")
-                location = location.filterPartitions(getattr(nothing, "MODULE$"))
-            found.append(location.allFiles())
-    return found
+def _files(leaf: Any, frame: Any) -> Any:
+    """The files of a scan, as Spark listed them when it was made."""
+    location = leaf.relation().location()
+    if _kind(location) == "CatalogFileIndex":
+        nothing = getattr(frame.sparkSession._jvm.scala.collection.immutable, "Nil$")
+        location = location.filterPartitions(getattr(nothing, "MODULE$"))
+    return location.allFiles()
 
 
 def state_of(frame: Any) -> str:
     """What differs if a file came, went or was written anew: path, length and time of every file."""
-    return digest({"files": sorted(line for files in _files(frame) for line in str(files.mkString("\n")).splitlines())})
+    scans = [leaf for leaf in _listed(plan_of(frame).collectLeaves()) if _is_scan(leaf)]
+    lines = [line for scan in scans for line in str(_files(scan, frame).mkString("\n")).splitlines()]
+    return digest({"files": sorted(lines)})
 
 
 def why_not_readable(frame: Any) -> str | None:
     """Why the Parquet files of a frame may fail in the middle of a query; None if they do not, by their schemas.
 
-    Spark fails on a file whose types are not those of the others, and on a time in milliseconds that is far away.
+    Spark fails on a file whose types are not those of the table, and on a time in milliseconds that is far away. Where
+    a file has no such column, its rows have none.
     """
+    for leaf in _listed(plan_of(frame).collectLeaves()):
+        if not _is_scan(leaf):
+            continue
+        declared = {one["name"]: one["type"] for one in json.loads(leaf.relation().dataSchema().json())["fields"]}
+        for shape in _shapes(leaf, frame):
+            if wrong := [line.strip() for line in shape.splitlines() if _MILLISECONDS in line]:
+                return f"counts milliseconds ({wrong[0]}), of which Spark fails on those far away; use microseconds"
+            for name, kind in _columns(shape, frame):
+                if declared.get(name, kind) != kind:
+                    return f"has a file whose column {name!r} is of another type ({kind}); write it anew"
+    return None
+
+
+def _shapes(leaf: Any, frame: Any) -> set[str]:
+    """The different schemas of the files of a scan, read by Spark from their last bytes."""
     session = frame.sparkSession
     reader = getattr(session._jvm.org.apache.spark.sql.execution.datasources.parquet, "ParquetFileFormat$")
-    for files in _files(frame):
-        footers = getattr(reader, "MODULE$").readParquetFootersInParallel(
-            session._jsc.hadoopConfiguration(), files, False
-        )
-        shapes = {
-            frozenset(re.sub(r"\b(optional|required) ", "", line).strip() for line in message.splitlines())
-            for message in _MESSAGE.findall(str(footers.mkString("\n")))
-        }
-        if wrong := sorted(line for shape in shapes for line in shape if _MILLISECONDS in line):
-            return (
-                f"counts milliseconds ({wrong[0]}), of which Spark fails on those far away; write it with microseconds"
-            )
-        if len(shapes) > 1:
-            differing = sorted(frozenset.union(*shapes) - frozenset.intersection(*shapes))
-            return f"has files of different columns or types ({differing[0]}); give files of one schema"
-    return None
+    conf = session._jsc.hadoopConfiguration()
+    footers = getattr(reader, "MODULE$").readParquetFootersInParallel(conf, _files(leaf, frame), False)
+    return set(_MESSAGE.findall(str(footers.mkString("\n"))))
+
+
+def _columns(shape: str, frame: Any) -> list[tuple[str, Any]]:
+    """The columns of a schema of Parquet and their types, as Spark reads them."""
+    session = frame.sparkSession
+    jvm = session._jvm
+    message = jvm.org.apache.parquet.schema.MessageTypeParser.parseMessageType(f"message found {{\n{shape}\n}}\n")
+    reading = jvm.org.apache.spark.sql.execution.datasources.parquet.ParquetToSparkSchemaConverter
+    found = reading(session._jsparkSession.sessionState().conf()).convert(message)
+    return [(str(one["name"]), one["type"]) for one in json.loads(found.json())["fields"]]
 
 
 def schema_of(frame: Any) -> Any:
@@ -265,6 +266,39 @@ def _type_of(column: Any) -> Any:
 def is_collated(frame: Any) -> bool:
     """Whether a text of a frame is compared in another way than by its bytes."""
     return any("collate" in one.dataType.simpleString().lower() for one in frame.schema.fields)
+
+
+_WRITTEN = {"string": "string", "bool": "boolean", "int64": "bigint", "date32[day]": "int"}
+
+
+def constant(session: Any, data: Any) -> Any:
+    """A small public table as a frame of constants, which Spark sends to every executor; days are counted."""
+    kinds = dict(zip(data.column_names, map(str, data.schema.types), strict=True))
+    days = {name for name, kind in kinds.items() if kind == "date32[day]"}
+    plain = {name: data[name].cast("int32") if name in days else data[name] for name in kinds}
+    shape = ", ".join(f"{name}: {_WRITTEN[kind]}" for name, kind in kinds.items())
+    rows = list(zip(*(column.to_pylist() for column in plain.values()), strict=True))
+    text = json.dumps([dict(zip(kinds, row, strict=True)) for row in rows])
+    columns = ", ".join(f"date_from_unix_date({name}) AS {name}" if name in days else name for name in kinds)
+    query = f"SELECT {columns} FROM (SELECT inline(from_json(:text, 'array<struct<{shape}>>')))"
+    found = session.sql(query, args={"text": text})
+    kept = session._jsparkSession.createDataFrame(found._jdf.collectAsList(), found._jdf.schema())
+    return type(found)(kept, session)
+
+
+def rows_of(frame: Any, schema: Any) -> Any:
+    """The rows of a frame as an Arrow table: one text from the JVM, without a socket that nobody closes."""
+    jvm = frame.sparkSession._jvm
+    text = str(jvm.java.lang.String.join(",", frame._jdf.toJSON().collectAsList()))
+    rows = json.loads(f"[{text}]")
+    return pa.table(
+        [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
+    )
+
+
+def _value(value: Any, kind: Any) -> Any:
+    """A value that stood in a text: doubles that are no numbers stand there as words."""
+    return float(value) if value is not None and pa.types.is_floating(kind) else value
 
 
 def matching(paths: Sequence[str], session: Any) -> list[str]:
