@@ -1,7 +1,8 @@
 """What the documentation shows is run as shown.
 
 On each page the blocks run in order, in one empty directory: Python blocks share a namespace, console
-blocks run their `$ noisewright ...` lines. Blocks of any other language are not run.
+blocks run their `$ noisewright ...` lines. Blocks of any other language are not run. On the page of Spark the command
+line runs in this process, because it takes its JVM; the programme of the page is submitted in a test of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from noisewright.app.cli import main
+from noisewright.ledger.ledger import Ledger
 from tests.docs.pages import ROOT, Block, blocks, commands, pages, skeleton
 from tests.postgres_server import PASSWORD
 
@@ -30,6 +33,8 @@ def _runnable(page: Path) -> bool:
 
 
 RUNNABLE = [page for page in pages() if _runnable(page)]
+SPARK = ROOT / "docs" / "spark.md"
+ALONE = {SPARK: [pytest.mark.xdist_group("spark")]}
 
 
 def _tool() -> str:
@@ -38,11 +43,16 @@ def _tool() -> str:
     return tool
 
 
-def _run_console(block: Block, place: str) -> str:
+def _run_console(block: Block, place: str, *, inside: bool = False) -> str:
     shown = ""
     for command in commands(block):
         words = shlex.split(command, comments=True)
         if words[0] != "noisewright":
+            continue
+        if inside:
+            with redirect_stdout(StringIO()) as told:
+                assert main([os.path.expandvars(word) for word in words[1:]]) == 0, f"{place}: {command}"
+            shown += told.getvalue()
             continue
         result = subprocess.run([_tool(), *words[1:]], capture_output=True, text=True, timeout=120, check=False)
         assert result.returncode == 0, f"{place}: {command}\n{result.stdout}{result.stderr}"
@@ -66,7 +76,9 @@ def _run_python(block: Block, page: Path, names: dict[str, object]) -> str:
     return shown.getvalue()
 
 
-@pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=ALONE.get(page, []), id=str(page.relative_to(ROOT))) for page in RUNNABLE]
+)
 def test_a_page_runs_as_written(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ):
@@ -75,6 +87,9 @@ def test_a_page_runs_as_written(
         server = request.getfixturevalue("server")
         monkeypatch.setitem(os.environ, "CLINIC", f"postgresql://owner@127.0.0.1:{server.port}/postgres")
         monkeypatch.setitem(os.environ, "PGPASSWORD", PASSWORD)
+    if page == SPARK:
+        request.getfixturevalue("spark")
+        monkeypatch.setitem(os.environ, "CLINIC", str(tmp_path / "clinic"))
     monkeypatch.setitem(os.environ, "MPLBACKEND", "Agg")
     names: dict[str, object] = {"__name__": "__main__"}
     printed = ""
@@ -85,12 +100,38 @@ def test_a_page_runs_as_written(
         elif block.language == "toml":
             _keep_file(block, place)
         elif block.language == "console":
-            printed = _run_console(block, place)
+            printed = _run_console(block, place, inside=page == SPARK)
         elif block.is_output:
             found = printed.replace(f"{tmp_path}/", "")
             assert skeleton(block.text) == skeleton(found), f"{place}: {OUTDATED}\n{found}"
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.mark.soak
+@pytest.mark.xdist_group("spark")
+def test_the_programme_of_the_page_of_spark_is_submitted_to_two_workers(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+):
+    spark = request.getfixturevalue("spark").session
+    spark.range(900).selectExpr("id AS patient", "chr(65 + id % 3) AS ward").write.parquet(f"{tmp_path}/visits")
+    found = list(blocks(SPARK.read_text(encoding="utf-8")))
+    (programme,) = [block.text for block in found if block.text.startswith("# release_visits.py")]
+    (submit,) = [line for block in found for line in commands(block) if line.startswith("spark-submit")]
+    (tmp_path / "release_visits.py").write_text(programme, encoding="utf-8")
+    tool = shutil.which("spark-submit", path=sysconfig.get_path("scripts"))
+    assert tool
+    here = submit.replace("--master yarn", "--master local-cluster[2,1,1024]").replace("memory=4g", "memory=1g")
+    settings = ["--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1"]
+    monkeypatch.setenv("CLINIC", str(tmp_path))
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    words = [tool, *settings, *shlex.split(here)[1:]]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr
+    printed = [line.split() for line in done.stdout.splitlines() if " count " in line]
+    assert [ward for row in printed for ward in row if ward in "ABC"] == ["A", "B", "C"], done.stdout
+    assert Ledger.open(tmp_path / "clinic.ledger").remaining == 2
 
 
 def test_the_first_page_and_the_manual_have_something_to_run():
