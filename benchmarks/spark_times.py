@@ -41,6 +41,7 @@ TASKS: dict[str, dict[str, Any]] = {
 }
 SETTINGS = {
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "3g",
     "spark.executor.memory": "3g",
