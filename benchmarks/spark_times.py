@@ -125,6 +125,11 @@ def measured(job: dict[str, Any]) -> dict[str, Any]:
 def asked(python: str, script: str, job: dict[str, Any]) -> dict[str, Any]:
     """What another process measures, in an environment of its own."""
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": python}
+    if job["master"].startswith("local-cluster"):
+        from tests.spark_session import linked_home
+
+        # Workers write beside Spark's own files.
+        environment["SPARK_HOME"] = str(linked_home(Path(tempfile.mkdtemp(dir=job["folder"]))))
     command = [python, str(Path(__file__).with_name(script)), "--job", json.dumps(job)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=job["folder"], check=False)
     if done.returncode:
@@ -185,6 +190,7 @@ def main() -> None:
     if given.job:
         print(json.dumps(measured(json.loads(given.job))))
         return
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "visits").mkdir()
         path = made(Path(folder) / "visits", given.rows)

@@ -38,6 +38,18 @@ def _version(program: Path) -> str | None:
     return found[1] if found else None
 
 
+def linked_home(folder: Path) -> Path:
+    """The folder of Spark, where workers write: links to what is installed, so that nothing is written there."""
+    import pyspark
+
+    home = folder / "home"
+    home.mkdir()
+    for one in Path(str(pyspark.__file__)).parent.iterdir():
+        (home / one.name).symlink_to(one)
+    (home / "work").unlink(missing_ok=True)
+    return home
+
+
 class Sparks:
     """One session; `folder` is where its tables and files are."""
 
@@ -47,6 +59,8 @@ class Sparks:
         self.folder = Path(tempfile.mkdtemp(prefix="noisewright-spark-"))
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         os.environ["JAVA_HOME"] = str(java())
+        if master.startswith("local-cluster"):
+            os.environ["SPARK_HOME"] = str(linked_home(self.folder))
         builder = SparkSession.builder.master(master).appName("noisewright")
         places = {
             "spark.sql.warehouse.dir": str(self.folder / "tables"),

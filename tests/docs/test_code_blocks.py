@@ -23,6 +23,7 @@ from noisewright.app.cli import main
 from noisewright.ledger.ledger import Ledger
 from tests.docs.pages import ROOT, Block, blocks, commands, pages, skeleton
 from tests.postgres_server import PASSWORD
+from tests.spark_session import linked_home
 
 OUTDATED = "what is shown is not what the block before it prints; run docs/make_outputs.py"
 LANGUAGES = {"python", "console", "text", "json", "bash", "toml"}
@@ -126,6 +127,7 @@ def test_the_programme_of_the_page_of_spark_is_submitted_to_two_workers(
     monkeypatch.setenv("CLINIC", str(tmp_path))
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    monkeypatch.setenv("SPARK_HOME", str(linked_home(tmp_path)))
     words = [tool, *settings, *shlex.split(here)[1:]]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr
