@@ -67,3 +67,13 @@ def test_every_row_of_a_listed_key_counts_and_no_other(loaded: Any, name: str):
         binned += [sum(low <= f < high for f in values) for low, high in ((0, 1), (1, 2), (2, 200))]
     assert found == [*wanted, *binned]
     assert any(wanted)
+
+
+def test_whole_numbers_are_clamped(loaded: Any):
+    data = nw.Dataset(loaded, "id", name="x")
+    engine = data._source.engine
+    whole = data._table.w
+    asked = data._table.filter(whole.notnull()).select(w=whole, z=engine.clamped(whole, -1, 2**31))
+    found = engine.fetch(asked).to_pydict()
+    assert found["z"] == [min(max(w, -1), 2**31) for w in found["w"]]
+    assert {-1, 7, 2**31} <= set(found["z"])

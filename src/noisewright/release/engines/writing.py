@@ -197,15 +197,17 @@ def _whole(value: Any, kind: Any) -> Any:
 def listed(data: Any) -> str:
     """A query that gives the places of public keys: an array for each column, in text that PostgreSQL takes apart.
 
-    No key is there twice. DISTINCT ON says so to PostgreSQL, which otherwise may hash the table instead of the list.
+    Valid for: places that count from 0, and keys of which none is there twice. DISTINCT ON says so to PostgreSQL, which
+    otherwise may hash the table instead of the list.
     """
     kinds = {"string": "text", "bool": "boolean", "int64": "bigint", "date32[day]": "date"}
-    columns = [
-        f"CAST({_quoted(array_text(data[name].to_pylist()))} AS {kinds[str(held)]}[])"
-        for name, held in zip(data.column_names, data.schema.types, strict=True)
-    ]
-    names, keys = ", ".join(data.column_names), ", ".join(name for name in data.column_names if name != "place")
-    return f"SELECT DISTINCT ON ({keys}) {names} FROM UNNEST({', '.join(columns)}) AS listed({names})"
+    held = {name: kinds[str(data.schema.field(name).type)] for name in data.column_names if name != "place"}
+    arrays = [f"CAST({_quoted(array_text(data[name].to_pylist()))} AS {kind}[])" for name, kind in held.items()]
+    names = ", ".join(held)
+    return (
+        f"SELECT DISTINCT ON ({names}) ordinal - 1 AS place, {names}"
+        f" FROM UNNEST({', '.join(arrays)}) WITH ORDINALITY AS listed({names}, ordinal)"
+    )
 
 
 def array_text(values: Iterable[Any]) -> str:
@@ -229,6 +231,8 @@ def with_arrays(tree: Any) -> Any:
 def _element(value: Any) -> str:
     """A value of an array in PostgreSQL's text for arrays."""
     text = str(value)
+    if not isinstance(value, str):
+        return text
     if "\0" in text:
         raise InvalidTableError(f"the key {text!r} has a NUL in it, which no text of PostgreSQL has; leave it out.")
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
