@@ -6,9 +6,11 @@ queries. Every expression it gives must be *total*: no value of its arguments ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeGuard, TypeVar
+
+import ibis
 
 from noisewright.problem.errors import EngineError
 
@@ -63,6 +65,13 @@ class Engine(Protocol):
 
     def settled(self, query: Any) -> Any:
         """A query of functions that are total by `values`, with those made total, or refused, that here are not."""
+
+    def clamped(self, whole: Any, first: int, last: int) -> Any:
+        """A 64-bit whole number that is not NULL, clamped."""
+
+    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+        """True for every key of a column that is one of the values of its kind, and for at most a few times as many
+        others: by it rows can be added up before the listed keys are joined. None where joining first is better."""
 
     def bytes_of(self, text: Any) -> Any:
         """The bytes of a text, so that equality is equality of bytes whatever the collation."""
@@ -122,7 +131,19 @@ def is_local(engine: Engine) -> TypeGuard[Local]:
     return engine.in_process
 
 
-class InProcess:
+class Plain:
+    """What an engine has to say that needs no way of its own."""
+
+    def clamped(self, whole: Any, first: int, last: int) -> Any:
+        """By the least and the greatest of two."""
+        return ibis.least(ibis.greatest(whole, ibis.literal(first, "int64")), ibis.literal(last, "int64"))
+
+    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+        """Listed keys are joined before anything is added up."""
+        return None
+
+
+class InProcess(Plain):
     """What an engine of this process whose doubles never raise has to say to the rest."""
 
     in_process = True
