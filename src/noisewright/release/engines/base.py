@@ -122,19 +122,47 @@ class InProcess:
         return None
 
 
-def guarded(engine: Engine, work: Callable[[], Result]) -> Result:
+_LOST = "the connection was lost: see that the server runs and can be reached"
+_STOPPED = "somebody stopped the query, or it took longer than statement_timeout"
+TROUBLES = {
+    "AdminShutdown": "the server ended the connection: it was stopped, or somebody ended it",
+    "CannotConnectNow": "the server is starting or stopping",
+    "ConnectionTimeout": _LOST,
+    "CrashShutdown": "the server ended all connections, because it was stopped at once or crashed",
+    "InterfaceError": _LOST,
+    "OperationalError": _LOST,
+    "QueryCanceled": _STOPPED,
+}
+"""What kinds of errors mean that no value can be the reason of."""
+NOTHING_SPENT = "Nothing was spent: ask again."
+
+
+def named(problem: str) -> str:
+    """The kind of an error, and in words what it means where that is known."""
+    return f"{problem}: {TROUBLES[problem]}" if problem in TROUBLES else problem
+
+
+def guarded(engine: Engine, work: Callable[[], Result], *, spent: str = "") -> Result:
     """What the work gives; a failure of the engine becomes an EngineError without the engine's words.
 
     Those may repeat a value. The error is raised outside of the handler, so that it does not carry the other one.
+    `spent` is what else is said.
     """
     problem = ""
     try:
         return work()
     except engine.errors as error:
         problem = type(error).__name__
+    also = (
+        ""
+        if problem in TROUBLES
+        else (
+            " Its own words may repeat a value and are not shown. See that the table is still there, readable and as it was"
+            " when the dataset was made."
+        )
+    )
     raise EngineError(
-        f"the engine failed ({problem}); its own words may repeat a value and are not shown. See that the table is"
-        " still there, readable and as it was when the dataset was made.",
+        f"the engine failed ({named(problem)}).{also}{spent and f' {spent}'}",
         engine=engine.name,
         problem=problem,
     )

@@ -182,18 +182,28 @@ class Postgres(Expressions):
 
     @contextmanager
     def _begun(self, words: str) -> Iterator[None]:
-        connection = self.backend.con
         self._inside = True
         try:
-            connection.execute(words)
+            self._begin(words)
             yield
-            connection.execute("COMMIT")
+            self.backend.con.execute("COMMIT")
         except BaseException:
             with suppress(psycopg.Error):
-                connection.execute("ROLLBACK")
+                self.backend.con.execute("ROLLBACK")
             raise
         finally:
             self._inside = False
+
+    def _begin(self, words: str) -> None:
+        """Begin a transaction. That a connection was lost while nobody used it shows here, and it is made anew."""
+        try:
+            self.backend.con.execute(words)
+        except psycopg.OperationalError:
+            if self._address is None:
+                raise
+            self.backend.con.close()
+            self._ready()
+            self.backend.con.execute(words)
 
     def _ready(self) -> None:
         """A connection without a transaction; one that was lost is made anew where the address is known."""
