@@ -77,9 +77,7 @@ def test_the_same_plan_is_finished_without_a_second_charge(tmp_path: Path, break
 
 
 @pytest.mark.parametrize("where", ["draw", "store"])
-def test_what_may_have_been_drawn_is_refused_until_it_is_asked_for_afresh(
-    tmp_path: Path, breaking: list[str], where: str
-):
+def test_what_may_have_been_drawn_is_refused_until_it_is_asked_afresh(tmp_path: Path, breaking: list[str], where: str):
     data = clinic(tmp_path / "x.ledger")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     breaking.append(where)

@@ -20,7 +20,7 @@ from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN, alone,
 from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
 from noisewright.problem.records import digest
 from noisewright.release.drawing import drawn, widths
-from noisewright.release.engines.base import named
+from noisewright.release.engines.base import in_words
 from noisewright.release.frames import frame_of, require_frame
 from noisewright.release.layout import Layout
 from noisewright.release.tidying import Tidying, steps_of
@@ -36,8 +36,8 @@ _TIDY_ENDS = tuple(f"post_{name}" for name in _ENDS)
 _BY_HAND = "interrupted"
 _FINISH = "Nothing was released. Nothing was drawn: release the same plan again to finish it, without another charge."
 _LOST = (
-    "Something may have been drawn, and no answer is stored: whoever drew it ended before that, or is about to store it."
-    " Release the plan again in a while to see whether it is there; release(fresh=True), or --fresh at the command line,"
+    "Something may have been drawn, and no answer is stored: whoever drew ended before that, or is about to store it."
+    " Release the plan again in a while to see whether it is there; release(fresh=True), --fresh at the command line,"
     " draws and charges again."
 )
 _AFTERWARDS = {
@@ -96,7 +96,7 @@ def _answered(plan: Plan, dataset: Dataset, ledger: Ledger, label: str, *, fresh
             failed, words = type(error).__name__, str(error)
         except Exception as error:  # noqa: BLE001 -- its words may repeat a value of the table
             failed = _kind(error)
-            words = f"the engine failed ({named(failed)})."
+            words = f"the engine failed ({in_words(failed)})."
         except BaseException as error:
             charge.failed(type(error).__name__)
             error.add_note(_told(plan, ledger, charge))

@@ -129,15 +129,19 @@ TROUBLES = {
     "CannotConnectNow": "the server is starting or stopping",
     "ConnectionTimeout": _LOST,
     "CrashShutdown": "the server ended all connections, because it was stopped at once or crashed",
-    "InterfaceError": _LOST,
+    "InterfaceError": "the connection that was given is closed: connect again, and make the dataset anew",
     "OperationalError": _LOST,
     "QueryCanceled": _STOPPED,
 }
 """What kinds of errors mean that no value can be the reason of."""
+_UNSAID = (
+    " Its own words may repeat a value and are not shown. See that the table is still there, readable and as it was"
+    " when the dataset was made."
+)
 NOTHING_SPENT = "Nothing was spent: ask again."
 
 
-def named(problem: str) -> str:
+def in_words(problem: str) -> str:
     """The kind of an error, and in words what it means where that is known."""
     return f"{problem}: {TROUBLES[problem]}" if problem in TROUBLES else problem
 
@@ -153,16 +157,9 @@ def guarded(engine: Engine, work: Callable[[], Result], *, spent: str = "") -> R
         return work()
     except engine.errors as error:
         problem = type(error).__name__
-    also = (
-        ""
-        if problem in TROUBLES
-        else (
-            " Its own words may repeat a value and are not shown. See that the table is still there, readable and as it was"
-            " when the dataset was made."
-        )
-    )
+    also = "" if problem in TROUBLES else _UNSAID
     raise EngineError(
-        f"the engine failed ({named(problem)}).{also}{spent and f' {spent}'}",
+        f"the engine failed ({in_words(problem)}).{also}{spent and f' {spent}'}",
         engine=engine.name,
         problem=problem,
     )

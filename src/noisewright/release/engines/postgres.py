@@ -212,7 +212,7 @@ class Postgres(Expressions):
             self.backend.con = connection = _connected(self._address)
             finalize(self.backend, connection.close)
         if connection.closed:
-            raise psycopg.OperationalError("the connection is closed")
+            raise psycopg.InterfaceError("the connection that was given is closed")
         if not connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
             raise InvalidTableError(
                 "the connection of this Ibis table has a transaction of its own, or begins one by itself; end it, or"
