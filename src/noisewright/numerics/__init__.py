@@ -1,7 +1,7 @@
 """One formula in two number systems: vectorised floats for search, Arb balls for proof.
 
 - fields, balls, arrays: the two systems behind one face; the only door to python-flint; arrays of floats
-- series, special: sums, special functions, powers
+- series, special, gamma: sums, special functions, powers
 - bisection: where a property turns, by ends that were checked
 - distances, islands, pairs: metrics, where they are infinite, and every pair of a universe, floats first, exact where
   they do not decide

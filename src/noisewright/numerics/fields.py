@@ -12,6 +12,7 @@ from operator import methodcaller
 from typing import Any, Protocol, TypeAlias
 
 from noisewright.numerics.balls import Ball, ball, hull, pi, upper_gamma_share
+from noisewright.numerics.gamma import one_gamma_tail
 
 Value: TypeAlias = Any
 """A float or a ball, whichever the field gives."""
@@ -63,9 +64,7 @@ class _Floats:
         return math.sin(math.pi * value)
 
     def gamma_tail(self, order: Exact, value: float) -> float:
-        from scipy.special import gammaincc
-
-        return float(gammaincc(float(order), value))
+        return one_gamma_tail(float(order), value)
 
     def between(self, low: float, high: float) -> float:
         return (low + high) / 2

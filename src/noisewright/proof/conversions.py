@@ -82,9 +82,10 @@ def renyi_to_approximate(order: Fraction, divergence: Fraction, epsilon: Fractio
 
 def concentrated_to_approximate(rho: Fraction, epsilon: Fraction) -> Fraction:
     """The same with the divergence rho * order, at the best order a float search finds."""
+    rate, loss = float(rho), float(epsilon)
 
     def exponent(order: float) -> float:
-        return (order - 1) * (order * float(rho) - float(epsilon) + math.log1p(-1 / order)) - math.log(order)
+        return (order - 1) * (order * rate - loss + math.log1p(-1 / order)) - math.log(order)
 
     low, high = 1 + 1e-6, 2 + 2 * float(epsilon / rho)
     for _ in range(200):

@@ -132,6 +132,7 @@ def test_gaps_are_relative_and_never_negative():
     assert relative_gap(Fraction(9), Fraction(10), larger=False) == 0
     assert relative_gap(Fraction(0), Fraction(0), larger=False) == 0
     assert relative_gap(Fraction(1), Fraction(0), larger=False) == math.inf
+    assert relative_gap(Fraction(1), Fraction(1, 10**400), larger=False) == math.inf
     assert relative_gap(Fraction(1), None, larger=False) is None
 
 

@@ -6,6 +6,7 @@ page nor outlives its cancelling: the server ends the process and starts another
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
@@ -109,6 +110,7 @@ def main() -> None:
 
     for _ in answered(_USUAL, None, lambda *_: None):
         pass
+    gc.freeze()  # what is loaded by now stays: looking through it again would stop the page for a moment
     say({"event": "ready"})
     while True:
         request = inbox.requests.get()

@@ -22,6 +22,7 @@ from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import BALLS
+from noisewright.numerics.gamma import gamma_tail
 from noisewright.problem.errors import InvalidPrivacyError, SolverError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import (
@@ -119,11 +120,7 @@ def _rise(place: Floats, exponent: Floats) -> Floats:
 
 def power_tail(x: Floats, exponent: Floats) -> Floats:
     """P(X > x) for densities proportional to e^(-|x|^exponent), in floats."""
-    from scipy.special import erfc, gammaincc
-
-    if not exponent.shape and exponent == 2:
-        return np.asarray(erfc(x) / 2)
-    half = gammaincc(1 / exponent, np.abs(x) ** exponent) / 2
+    half = gamma_tail(1 / exponent, np.abs(x) ** exponent) / 2
     return np.asarray(np.where(x >= 0, half, 1 - half))
 
 

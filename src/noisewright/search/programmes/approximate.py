@@ -33,7 +33,8 @@ MOST_CELLS = 8_000
 _MOST_STEPS, _SHORTEST, _CLOSE = 60, 1e-6, 1e-9
 _RIDGE, _LEAST = 1e-9, 1e-300
 _WEIGHT_BITS = 96
-_TIGHTENINGS = (2e-9, 1e-7, 1e-5, 1e-3, 1e-2)
+_FIRST_TIGHTENING, _LAST_TIGHTENING, _FURTHER = 1e-6, 1e-2, 4.0
+_LARGEST_FACTOR = 100.0
 _LEAST_ALIGNED = 96
 
 
@@ -93,11 +94,14 @@ def solved_law(query: Scalar, privacy: ApproxDP, utility: Utility) -> Tabulated 
         return None
     grid = Grid(per, count, HALF if query.integer else Fraction(0))
     cost = cell_costs(grid, query, utility)
-    for tightening in _TIGHTENINGS:
+    tightening = _FIRST_TIGHTENING
+    while tightening <= _LAST_TIGHTENING:
         heights = _solve(grid, privacy, cost, float(privacy.delta) * (1 - tightening))
         law = _repaired(grid, query, heights)
-        if approximate_delta(law, privacy.epsilon, query.sensitivity)[0] <= privacy.delta:
+        found = approximate_delta(law, privacy.epsilon, query.sensitivity)[0]
+        if found <= privacy.delta:
             return law
+        tightening = _FURTHER * (tightening + float(found / privacy.delta - 1))
     raise SolverError("the linear programme's law could not be repaired.")
 
 
@@ -115,7 +119,11 @@ def cell_costs(grid: Grid, query: Scalar, utility: Utility) -> Floats:
 
 
 def _solve(grid: Grid, privacy: ApproxDP, cost: Floats, delta: float) -> Floats:
+    """Heights of the best law. Rows whose slack has a small coefficient are enlarged: a miss costs less of delta."""
     rows, names, fade = private_rows(grid, float(privacy.epsilon), delta, [grid.per], ends=True)
+    for k, (_, near, _) in names.items():
+        columns, values, low, high = rows[k]
+        rows[k] = columns, values * max(1.0, min(_LARGEST_FACTOR, fade[near] / delta)), low, high
     for i in range(grid.count - 1):
         rows.append(_row([i, i + 1], [1.0, -fade[i + 1] / fade[i]], 0.0, math.inf))
     objective = np.concatenate([cost * grid.multiplicity() * fade, np.zeros(len(names))])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _LARGEST_SCALE = 150.0
 _MOST_PARTS = 1 << 16
+_LARGEST_GAP = Fraction(10) ** 300
 TIE = 1e-6
 """Values this near are equals: the room for rounding errors of real answers makes differences of about 1e-7."""
 
@@ -176,13 +177,14 @@ def _parts(mechanism: Any, utility: Any) -> tuple[float, ...]:
 
 
 def relative_gap(worst: Fraction, bound: Fraction | None, *, larger: bool) -> float | None:
-    """Upper bound of the relative distance between a value's worst end and the bound."""
+    """Upper bound of the relative distance between a value's worst end and the bound; infinite beyond all floats."""
     if bound is None:
         return None
     distance = max(Fraction(0), bound - worst if larger else worst - bound)
     if not bound:
         return 0.0 if not distance else math.inf
-    return float(distance / bound)
+    gap = distance / bound
+    return math.inf if gap > _LARGEST_GAP else float(gap)
 
 
 def _ranked(found: list[tuple[int, Candidate]], utility: Any) -> list[Candidate]:
