@@ -27,8 +27,9 @@ _NEEDS = "tables need Ibis and DuckDB, which are not installed: pip install 'noi
 class Dataset:
     """A table about persons: `unit` is the column that says whose row it is, and all rows of a person are protected.
 
-    `source` is a CSV or Parquet file or glob, "path.duckdb::table", "postgresql://user@host/database/table", a frame of
-    pandas or polars, an Arrow table or an Ibis table on either. `budget` and the path of a `ledger` belong together:
+    `source` is a CSV or Parquet file or glob, "path.duckdb::table", "postgresql://user@host/database/table",
+    "spark:table" or "spark:/path/*.parquet", a frame of pandas or polars, an Arrow table, a table of Spark, or an Ibis
+    table on one of them. `budget` and the path of a `ledger` belong together:
     the ledger is made if it is not there, otherwise its budget must be the same; a budget alone is kept for as long as
     the process lasts, with a warning.
     A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are

@@ -21,7 +21,7 @@ _DAY = (
 _MINUTES, _SECONDS = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]", r":[0-5][0-9](\.[0-9]{1,6})?"
 _TIME = f"{_DAY}{_MINUTES}({_SECONDS})?"
 _INSTANT = f"{_DAY}{_MINUTES}{_SECONDS}(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
-_WHOLES = {8: (-(2**7), 2**7 - 1), 16: (-(2**15), 2**15 - 1), 32: (-(2**31), 2**31 - 1), 64: (-(2**63), 2**63 - 1)}
+WHOLES = {8: (-(2**7), 2**7 - 1), 16: (-(2**15), 2**15 - 1), 32: (-(2**31), 2**31 - 1), 64: (-(2**63), 2**63 - 1)}
 _TINY = 1e-100
 _LARGEST, _LEAST = "1e308", "1e-300"
 """Decimals between them are doubles; what is nearer to 0 is 0, what is farther away is NULL."""
@@ -96,7 +96,7 @@ class Expressions:
         if kind.is_boolean():
             return value != 0
         if kind.is_floating():
-            return _double(value) if kind == dt.float64 else _single(_double(value))
+            return _double(value) if kind == dt.float64 else single(_double(value))
         if kind.is_signed_integer():
             return _whole(value, kind)
         if kind.is_string() or kind.is_date():
@@ -123,7 +123,7 @@ def _double(value: Any) -> Any:
     return ibis.cases((size < near, ibis.literal(0.0, "float64")), (size < far, number), else_=nothing)
 
 
-def _single(value: Any) -> Any:
+def single(value: Any) -> Any:
     """Doubles as singles: NULL for those beyond, 0 for those too near to it."""
     most, least = ibis.literal(3.4028235677973362e38, "float64"), ibis.literal(7.006492321624086e-46, "float64")
     return ibis.cases(
@@ -135,7 +135,7 @@ def _single(value: Any) -> Any:
 
 
 def _whole(value: Any, kind: Any) -> Any:
-    low, high = _WHOLES[kind.nbytes * 8]
+    low, high = WHOLES[kind.nbytes * 8]
     if value.type().is_floating():
         first, last = ibis.literal(-(2.0**63), "float64"), ibis.literal(2.0**63, "float64")
         value = ((value >= first) & (value < last)).ifelse(value.cast("int64"), ibis.null("int64"))
