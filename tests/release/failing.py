@@ -117,18 +117,23 @@ class Harms:
 
 
 @contextmanager
-def triggered(trigger: Trigger, draws: Path) -> Iterator[None]:
-    """Within, a release is harmed, and every draw is counted as a line of a file."""
+def triggered(trigger: Trigger, draws: Path, expected: list[int] | None = None) -> Iterator[None]:
+    """Within, a release is harmed, and every draw is counted as a line of a file; it is around the `expected` sums."""
 
-    def counted(*given: Any) -> Any:
+    def counted(blocks: Any, layout: Any, vector: Any) -> Any:
         with draws.open("a") as file:
-            file.write("drawn\n")
-        return drawn(*given)
+            file.write("drawn\n" if expected in (None, vector) else f"drawn around other sums: {vector}\n")
+        return drawn(blocks, layout, vector)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marks, "reach", trigger.reach)
         patch.setattr(transaction, "drawn", counted)
-        yield
+        # Where the tests run in the background nobody listens to Ctrl-C.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 def ended(release: Callable[[], Any]) -> BaseException | None:
@@ -151,6 +156,7 @@ def dead(trigger: Trigger, draws: Path, release: Callable[[], Any]) -> int:
 
 
 CLIENT = """
+import signal
 import sys
 from noisewright.app.cli import main
 from noisewright.ledger import marks
@@ -161,6 +167,7 @@ def reach(name, point=sys.argv[1]):
         sys.stdin.readline()
 
 marks.reach = reach
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.exit(main(["release", "visits.toml"]))
 """
 

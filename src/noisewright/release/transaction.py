@@ -80,11 +80,12 @@ def _answered(plan: Plan, dataset: Dataset, ledger: Ledger, label: str, *, fresh
     dataset.rehearse(plan.layout)
     marks.reach("rehearsed")
     with charged(ledger, plan, label, fresh=fresh) as charge:
-        failed, words = "", ""
+        failed, words, otherwise = "", "", _FINISH
         try:
             marks.reach("charged")
             vector = dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
             marks.reach("aggregated")
+            otherwise = _UNKNOWN
             charge.drawing()
             marks.reach("drawing")
             numbers = drawn(plan.blocks, plan.layout, vector)
@@ -99,21 +100,21 @@ def _answered(plan: Plan, dataset: Dataset, ledger: Ledger, label: str, *, fresh
             words = f"the engine failed ({in_words(failed)})."
         except BaseException as error:
             charge.failed(type(error).__name__)
-            error.add_note(_told(plan, ledger, charge))
+            error.add_note(_told(plan, ledger, charge, otherwise))
             raise
         charge.failed(failed)
-        told = _told(plan, ledger, charge)
+        told = _told(plan, ledger, charge, otherwise)
         if failed == _BY_HAND:
             raise KeyboardInterrupt(told)
         raise ReleaseFailedError(f"{words} {told}", kind=failed, charge=charge.place, words=words)
 
 
-def _told(plan: Plan, ledger: Ledger, charge: Charge) -> str:
-    """What was spent and what to do, as the ledger says; it may be away as well."""
+def _told(plan: Plan, ledger: Ledger, charge: Charge, otherwise: str) -> str:
+    """What was spent and what to do, as the ledger says; `otherwise` if it is away as well."""
     try:
-        after = _AFTERWARDS.get(standing_of(plan, ledger).get(charge.place, ""), _UNKNOWN)
+        after = _AFTERWARDS.get(standing_of(plan, ledger).get(charge.place, ""), otherwise)
     except LedgerError:
-        after = _UNKNOWN
+        after = otherwise
     return f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. {after}"
 
 
