@@ -93,18 +93,18 @@ class Dataset:
 
     def filter(self, *conditions: Any) -> Dataset:
         """The rows that meet all conditions, such as `lambda t: t.age >= 18`; conditions look at one row each."""
-        return self._derived(made(lambda: self._source.table.filter(*conditions)))
+        return self._derived(made(lambda: self._source.table.filter(*conditions), self._source.engine.errors))
 
     def mutate(self, **columns: Any) -> Dataset:
         """With more columns, such as `bmi=lambda t: t.weight / t.height ** 2`; each is made of one row.
 
         What could fail for some value, such as a division by zero, gives NULL instead.
         """
-        return self._derived(made(lambda: self._source.table.mutate(**columns)))
+        return self._derived(made(lambda: self._source.table.mutate(**columns), self._source.engine.errors))
 
     def through(self, query: Callable[[Any], Any]) -> Dataset:
         """What an Ibis query makes of the table, if it is person-local: `lambda t: t.group_by("id").agg(...)`."""
-        return self._derived(made(lambda: query(self._source.table)))
+        return self._derived(made(lambda: query(self._source.table), self._source.engine.errors))
 
     def join_public(self, table: Any, on: str | Sequence[str], *, how: str = "left") -> Dataset:
         """With the columns of a public table, a source of any kind, which everybody may see."""

@@ -14,6 +14,8 @@ written anew within the granularity of its file system's clock, with the same le
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -36,6 +38,9 @@ _WORDS = (
     'give spark.table("name"), spark.read.parquet(path), "spark:name", "spark:/path/*.parquet" or an Ibis table on'
     " PySpark, and derive from it with dataset.filter and dataset.mutate"
 )
+_WRITTEN = {"string": "string", "bool": "boolean", "int64": "bigint", "date32[day]": "int"}
+# PySpark would write every error of a query to the terminal, and its words may repeat a value.
+logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
 _LOST = (OSError, EOFError)
 """How Python says that the JVM is gone."""
 
@@ -165,7 +170,7 @@ class Spark(Expressions):
         data = pa.table(dict(columns))
         name = f"listed_{_content(data)[:32]}"
         if name not in self._home.listed:
-            relations.constant(self._home.own, data).createOrReplaceTempView(name)
+            _constant(self._home.own, data).createOrReplaceTempView(name)
             self._home.listed.add(name)
         schema = ibis.Schema.from_pyarrow(data.schema)
         return ops.DatabaseTable(name=name, schema=schema, source=self.backend, namespace=ops.Namespace()).to_expr()
@@ -175,7 +180,7 @@ class Spark(Expressions):
             query = expression.as_table()
             changed = {leaf: self._pinned(leaf) for leaf in query.op().find(ops.DatabaseTable)}
             found = self._home.own.sql(written(query.op().replace(changed).to_expr()))
-            return relations.rows_of(found, query.schema().to_pyarrow())
+            return _rows_of(found, query.schema().to_pyarrow())
 
     def _pinned(self, leaf: Any) -> Any:
         """The table as it was listed when this snapshot first read it; small tables are constants."""
@@ -239,3 +244,33 @@ def _content(data: Any) -> str:
     for batch in data.combine_chunks().to_batches():
         found.update(batch.serialize())
     return found.hexdigest()
+
+
+def _constant(session: Any, data: Any) -> Any:
+    """A small public table as a frame of constants, which Spark sends to every executor; days are counted."""
+    kinds = dict(zip(data.column_names, map(str, data.schema.types), strict=True))
+    days = {name for name, kind in kinds.items() if kind == "date32[day]"}
+    plain = {name: data[name].cast("int32") if name in days else data[name] for name in kinds}
+    shape = ", ".join(f"{name}: {_WRITTEN[kind]}" for name, kind in kinds.items())
+    rows = list(zip(*(column.to_pylist() for column in plain.values()), strict=True))
+    text = json.dumps([dict(zip(kinds, row, strict=True)) for row in rows])
+    columns = ", ".join(f"date_from_unix_date({name}) AS {name}" if name in days else name for name in kinds)
+    query = f"SELECT {columns} FROM (SELECT inline(from_json(:text, 'array<struct<{shape}>>')))"
+    found = session.sql(query, args={"text": text})
+    kept = session._jsparkSession.createDataFrame(found._jdf.collectAsList(), found._jdf.schema())
+    return type(found)(kept, session)
+
+
+def _rows_of(frame: Any, schema: Any) -> Any:
+    """The rows of a frame as an Arrow table: one text from the JVM, without a socket that nobody closes."""
+    jvm = frame.sparkSession._jvm
+    text = str(jvm.java.lang.String.join(",", frame._jdf.toJSON().collectAsList()))
+    rows = json.loads(f"[{text}]")
+    return pa.table(
+        [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
+    )
+
+
+def _value(value: Any, kind: Any) -> Any:
+    """A value that stood in a text: doubles that are no numbers stand there as words."""
+    return float(value) if value is not None and pa.types.is_floating(kind) else value

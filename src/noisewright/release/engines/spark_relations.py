@@ -15,7 +15,6 @@ from typing import Any
 
 import ibis
 import ibis.expr.datatypes as dt
-import pyarrow as pa
 from ibis.backends.pyspark.datatypes import PySparkType
 from pyspark.sql import SparkSession
 
@@ -266,39 +265,6 @@ def _type_of(column: Any) -> Any:
 def is_collated(frame: Any) -> bool:
     """Whether a text of a frame is compared in another way than by its bytes."""
     return any("collate" in one.dataType.simpleString().lower() for one in frame.schema.fields)
-
-
-_WRITTEN = {"string": "string", "bool": "boolean", "int64": "bigint", "date32[day]": "int"}
-
-
-def constant(session: Any, data: Any) -> Any:
-    """A small public table as a frame of constants, which Spark sends to every executor; days are counted."""
-    kinds = dict(zip(data.column_names, map(str, data.schema.types), strict=True))
-    days = {name for name, kind in kinds.items() if kind == "date32[day]"}
-    plain = {name: data[name].cast("int32") if name in days else data[name] for name in kinds}
-    shape = ", ".join(f"{name}: {_WRITTEN[kind]}" for name, kind in kinds.items())
-    rows = list(zip(*(column.to_pylist() for column in plain.values()), strict=True))
-    text = json.dumps([dict(zip(kinds, row, strict=True)) for row in rows])
-    columns = ", ".join(f"date_from_unix_date({name}) AS {name}" if name in days else name for name in kinds)
-    query = f"SELECT {columns} FROM (SELECT inline(from_json(:text, 'array<struct<{shape}>>')))"
-    found = session.sql(query, args={"text": text})
-    kept = session._jsparkSession.createDataFrame(found._jdf.collectAsList(), found._jdf.schema())
-    return type(found)(kept, session)
-
-
-def rows_of(frame: Any, schema: Any) -> Any:
-    """The rows of a frame as an Arrow table: one text from the JVM, without a socket that nobody closes."""
-    jvm = frame.sparkSession._jvm
-    text = str(jvm.java.lang.String.join(",", frame._jdf.toJSON().collectAsList()))
-    rows = json.loads(f"[{text}]")
-    return pa.table(
-        [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
-    )
-
-
-def _value(value: Any, kind: Any) -> Any:
-    """A value that stood in a text: doubles that are no numbers stand there as words."""
-    return float(value) if value is not None and pa.types.is_floating(kind) else value
 
 
 def matching(paths: Sequence[str], session: Any) -> list[str]:

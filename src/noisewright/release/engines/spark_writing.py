@@ -54,6 +54,10 @@ def _fits(text: Any, grammar: Any) -> Any: ...
 def _day(number: Any) -> Any: ...
 
 
+@ibis.udf.scalar.builtin(name="unix_date", signature=(("date",), "int32"))  # type: ignore[untyped-decorator]
+def _count(day: Any) -> Any: ...
+
+
 @ibis.udf.agg.builtin(name="sum", signature=(("decimal(38, 0)",), "decimal(38, 0)"))  # type: ignore[untyped-decorator]
 def _sum(terms: Any) -> Any: ...
 
@@ -89,6 +93,10 @@ class _Compiler(PySparkCompiler):  # type: ignore[misc]
         if dtype.is_string():
             return _text(value)
         return super().visit_NonNullLiteral(op, value=value, dtype=dtype)
+
+    def visit_ScalarUDF(self, op: Any, **given: Any) -> Any:  # noqa: N802
+        # By its very name: functions that the writer of SQL knows would be written as others, such as casts that fail.
+        return self.f.anon[op.__func_name__](*given.values())
 
     def visit_IsInf(self, op: Any, *, arg: Any) -> Any:  # noqa: N802
         return self.f.abs(arg).eq(self.POS_INF) if op.arg.dtype.is_floating() else sge.false()
@@ -194,26 +202,32 @@ def _whole(value: Any, kind: Any) -> Any:
     return fits.ifelse(value, ibis.null(value.type())).try_cast(kind)
 
 
-def _ends(value: Any) -> tuple[Any, Any]:
-    """The infinite values of a time or a day."""
-    if value.type().is_date():
-        return _day(ibis.literal(_INFINITE_DAYS[0], "int32")), _day(ibis.literal(_INFINITE_DAYS[1], "int32"))
-    return tuple(ibis.literal(end).cast(value.type()) for end in _INFINITE_TIMES)
+def _is_finite(value: Any) -> Any:
+    """Whether a time or a day is finite.
+
+    Days are counted: a comparison of days would be made one of times by Spark, in which the last of them do not fit.
+    """
+    first, last = _INFINITE_DAYS if value.type().is_date() else _ends(value)
+    counted = _count(value) if value.type().is_date() else value
+    return (counted > first) & (counted < last)
+
+
+def _ends(moment: Any) -> list[Any]:
+    return [ibis.literal(end).cast(moment.type()) for end in _INFINITE_TIMES]
 
 
 def _day_of(moment: Any) -> Any:
     """The day of a time; that of an infinite one is infinite."""
-    first, last = _ends(moment)
-    day = moment.cast("date")
-    before, after = _ends(day)
-    return ibis.cases((moment <= first, before), (moment >= last, after), else_=day)
+    (first, last), (before, after) = _ends(moment), (_day(ibis.literal(end, "int32")) for end in _INFINITE_DAYS)
+    return ibis.cases((moment <= first, before), (moment >= last, after), else_=moment.cast("date"))
 
 
 def _replaced(node: Any, changed: Mapping[str, Any] | None) -> Any:
     node = node.__recreate__(dict(zip(node.argnames, node.args, strict=True)) | dict(changed)) if changed else node
     kind = type(node)
-    if kind in _REFUSED:
-        name, why = kind.__name__, _REFUSED[kind]
+    cut = kind is ops.Substring and any(end is not None and end.value < 0 for end in (node.start, node.length))
+    if kind in _REFUSED or cut:
+        name, why = kind.__name__, "a place or a length below 0 is none" if cut else _REFUSED[kind]
         raise NotPersonLocalError(
             f"{name} cannot stand before a private answer on Spark: {why}. Nothing was spent.",
             operation=name,
@@ -222,7 +236,5 @@ def _replaced(node: Any, changed: Mapping[str, Any] | None) -> Any:
     if kind is ops.Date and node.arg.dtype.is_timestamp():
         return _day_of(node.arg.to_expr()).op()
     if kind in _DAYS or kind in _TIMES:
-        moment = node.arg.to_expr()
-        first, last = _ends(moment)
-        return ((moment > first) & (moment < last)).ifelse(node.to_expr(), ibis.null(node.dtype)).op()
+        return _is_finite(node.arg.to_expr()).ifelse(node.to_expr(), ibis.null(node.dtype)).op()
     return node
