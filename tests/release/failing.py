@@ -116,6 +116,12 @@ class Harms:
             time.sleep(0.005)
 
 
+def listen() -> None:
+    """Hear Ctrl-C: processes in the background ignore it from their birth."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @contextmanager
 def triggered(trigger: Trigger, draws: Path, expected: list[int] | None = None) -> Iterator[None]:
     """Within, a release is harmed, and every draw is counted as a line of a file; it is around the `expected` sums."""
@@ -128,12 +134,8 @@ def triggered(trigger: Trigger, draws: Path, expected: list[int] | None = None) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marks, "reach", trigger.reach)
         patch.setattr(transaction, "drawn", counted)
-        # Where the tests run in the background nobody listens to Ctrl-C.
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
+        listen()
+        yield
 
 
 def ended(release: Callable[[], Any]) -> BaseException | None:

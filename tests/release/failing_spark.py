@@ -1,4 +1,4 @@
-"""A programme that releases a table of Spark and is harmed: `python -m tests.release.failing_spark KIND COUNT FOLDER`.
+"""A programme that releases a table of Spark and is harmed: `python -m tests.release.failing_spark KIND COUNT FOLDER POINT...`.
 
 It runs in a process of its own, because a process has one session of Spark. What it found is its last line, as JSON.
 """
@@ -35,6 +35,13 @@ from tests.spark_session import Sparks
 SPARK_POINTS = tuple(point for point in POINTS if point != "rehearsing")
 """A rehearsal on no rows starts no job that could be harmed."""
 WARDS = nw.keys("ward", [0, 1, 2, 3])
+_CLUSTER = {
+    "spark.deploy.maxExecutorRetries": "-1",  # executors come back however often they are killed
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.shuffle.io.maxRetries": "1",  # nobody waits long for what the dead had
+    "spark.shuffle.io.retryWait": "100ms",
+    "spark.locality.wait": "0",
+}
 _ROWS, _FILES, _PATIENCE = 100_000, 4, 120
 
 
@@ -88,8 +95,8 @@ class Harms:
             time.sleep(0.02)
 
     def executor(self) -> None:
-        """One executor is killed."""
-        os.kill(executors(self._driver)[0], signal.SIGKILL)
+        """One executor is killed, by turns the older and the younger one."""
+        os.kill(executors(self._driver)[-(self.done["executor"] % 2)], signal.SIGKILL)
         self.done["executor"] += 1
 
     def executors(self) -> None:
@@ -137,29 +144,23 @@ def harmed(harms: Harms, path: str, folder: Path, how: str, point: str, expected
     draws.write_text("")
     plan = asked(path, kept)
     trigger = Trigger(point, getattr(harms, how), harms.waiting)
-    begun = time.monotonic()
     harms.ready()
-    sys.stderr.write(f"{point}: ready {time.monotonic() - begun:.1f} s\n")
     with triggered(trigger, draws, expected):
         error = ended(plan.release)
     harms.over()
     assert trigger.done
-    sys.stderr.write(f"{point}: released {time.monotonic() - begun:.1f} s, {error}\n")
     if error is not None:
         require_told(error, point)
     require_ledger(kept, point, failed=error is not None)
     with triggered(Trigger("", harms.cancel, harms.waiting), draws, expected):
         require_finished(asked(path, kept), kept, draws, point, failed=error is not None)
-    sys.stderr.write(f"{point}: finished {time.monotonic() - begun:.1f} s\n")
     return error is not None
 
 
-def main(kind: str, count: int, folder: Path) -> dict[str, Any]:
+def main(kind: str, count: int, folder: Path, *points: str) -> dict[str, Any]:
     """Harm so many releases, and say how many failed at which point."""
     cluster = kind in ("executor", "executors")
-    settings = {"spark.task.maxFailures": "1"} if kind == "executors" else {}
-    if cluster:
-        settings["spark.deploy.maxExecutorRetries"] = "-1"
+    settings = {**(_CLUSTER if cluster else {}), **({"spark.task.maxFailures": "1"} if kind == "executors" else {})}
     sparks = Sparks("local-cluster[2,1,1024]" if cluster else "local[2]", **settings)
     try:
         path = written(folder)
@@ -167,7 +168,7 @@ def main(kind: str, count: int, folder: Path) -> dict[str, Any]:
         expected = plan.dataset._aggregate(layout_of(plan.questions, plan.dataset.limits), 1)
         assert sum(expected) == sum(i % 100 for i in range(_ROWS))
         harms = Harms(sparks, workers=2 if cluster else 0)
-        points = SPARK_POINTS if kind == "interrupt" else ("aggregating", *SPARK_POINTS, *["aggregating"] * 5)
+        points = points or ("aggregating", *SPARK_POINTS, *["aggregating"] * 5)
         failed = Counter[str]()
         for number in range(count):
             point = points[number % len(points)]
@@ -178,4 +179,4 @@ def main(kind: str, count: int, folder: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]))) + "\n")
+    sys.stdout.write(json.dumps(main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), *sys.argv[4:])) + "\n")

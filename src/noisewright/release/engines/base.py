@@ -124,13 +124,18 @@ class InProcess:
 
 _LOST = "the connection was lost: see that the server runs and can be reached"
 _STOPPED = "somebody stopped the query, or it took longer than statement_timeout"
+_GONE = "Spark's driver is gone: make a session and the dataset anew"
 TROUBLES = {
     "AdminShutdown": "the server ended the connection: it was stopped, or somebody ended it",
     "CannotConnectNow": "the server is starting or stopping",
+    "ConnectionRefusedError": _GONE,
+    "ConnectionResetError": _GONE,
     "ConnectionTimeout": _LOST,
     "CrashShutdown": "the server ended all connections, because it was stopped at once or crashed",
     "InterfaceError": "the connection that was given is closed: connect again, and make the dataset anew",
     "OperationalError": _LOST,
+    "Py4JJavaError": "a job of Spark was cancelled, or failed because executors were lost; its log says which",
+    "Py4JNetworkError": _GONE,
     "QueryCanceled": _STOPPED,
 }
 """What kinds of errors mean that no value can be the reason of."""
