@@ -78,8 +78,8 @@ class Spark(Expressions):
         if not rest or "\0" in rest:
             raise InvalidTableError(f"{text!r} names no table; {_WORDS}.")
         if not rest.startswith("`") and ("/" in rest or rest.lower().endswith(".parquet")):
-            if "@" in rest.partition("://")[2].partition("/")[0]:
-                raise InvalidTableError("the address holds a name or password; leave them to Spark's configuration.")
+            if ":" in rest.partition("://")[2].partition("/")[0].rpartition("@")[0]:
+                raise InvalidTableError("the address holds a password; leave it to Spark's configuration.")
             engine = cls()
             return engine, engine._files([rest], {})
         engine = cls()
@@ -114,7 +114,7 @@ class Spark(Expressions):
             return self._kept(name, Relation(partial(relations.read_table, own, ".".join(map(_quoted, name)))))
         view = relations.view_of(plan)
         if view is None:
-            raise InvalidTableError(f"this is a query, not a table; {_WORDS}. Nothing was spent.")
+            raise InvalidTableError(f"this is a query, or no table of Parquet files; {_WORDS}. Nothing was spent.")
         if len(view) == 1:
             classic = own._jvm.org.apache.spark.sql.classic.Dataset
             read: Any = lambda: type(frame)(classic.ofRows(own._jsparkSession, plan), own)  # noqa: E731

@@ -7,7 +7,6 @@ limit. Which files it has, and what they say of their columns, is asked of Spark
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
@@ -16,6 +15,8 @@ from typing import Any
 import ibis
 import ibis.expr.datatypes as dt
 from ibis.backends.pyspark.datatypes import PySparkType
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from noisewright.problem.errors import InvalidTableError
@@ -42,7 +43,6 @@ _SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
 }
 _MILLISECONDS = "TIMESTAMP(MILLIS"
-_MESSAGE = re.compile(r"schema: message [^{]*\{\n(.*?)\n\}\n", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def require_plans(given: Any) -> None:
 
 def home_of(session: Any) -> Home:
     """What stands for a session; the active one, or one by Spark's own defaults, if none is given."""
-    given = session or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    given = session or _begun()
     require_plans(given)
     jvm: Any = given._jvm
     key = (str(given.sparkContext.applicationId), int(jvm.System.identityHashCode(given._jsparkSession)))
@@ -95,6 +95,19 @@ def home_of(session: Any) -> Home:
     return home
 
 
+def _begun() -> Any:
+    """The active session, or a new one as spark-submit, the environment or Spark's own defaults say."""
+    problem = ""
+    try:
+        return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    except (PySparkException, OSError) as error:
+        problem = type(error).__name__
+    raise InvalidTableError(
+        f"no session of Spark can be begun ({problem}); see that Java 17 or later is installed and that the master of"
+        " spark-submit, or of the active session, can be reached. Nothing was spent."
+    )
+
+
 def is_stopped(session: Any) -> bool:
     """Whether a session is gone."""
     context = session.sparkContext
@@ -102,8 +115,9 @@ def is_stopped(session: Any) -> bool:
 
 
 def read_table(session: Any, name: str) -> Any:
-    """A table of the catalogue with its files listed anew."""
-    session.catalog.refreshTable(name)
+    """A table of the catalogue with its files listed anew; one that somebody cached is left alone, to be refused."""
+    if not session.catalog.isCached(name):
+        session.catalog.refreshTable(name)
     return session.table(name)
 
 
@@ -210,36 +224,31 @@ def why_not_readable(frame: Any) -> str | None:
     Spark fails on a file whose types are not those of the table, and on a time in milliseconds that is far away. Where
     a file has no such column, its rows have none.
     """
+    session = frame.sparkSession
+    parquet = getattr(session._jvm.org.apache.spark.sql.execution.datasources.parquet, "ParquetFileFormat$")
+    reader, conf = getattr(parquet, "MODULE$"), session._jsc.hadoopConfiguration()
+    nothing = getattr(getattr(session._jvm.scala.collection.immutable, "Map$"), "MODULE$").empty()
     for leaf in _listed(plan_of(frame).collectLeaves()):
         if not _is_scan(leaf):
             continue
-        declared = {one["name"]: one["type"] for one in json.loads(leaf.relation().dataSchema().json())["fields"]}
-        for shape in _shapes(leaf, frame):
-            if wrong := [line.strip() for line in shape.splitlines() if _MILLISECONDS in line]:
-                return f"counts milliseconds ({wrong[0]}), of which Spark fails on those far away; use microseconds"
-            for name, kind in _columns(shape, frame):
-                if declared.get(name, kind) != kind:
-                    return f"has a file whose column {name!r} is of another type ({kind}); write it anew"
+        files, declared = _files(leaf, frame), _columns(leaf.relation().dataSchema())
+        timed = any(str(kind).startswith("timestamp") for kind in declared.values())
+        # Whatever a column is called, the words of its type are among those of the schema.
+        if timed and _MILLISECONDS in str(reader.readParquetFootersInParallel(conf, files, False).mkString("\n")):
+            return "counts milliseconds, of which Spark fails on those far away; write it with microseconds"
+        try:
+            found = reader.mergeSchemasInParallel(nothing, files, session._jsparkSession)
+        except (PySparkException, Py4JError):
+            return "has files of different types for one column; write them anew"
+        held = {} if found.isEmpty() else _columns(found.get())
+        if wrong := sorted(name for name, kind in held.items() if declared.get(name, kind) != kind):
+            return f"has files whose column {wrong[0]!r} is of another type ({held[wrong[0]]}); write them anew"
     return None
 
 
-def _shapes(leaf: Any, frame: Any) -> set[str]:
-    """The different schemas of the files of a scan, read by Spark from their last bytes."""
-    session = frame.sparkSession
-    reader = getattr(session._jvm.org.apache.spark.sql.execution.datasources.parquet, "ParquetFileFormat$")
-    conf = session._jsc.hadoopConfiguration()
-    footers = getattr(reader, "MODULE$").readParquetFootersInParallel(conf, _files(leaf, frame), False)
-    return set(_MESSAGE.findall(str(footers.mkString("\n"))))
-
-
-def _columns(shape: str, frame: Any) -> list[tuple[str, Any]]:
-    """The columns of a schema of Parquet and their types, as Spark reads them."""
-    session = frame.sparkSession
-    jvm = session._jvm
-    message = jvm.org.apache.parquet.schema.MessageTypeParser.parseMessageType(f"message found {{\n{shape}\n}}\n")
-    reading = jvm.org.apache.spark.sql.execution.datasources.parquet.ParquetToSparkSchemaConverter
-    found = reading(session._jsparkSession.sessionState().conf()).convert(message)
-    return [(str(one["name"]), one["type"]) for one in json.loads(found.json())["fields"]]
+def _columns(schema: Any) -> dict[str, Any]:
+    """The columns of a schema and their types, as plain data."""
+    return {str(one["name"]): one["type"] for one in json.loads(schema.json())["fields"]}
 
 
 def schema_of(frame: Any) -> Any:
