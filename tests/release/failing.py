@@ -44,6 +44,11 @@ class Trigger:
     def __init__(self, point: str, harm: Callable[[], None], waiting: Callable[[Callable[[], None]], None]) -> None:
         self._point, self._harm, self._waiting, self.done = point, harm, waiting, False
 
+    @classmethod
+    def never(cls) -> Trigger:
+        """One that does nothing."""
+        return cls("", lambda: None, lambda _: None)
+
     def reach(self, name: str) -> None:
         """Called at each marked point."""
         if self.done or self._point not in (name, _DURING.get(name)):

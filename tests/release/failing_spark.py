@@ -1,6 +1,7 @@
-"""A programme that releases a table of Spark and is harmed: `python -m tests.release.failing_spark KIND COUNT FOLDER POINT...`.
+"""A programme that releases a table of Spark and is harmed: `python -m tests.release.failing_spark KIND COUNT FOLDER`.
 
-It runs in a process of its own, because a process has one session of Spark. What it found is its last line, as JSON.
+It runs in a process of its own, because a process has one session of Spark. More words are the points, taken by turns.
+What it found is its last line, as JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import noisewright as nw
-from noisewright.release.layout import layout_of
 from tests.release.failing import (
     POINTS,
     Trigger,
@@ -34,6 +34,7 @@ from tests.spark_session import Sparks
 
 SPARK_POINTS = tuple(point for point in POINTS if point != "rehearsing")
 """A rehearsal on no rows starts no job that could be harmed."""
+MOSTLY = ("aggregating", *SPARK_POINTS, *["aggregating"] * 5)
 WARDS = nw.keys("ward", [0, 1, 2, 3])
 _CLUSTER = {
     "spark.deploy.maxExecutorRetries": "-1",  # executors come back however often they are killed
@@ -43,12 +44,14 @@ _CLUSTER = {
     "spark.locality.wait": "0",
 }
 _ROWS, _FILES, _PATIENCE = 100_000, 4, 120
+SUMS = [_ROWS // 100 * sum(range(ward, 100, 4)) for ward in range(4)]
+"""What the sums of the wards are."""
 
 
 def written(folder: Path) -> str:
     """Files of visits: one row for each person, so that no salt changes a sum."""
     place = folder / "visits"
-    place.mkdir()
+    place.mkdir(exist_ok=True)
     each = _ROWS // _FILES
     for number in range(_FILES):
         ids = list(range(number * each, (number + 1) * each))
@@ -112,8 +115,16 @@ class Harms:
 
     def interrupt(self) -> None:
         """Ctrl-C."""
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         self.done["interrupt"] += 1
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    def driver(self) -> None:
+        """The JVM of Spark's driver is killed."""
+        os.kill(self._driver, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """The process that releases dies, and Spark with it."""
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def waiting(self, harm: Callable[[], None]) -> None:
         """Do harm as soon as tasks of the next job are running."""
@@ -137,43 +148,57 @@ class Harms:
             self._watching.join(_PATIENCE)
 
 
-def harmed(harms: Harms, path: str, folder: Path, how: str, point: str, expected: list[int]) -> bool:
+def harmed(harms: Harms, path: str, folder: Path, how: str, point: str) -> bool:
     """Harm a release at a point, look at the ledger, finish the same plan; whether it had failed."""
+    failed = begun(harms, path, folder, how, point)
+    finished(path, folder, point, failed=failed)
+    return failed
+
+
+def begun(harms: Harms, path: str, folder: Path, how: str, point: str) -> bool:
+    """Harm a release at a point, and look at the ledger; whether it failed."""
     folder.mkdir()
     kept, draws = str(folder / "visits.ledger"), folder / "draws"
     draws.write_text("")
     plan = asked(path, kept)
     trigger = Trigger(point, getattr(harms, how), harms.waiting)
     harms.ready()
-    with triggered(trigger, draws, expected):
+    with triggered(trigger, draws, SUMS):
         error = ended(plan.release)
     harms.over()
     assert trigger.done
     if error is not None:
         require_told(error, point)
     require_ledger(kept, point, failed=error is not None)
-    with triggered(Trigger("", harms.cancel, harms.waiting), draws, expected):
-        require_finished(asked(path, kept), kept, draws, point, failed=error is not None)
     return error is not None
 
 
+def finished(path: str, folder: Path, point: str, *, failed: bool) -> None:
+    """Finish the plan of a release that was harmed."""
+    kept, draws = str(folder / "visits.ledger"), folder / "draws"
+    with triggered(Trigger.never(), draws, SUMS):
+        require_finished(asked(path, kept), kept, draws, point, failed=failed)
+
+
 def main(kind: str, count: int, folder: Path, *points: str) -> dict[str, Any]:
-    """Harm so many releases, and say how many failed at which point."""
-    cluster = kind in ("executor", "executors")
-    settings = {**(_CLUSTER if cluster else {}), **({"spark.task.maxFailures": "1"} if kind == "executors" else {})}
-    sparks = Sparks("local-cluster[2,1,1024]" if cluster else "local[2]", **settings)
+    """Harm so many releases, and say how many failed where; "finish" finishes one that another process left."""
+    workers = 2 if kind in ("executor", "executors") else 0
+    settings = {**(_CLUSTER if workers else {}), **({"spark.task.maxFailures": "1"} if kind == "executors" else {})}
+    sparks = Sparks("local-cluster[2,1,1024]" if workers else "local[2]", **settings)
+    path, failed = written(folder), Counter[str]()
+    harms = Harms(sparks, workers=workers)
+    if kind == "driver":
+        failed[points[0]] += begun(harms, path, folder / "0", kind, points[0])
+        return {"failed": failed}  # there is nothing left to stop
     try:
-        path = written(folder)
-        plan = asked(path, str(folder / "first.ledger"))
-        expected = plan.dataset._aggregate(layout_of(plan.questions, plan.dataset.limits), 1)
-        assert sum(expected) == sum(i % 100 for i in range(_ROWS))
-        harms = Harms(sparks, workers=2 if cluster else 0)
-        points = points or ("aggregating", *SPARK_POINTS, *["aggregating"] * 5)
-        failed = Counter[str]()
+        if kind == "finish":
+            finished(path, folder / "0", points[0], failed=True)
+            return {"failed": failed}
+        asked(path, str(folder / "first.ledger")).release()  # what is warm is harmed sooner
         for number in range(count):
-            point = points[number % len(points)]
-            failed[point] += harmed(harms, path, folder / str(number), kind, point, expected)
-        return {"harmed": count, "done": dict(harms.done), "failed": dict(failed)}
+            point = (points or MOSTLY)[number % len(points or MOSTLY)]
+            failed[point] += harmed(harms, path, folder / str(number), kind, point)
+        return {"harmed": count, "done": harms.done, "failed": failed}
     finally:
         sparks.remove()
 

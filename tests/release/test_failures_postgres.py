@@ -70,7 +70,7 @@ def harmed(server: Server, folder: Path, how: str, point: str, ledger: str | Non
         if error is not None:
             require_told(error, point)
     require_ledger(kept, point, failed=failed)
-    with triggered(Trigger("", harms.kill, harms.waiting), draws):
+    with triggered(Trigger.never(), draws):
         require_finished(asked(server, kept), kept, draws, point, failed=failed)
 
 

@@ -103,6 +103,9 @@ class Engine(Protocol):
     def snapshot(self) -> AbstractContextManager[None]:
         """All queries inside see the same data, and nobody else's query comes between one and its result."""
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        """What some work with this engine gives; Ctrl-C ends it and leaves the engine usable."""
+
 
 class InProcess:
     """What an engine of this process whose doubles never raise has to say to the rest."""
@@ -120,6 +123,10 @@ class InProcess:
     def why_unsound(self, table: Any) -> str | None:
         """Nothing else is wrong with a table."""
         return None
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        """It is done here."""
+        return work()
 
 
 _LOST = "the connection was lost: see that the server runs and can be reached"
@@ -159,7 +166,7 @@ def guarded(engine: Engine, work: Callable[[], Result], *, spent: str = "") -> R
     """
     problem = ""
     try:
-        return work()
+        return engine.run(work)
     except engine.errors as error:
         problem = type(error).__name__
     also = "" if problem in TROUBLES else _UNSAID

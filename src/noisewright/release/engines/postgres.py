@@ -10,7 +10,7 @@ their bytes. Every name is looked up in pg_catalog alone: tables are always writ
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from threading import RLock
 from typing import Any
@@ -27,6 +27,7 @@ from psycopg.pq import TransactionStatus
 from noisewright.ledger.stores import as_query, parts_of, without_password
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines import arithmetic, catalog
+from noisewright.release.engines.base import Result
 from noisewright.release.engines.writing import Expressions, listed
 
 TIMEOUT = 3_600_000
@@ -167,6 +168,9 @@ class Postgres(Expressions):
             rows = cursor.execute(query.encode()).fetchall()
         kinds = schema.to_pyarrow()
         return pa.table([pa.array([row[i] for row in rows], one.type) for i, one in enumerate(kinds)], schema=kinds)
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        return work()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
