@@ -6,6 +6,7 @@ What it found is its last line, as JSON.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import noisewright as nw
+from noisewright.app import cli
 from tests.release.failing import (
     POINTS,
     Trigger,
@@ -180,6 +182,29 @@ def finished(path: str, folder: Path, point: str, *, failed: bool) -> None:
         require_finished(asked(path, kept), kept, draws, point, failed=failed)
 
 
+SPEC = """
+[dataset]
+source = "spark:{path}"
+unit = "id"
+budget = {{ epsilon = 3 }}
+ledger = "visits.ledger"
+
+[privacy]
+epsilon = 1
+
+[[ask]]
+kind = "count"
+"""
+
+
+def commanded(harms: Harms, path: str, folder: Path, point: str) -> int:
+    """Press Ctrl-C at a point of `noisewright release`; how it ends. What it says goes to standard error."""
+    folder.mkdir()
+    (folder / "visits.toml").write_text(SPEC.format(path=path))
+    with contextlib.chdir(folder), triggered(Trigger(point, harms.interrupt, harms.waiting), folder / "draws"):
+        return cli.main(["release", "visits.toml"])
+
+
 def main(kind: str, count: int, folder: Path, *points: str) -> dict[str, Any]:
     """Harm so many releases, and say how many failed where; "finish" finishes one that another process left."""
     workers = 2 if kind in ("executor", "executors") else 0
@@ -194,6 +219,8 @@ def main(kind: str, count: int, folder: Path, *points: str) -> dict[str, Any]:
         if kind == "finish":
             finished(path, folder / "0", points[0], failed=True)
             return {"failed": failed}
+        if kind == "command":
+            return {point: commanded(harms, path, folder / point, point) for point in points}
         asked(path, str(folder / "first.ledger")).release()  # what is warm is harmed sooner
         for number in range(count):
             point = (points or MOSTLY)[number % len(points or MOSTLY)]

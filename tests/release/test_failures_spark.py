@@ -80,3 +80,18 @@ def test_another_process_finishes_what_a_dead_one_or_a_dead_driver_left(tmp_path
     assert code == 0, told
     rows, spent = seen(str(tmp_path / "0" / "visits.ledger"))
     assert (rows.count("charge"), spent) == ((2, 2) if point in LOST else (1, 1))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.usefixtures("_java")
+def test_ctrl_c_at_the_command_line_says_what_was_spent(tmp_path: Path):
+    code, found, told = ran("command", 1, tmp_path, "rehearsed", "aggregating", "drawn", "stored")
+    assert code == 0, told
+    assert set(found.values()) == {130}
+    assert "Traceback" not in told
+    said = [" ".join(part.split()) for part in told.split("error: interrupted.")[1:]]
+    assert said[0].startswith("Nothing was spent.")
+    assert "is finished without another charge." in said[1]
+    assert "--fresh charges again." in said[2]
+    assert "The answers are stored: the same command gives them back at no cost." in said[3]
