@@ -112,6 +112,9 @@ class Engine(Protocol):
     def snapshot(self) -> AbstractContextManager[None]:
         """All queries inside see the same data, and nobody else's query comes between one and its result."""
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        """What some work with this engine gives; Ctrl-C ends it and leaves the engine usable."""
+
 
 class Local(Engine, Protocol):
     """An engine of this process: persons come out of it as whole numbers."""
@@ -160,20 +163,54 @@ class InProcess(Plain):
         """Nothing else is wrong with a table."""
         return None
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        """It is done here."""
+        return work()
 
-def guarded(engine: Engine, work: Callable[[], Result]) -> Result:
+
+_LOST = "the connection was lost: see that the server runs and can be reached"
+_STOPPED = "somebody stopped the query, or it took longer than statement_timeout"
+_GONE = "Spark's driver is gone: make a session and the dataset anew"
+TROUBLES = {
+    "AdminShutdown": "the server ended the connection: it was stopped, or somebody ended it",
+    "CannotConnectNow": "the server is starting or stopping",
+    "ConnectionRefusedError": _GONE,
+    "ConnectionResetError": _GONE,
+    "ConnectionTimeout": _LOST,
+    "CrashShutdown": "the server ended all connections, because it was stopped at once or crashed",
+    "InterfaceError": "the connection that was given is closed: connect again, and make the dataset anew",
+    "OperationalError": _LOST,
+    "Py4JJavaError": "a job of Spark was cancelled, or failed because executors were lost; its log says which",
+    "Py4JNetworkError": _GONE,
+    "QueryCanceled": _STOPPED,
+}
+"""What kinds of errors mean that no value can be the reason of."""
+_UNSAID = (
+    " Its own words may repeat a value and are not shown. See that the table is still there, readable and as it was"
+    " when the dataset was made."
+)
+NOTHING_SPENT = "Nothing was spent: ask again."
+
+
+def in_words(problem: str) -> str:
+    """The kind of an error, and in words what it means where that is known."""
+    return f"{problem}: {TROUBLES[problem]}" if problem in TROUBLES else problem
+
+
+def guarded(engine: Engine, work: Callable[[], Result], *, spent: str = "") -> Result:
     """What the work gives; a failure of the engine becomes an EngineError without the engine's words.
 
     Those may repeat a value. The error is raised outside of the handler, so that it does not carry the other one.
+    `spent` is what else is said.
     """
     problem = ""
     try:
-        return work()
+        return engine.run(work)
     except engine.errors as error:
         problem = type(error).__name__
+    also = "" if problem in TROUBLES else _UNSAID
     raise EngineError(
-        f"the engine failed ({problem}); its own words may repeat a value and are not shown. See that the table is"
-        " still there, readable and as it was when the dataset was made.",
+        f"the engine failed ({in_words(problem)}).{also}{spent and f' {spent}'}",
         engine=engine.name,
         problem=problem,
     )

@@ -10,7 +10,7 @@ their bytes. Every name is looked up in pg_catalog alone: tables are always writ
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from threading import RLock
 from typing import Any
@@ -27,6 +27,7 @@ from psycopg.pq import TransactionStatus
 from noisewright.ledger.stores import as_query, parts_of, without_password
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines import arithmetic, catalog
+from noisewright.release.engines.base import Result
 from noisewright.release.engines.writing import Expressions, listed, with_arrays
 
 TIMEOUT = 3_600_000
@@ -174,6 +175,9 @@ class Postgres(Expressions):
         kinds = schema.to_pyarrow()
         return pa.table([pa.array([row[i] for row in rows], one.type) for i, one in enumerate(kinds)], schema=kinds)
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        return work()
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         with self._lock:
@@ -188,18 +192,28 @@ class Postgres(Expressions):
 
     @contextmanager
     def _begun(self, words: str) -> Iterator[None]:
-        connection = self.backend.con
         self._inside = True
         try:
-            connection.execute(words)
+            self._begin(words)
             yield
-            connection.execute("COMMIT")
+            self.backend.con.execute("COMMIT")
         except BaseException:
             with suppress(psycopg.Error):
-                connection.execute("ROLLBACK")
+                self.backend.con.execute("ROLLBACK")
             raise
         finally:
             self._inside = False
+
+    def _begin(self, words: str) -> None:
+        """Begin a transaction. That a connection was lost while nobody used it shows here, and it is made anew."""
+        try:
+            self.backend.con.execute(words)
+        except psycopg.OperationalError:
+            if self._address is None:
+                raise
+            self.backend.con.close()
+            self._ready()
+            self.backend.con.execute(words)
 
     def _ready(self) -> None:
         """A connection without a transaction; one that was lost is made anew where the address is known."""
@@ -208,7 +222,7 @@ class Postgres(Expressions):
             self.backend.con = connection = _connected(self._address)
             finalize(self.backend, connection.close)
         if connection.closed:
-            raise psycopg.OperationalError("the connection is closed")
+            raise psycopg.InterfaceError("the connection that was given is closed")
         if not connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
             raise InvalidTableError(
                 "the connection of this Ibis table has a transaction of its own, or begins one by itself; end it, or"
