@@ -119,6 +119,11 @@ def test_noise_that_cannot_pay_is_named():
 def test_a_target_is_found_in_few_looks(monkeypatch: pytest.MonkeyPatch, utility, target):
     """Halving to a millionth takes twenty looks for each of three rows; lines take a third of that."""
     looked, look = [], scalar_pure._quick_value
-    monkeypatch.setattr(scalar_pure, "_quick_value", lambda *asked: looked.append(asked) or look(*asked))
+
+    def counted(*asked):
+        looked.append(asked)
+        return look(*asked)
+
+    monkeypatch.setattr(scalar_pure, "_quick_value", counted)
     assert len(budget_for(ONE, utility=utility, target=target).rows) == 3
     assert len(looked) <= 30
