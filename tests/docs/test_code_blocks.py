@@ -2,7 +2,7 @@
 
 On each page the blocks run in order, in one empty directory: Python blocks share a namespace, console
 blocks run their `$ noisewright ...` lines: here inside this process, in script/soak each in one of its own.
-Blocks of any other language are not run.
+Blocks of any other language are not run. The programme of the page of Spark is submitted in a test of its own.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ import pytest
 
 import noisewright
 from noisewright.app.cli import main
+from noisewright.ledger.ledger import Ledger
 from tests.docs.pages import ROOT, Block, blocks, commands, pages, skeleton
 from tests.postgres_server import PASSWORD
+from tests.spark_session import linked_home
 
 OUTDATED = "what is shown is not what the block before it prints; run docs/make_outputs.py"
 LANGUAGES = {"python", "console", "text", "json", "bash", "toml"}
@@ -34,7 +36,10 @@ def _runnable(page: Path) -> bool:
 
 
 RUNNABLE = [page for page in pages() if _runnable(page)]
-WITH_COMMANDS = [page for page in RUNNABLE if "\n$ noisewright " in page.read_text(encoding="utf-8")]
+SPARK = ROOT / "docs" / "spark.md"
+WITH_COMMANDS = [
+    page for page in RUNNABLE if page != SPARK and "\n$ noisewright " in page.read_text(encoding="utf-8")
+]
 
 
 def _tool() -> str:
@@ -64,7 +69,7 @@ def _run_console(block: Block, place: str, run: Run) -> str:
         words = shlex.split(command, comments=True)
         if words[0] != "noisewright":
             continue
-        code, out, err = run(words[1:])
+        code, out, err = run([os.path.expandvars(word) for word in words[1:]])
         assert code == 0, f"{place}: {command}\n{out}{err}"
         shown += out
     return shown
@@ -112,6 +117,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtu
         server = request.getfixturevalue("server")
         monkeypatch.setenv("CLINIC", f"postgresql://owner@127.0.0.1:{server.port}/postgres")
         monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    if request.node.callspec.params["page"] == SPARK:
+        request.getfixturevalue("spark")
+        monkeypatch.setenv("CLINIC", str(tmp_path / "clinic"))
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setenv("COLUMNS", "80")
     return tmp_path
@@ -132,6 +140,33 @@ def test_the_installed_tool_is_the_command_line_that_the_pages_run(tmp_path: Pat
     monkeypatch.chdir(tmp_path)
     version = (0, f"noisewright {noisewright.__version__}\n", "")
     assert _in_a_process_of_its_own(["--version"]) == _in_this_process(["--version"]) == version
+
+
+@pytest.mark.soak
+@pytest.mark.xdist_group("spark")
+def test_the_programme_of_the_page_of_spark_is_submitted_to_two_workers(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+):
+    spark = request.getfixturevalue("spark").session
+    spark.range(900).selectExpr("id AS patient", "chr(65 + id % 3) AS ward").write.parquet(f"{tmp_path}/visits")
+    found = list(blocks(SPARK.read_text(encoding="utf-8")))
+    (programme,) = [block.text for block in found if block.text.startswith("# release_visits.py")]
+    (submit,) = [line for block in found for line in commands(block) if line.startswith("spark-submit")]
+    (tmp_path / "release_visits.py").write_text(programme, encoding="utf-8")
+    tool = shutil.which("spark-submit", path=sysconfig.get_path("scripts"))
+    assert tool
+    here = submit.replace("--master yarn", "--master local-cluster[2,1,1024]").replace("memory=4g", "memory=1g")
+    settings = ["--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1"]
+    monkeypatch.setenv("CLINIC", str(tmp_path))
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    monkeypatch.setenv("SPARK_HOME", str(linked_home(tmp_path)))
+    words = [tool, *settings, *shlex.split(here)[1:]]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr
+    printed = [line.split() for line in done.stdout.splitlines() if " count " in line]
+    assert [ward for row in printed for ward in row if ward in "ABC"] == ["A", "B", "C"], done.stdout
+    assert Ledger.open(tmp_path / "clinic.ledger").remaining == 2
 
 
 def test_the_first_page_and_the_manual_have_something_to_run():

@@ -16,6 +16,7 @@ import pytest
 import noisewright as nw
 from noisewright.release import aggregate, limiting
 from noisewright.release.bounded import InBounds
+from noisewright.release.engines.duckdb import DuckDB
 from noisewright.release.layout import Table, layout_of
 from noisewright.release.registry import QUESTIONS
 from noisewright.release.weighed import Weighted
@@ -99,9 +100,14 @@ def blocks(part: Table, vector: Any, count: int) -> Iterator[list[int]]:
 
 
 @pytest.mark.parametrize(
-    ("text_units", "rows", "groups"), [(False, 1, 1), (False, 2, 2), (True, 2, 1)], ids=["one", "more", "texts"]
+    ("text_units", "rows", "groups", "local"),
+    [(False, 1, 1, True), (True, 2, 2, True), (True, 2, 1, False)],
+    ids=["one", "more", "by windows"],
 )
-def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool, rows: int, groups: int):
+def test_leaving_a_person_out_changes_no_more_than_was_declared(
+    text_units: bool, rows: int, groups: int, local: bool, monkeypatch
+):
+    monkeypatch.setattr(DuckDB, "in_process", local)
     check(text_units, rows, groups, 99, count=60)
 
 
@@ -119,6 +125,7 @@ def check(
     count: int,
     apart: bool = False,
     made: Callable[..., Any] = with_days,
+    asked: Callable[[int], list[Any]] = lambda count: [*questions(count), *more_questions(count)],
 ) -> None:
     """Of so many random tables, leave each person out of each; `made` makes a source of rows."""
     listed = tables(count, 7 + rows + groups + salt, text_units=text_units)
@@ -127,7 +134,7 @@ def check(
         own = [row for row in listed if without is None or _person(row) != without]
         table = made(own, text_units=text_units)
         data = nw.Dataset(table, "id", rows_per_group=rows, groups_per_person=groups)
-        limited = layout_of([*questions(count), *more_questions(count)], data.limits, apart=apart)
+        limited = layout_of(asked(count), data.limits, apart=apart)
         return [limited, *limited.split(data._aggregate(limited, salt))]
 
     everybody = vector(None)
@@ -174,7 +181,7 @@ def test_the_falsifier_finds_a_limit_that_is_not_kept(monkeypatch):
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     assert plan.selfcheck(3).startswith("held for 1 persons")
     kept = limiting.kept_rows
-    monkeypatch.setattr(aggregate, "kept_rows", lambda u, k, c, s, rows, groups: kept(u, k, c, s, rows + 1, groups))
+    monkeypatch.setattr(aggregate, "kept_rows", lambda u, k, c, s, rows, *rest: kept(u, k, c, s, rows + 1, *rest))
     with pytest.raises(nw.errors.UncertifiedError, match="changed the numbers by more than the plan allows"):
         plan.selfcheck(3)
 
