@@ -37,9 +37,7 @@ def _runnable(page: Path) -> bool:
 
 RUNNABLE = [page for page in pages() if _runnable(page)]
 SPARK = ROOT / "docs" / "spark.md"
-WITH_COMMANDS = [
-    page for page in RUNNABLE if page != SPARK and "\n$ noisewright " in page.read_text(encoding="utf-8")
-]
+WITH_COMMANDS = [page for page in RUNNABLE if page != SPARK and "\n$ noisewright " in page.read_text(encoding="utf-8")]
 
 
 def _tool() -> str:
