@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.postgres_server import Server, programs
+from tests.spark_session import Sparks, java
 
 os.environ["MPLBACKEND"] = "Agg"
 # Solutions of linear programmes are kept in the process alone: a test neither reads nor fills a user's cache.
@@ -68,5 +69,17 @@ def server() -> Iterator[Server]:
             )
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     made = Server(folder)
+    yield made
+    made.remove()
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Sparks]:
+    """Spark in a JVM of this test process."""
+    if java() is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("Java 17 is not installed; script/services installs it where it may (as root, with apt-get).")
+        pytest.skip("Java 17 is not installed: apt-get install openjdk-17-jre-headless")
+    made = Sparks()
     yield made
     made.remove()

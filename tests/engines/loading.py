@@ -10,22 +10,32 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import ibis
 import psycopg
 import pyarrow as pa
+import pyarrow.parquet as pq
 from psycopg import sql
 
 ENGINES: dict[str, Callable[[Any], Any]] = {
-    "duckdb": lambda server: _with(ibis.duckdb.connect(), "SET TimeZone = 'America/St_Johns'"),
-    "postgres": lambda server: _with(
-        ibis.postgres.from_connection(psycopg.connect(server().url, autocommit=True)),
+    "duckdb": lambda found: _with(ibis.duckdb.connect(), "SET TimeZone = 'America/St_Johns'"),
+    "postgres": lambda found: _with(
+        ibis.postgres.from_connection(psycopg.connect(found("server").url, autocommit=True)),
         "SET TimeZone = 'America/St_Johns'",
         "SET DateStyle = 'German'",
         "SET standard_conforming_strings = off",
         "SET transform_null_equals = on",
         "SET extra_float_digits = -15",
+    ),
+    "pyspark": lambda found: _with(
+        ibis.pyspark.connect(found("spark").session),
+        "SET spark.sql.session.timeZone = America/St_Johns",
+        "SET spark.sql.ansi.enabled = false",
+        "SET spark.sql.parser.escapedStringLiterals = true",
+        "SET spark.sql.parser.quotedRegexColumnNames = true",
+        "SET spark.sql.timestampType = TIMESTAMP_NTZ",
     ),
 }
 KINDS: dict[str, pa.DataType] = {
@@ -57,7 +67,20 @@ def load(backend: Any, kinds: Mapping[str, str], rows: Iterable[Mapping[str, Any
     }
     if backend.name == "postgres":
         return _copied(backend, kinds, [[_text(row[name], kind) for name, kind in kinds.items()] for row in listed])
+    if backend.name == "pyspark":
+        return _stored(backend, pa.table(columns))
     return backend.create_table(next(_NAMES), pa.table(columns))
+
+
+def _stored(backend: Any, data: pa.Table) -> Any:
+    """Two Parquet files under a name of Spark; Ibis takes no names there that would have to be quoted."""
+    name = next(_NAMES).replace(" ", "_")
+    folder = Path(backend._session.conf.get("spark.sql.warehouse.dir").removeprefix("file:")) / f"files of {name}"
+    folder.mkdir(parents=True)
+    for place, half in enumerate((data[: len(data) // 2], data[len(data) // 2 :])):
+        pq.write_table(half, folder / f"{place}.parquet")
+    backend._session.read.parquet(str(folder)).createOrReplaceTempView(name)
+    return backend.table(name)
 
 
 _TYPES = {

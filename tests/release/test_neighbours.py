@@ -125,6 +125,7 @@ def check(
     count: int,
     apart: bool = False,
     made: Callable[..., Any] = with_days,
+    asked: Callable[[int], list[Any]] = lambda count: [*questions(count), *more_questions(count)],
 ) -> None:
     """Of so many random tables, leave each person out of each; `made` makes a source of rows."""
     listed = tables(count, 7 + rows + groups + salt, text_units=text_units)
@@ -133,7 +134,7 @@ def check(
         own = [row for row in listed if without is None or _person(row) != without]
         table = made(own, text_units=text_units)
         data = nw.Dataset(table, "id", rows_per_group=rows, groups_per_person=groups)
-        limited = layout_of([*questions(count), *more_questions(count)], data.limits, apart=apart)
+        limited = layout_of(asked(count), data.limits, apart=apart)
         return [limited, *limited.split(data._aggregate(limited, salt))]
 
     everybody = vector(None)

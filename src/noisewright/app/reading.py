@@ -59,7 +59,7 @@ def one_among(value: Any, names: Iterable[str], what: str) -> str:
 def place_from(value: Any, name: str, folder: Path) -> str:
     """A path from the folder of the spec; addresses of databases stay as they are."""
     text = text_of(value, name)
-    return text if "://" in text else str(folder / text)
+    return text if "://" in text or text.startswith("spark:") else str(folder / text)
 
 
 def text_of(value: Any, name: str) -> str:

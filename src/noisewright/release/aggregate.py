@@ -28,7 +28,7 @@ from noisewright.release.limiting import (
     worded,
 )
 from noisewright.release.numbers import Number, Partial
-from noisewright.release.stage import GROUP, UNIT, persons_of, rows_of, totals
+from noisewright.release.stage import GROUP, UNIT, counted, persons_of, rows_of, totals
 
 _WORDS_AT_ONCE = 50_000_000
 """About how many words of 64 bits are held in this process for one slice: what is fetched and what orders it."""
@@ -51,7 +51,7 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
     way = _unlimited if one_row else _in_process if engine.in_process else _in_engine
     work = []
     for part in layout.tables:
-        rows = rows_of(table, unit, part.grouping, part.numbers, engine)
+        rows = (counted if one_row else rows_of)(table, unit, part.grouping, part.numbers, engine)
         at_once = _WORDS_AT_ONCE // (len(rows.columns) + _WORDS_OF_ORDER)
         work.append((part, rows, slices_for(count, at_once, whole=whole)))
     done, found = 0, []
@@ -69,9 +69,9 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
     return found
 
 
-def _unlimited(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
+def _unlimited(sums: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     """Every row counts, and is a person: the owner's word."""
-    return _summed(totals(rows, dict(enumerate(part.numbers)), engine), part, engine)
+    return _summed(sums, part, engine)
 
 
 def _in_engine(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:

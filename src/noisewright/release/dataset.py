@@ -27,10 +27,10 @@ _NEEDS = "tables need Ibis and DuckDB, which are not installed: pip install 'noi
 class Dataset:
     """A table about persons: `unit` is the column that says whose row it is, and all rows of a person are protected.
 
-    `source` is a CSV or Parquet file or glob, "path.duckdb::table", "postgresql://user@host/database/table", a frame of
-    pandas or polars, an Arrow table or an Ibis table on either. `budget` and the path of a `ledger` belong together:
-    the ledger is made if it is not there, otherwise its budget must be the same; a budget alone is kept for as long as
-    the process lasts, with a warning.
+    `source` is a CSV or Parquet file or glob, "path.duckdb::table", "postgresql://user@host/database/table",
+    "spark:table" or "spark:/path/*.parquet", a frame of pandas or polars, an Arrow table, a table of Spark, or an Ibis
+    table on one of them. `budget` and the path of a `ledger` belong together: the ledger is made if it is not there,
+    otherwise its budget must be the same; a budget alone is kept as long as the process lasts, with a warning.
     A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are
     is chosen at random, anew for each release. With `one_row_per_person=True` the owner declares that there is nothing
     to limit. `types` says how text is read (number, integer, date, time, instant), `local_views` which views of a
@@ -92,18 +92,18 @@ class Dataset:
 
     def filter(self, *conditions: Any) -> Dataset:
         """The rows that meet all conditions, such as `lambda t: t.age >= 18`; conditions look at one row each."""
-        return self._derived(made(lambda: self._source.table.filter(*conditions)))
+        return self._derived(made(lambda: self._source.table.filter(*conditions), self._source.engine.errors))
 
     def mutate(self, **columns: Any) -> Dataset:
         """With more columns, such as `bmi=lambda t: t.weight / t.height ** 2`; each is made of one row.
 
         What could fail for some value, such as a division by zero, gives NULL instead.
         """
-        return self._derived(made(lambda: self._source.table.mutate(**columns)))
+        return self._derived(made(lambda: self._source.table.mutate(**columns), self._source.engine.errors))
 
     def through(self, query: Callable[[Any], Any]) -> Dataset:
         """What an Ibis query makes of the table, if it is person-local: `lambda t: t.group_by("id").agg(...)`."""
-        return self._derived(made(lambda: query(self._source.table)))
+        return self._derived(made(lambda: query(self._source.table), self._source.engine.errors))
 
     def join_public(self, table: Any, on: str | Sequence[str], *, how: str = "left") -> Dataset:
         """With the columns of a public table, a source of any kind, which everybody may see."""
@@ -216,14 +216,14 @@ class Dataset:
 
     def rehearse(self, layout: Layout) -> None:
         """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
-        from noisewright.release.engines.base import guarded
+        from noisewright.release.engines.base import NOTHING_SPENT, guarded
 
-        guarded(self._source.engine, self._source.require_sound_tables)
+        guarded(self._source.engine, self._source.require_sound_tables, spent=NOTHING_SPENT)
         self._aggregate(layout, 0, rehearsal=True)
 
     def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[Any]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
-        from noisewright.release.engines.base import guarded
+        from noisewright.release.engines.base import NOTHING_SPENT, guarded
         from noisewright.release.selfcheck import without
         from noisewright.release.unlisted import true_numbers
 
@@ -236,7 +236,7 @@ class Dataset:
             with engine.snapshot():
                 return true_numbers(table, self.unit, layout, salt, engine, one_row=own)
 
-        return guarded(engine, numbers)
+        return guarded(engine, numbers, spent=NOTHING_SPENT if rehearsal else "")
 
     def _units(self) -> list[Any]:
         """Every unit of the table, for `selfcheck` alone; never shown."""

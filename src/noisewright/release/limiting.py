@@ -39,15 +39,15 @@ def rows_in_engine(rows: Any, salt: str, most_rows: int, most_groups: int, engin
     order without ties among different rows. Groups are ordered by (hash of salt, unit, group), group.
     """
     content = [name for name in rows.columns if name.startswith("t")]
-    copied = rows.mutate(copy=ibis.row_number().over(group_by=[UNIT, GROUP, *content]))
-    own = _text(salt, copied, engine)
-    full = _joined([own, *(copied[name].cast("string") for name in content), copied["copy"].cast("string")])
-    hashed = copied.mutate(gh=engine.hash_of(own), rh=engine.hash_of(full))
-    ranked = hashed.mutate(
-        r=ibis.row_number().over(group_by=[UNIT, GROUP], order_by=["rh", *content, "copy"]),
-        g=ibis.dense_rank().over(group_by=[UNIT], order_by=["gh", GROUP]),
-    )
-    return ranked.filter((ranked.r < most_rows) & (ranked.g < most_groups))
+    hashed = rows.mutate(gh=engine.hash_of(_text(salt, rows, engine)))
+    # Groups first: what is in one place by unit is there by unit and group as well, so that rows are moved once.
+    ranked = hashed.mutate(g=ibis.dense_rank().over(group_by=[UNIT], order_by=["gh", GROUP]))
+    within = ranked.filter(ranked.g < most_groups)
+    copied = within.mutate(copy=ibis.row_number().over(group_by=[UNIT, GROUP, *content]))
+    full = [_text(salt, copied, engine), *(copied[name].cast("string") for name in (*content, "copy"))]
+    hashed = copied.mutate(rh=engine.hash_of(_joined(full)))
+    ranked = hashed.mutate(r=ibis.row_number().over(group_by=[UNIT, GROUP], order_by=["rh", *content, "copy"]))
+    return ranked.filter(ranked.r < most_rows)
 
 
 def groups_in_engine(persons: Any, salt: str, most_groups: int, engine: Engine) -> Any:

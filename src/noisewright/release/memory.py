@@ -102,3 +102,29 @@ def frame_kind(source: Any) -> str | None:
     """The module of a frame that can be read; None for anything else."""
     module = type(source).__module__.partition(".")[0]
     return module if module in READERS and type(source).__name__ in _NAMES else None
+
+
+def require_valid(data: Any) -> None:
+    """Refuse frames whose text is no UTF-8, or that are broken in another way: an engine would fail in the middle."""
+    import pyarrow as pa
+
+    broken = False
+    try:
+        data.validate(full=True)
+    except pa.ArrowInvalid:
+        broken = True
+    if broken:
+        raise InvalidTableError(
+            "the frame holds text that is no UTF-8, or is broken in another way (Table.validate(full=True) says how);"
+            " make it anew. Nothing was spent."
+        )
+
+
+def content(data: Any) -> str:
+    """A digest of a public table."""
+    from hashlib import sha256
+
+    found = sha256()
+    for batch in data.combine_chunks().to_batches():
+        found.update(batch.serialize())
+    return found.hexdigest()

@@ -12,8 +12,11 @@ from noisewright.release.memory import require_distinct
 _JOINS = ("inner", "left", "semi", "anti")
 
 
-def made(build: Callable[[], Any]) -> Any:
-    """The table that a query makes; refuses columns that are not there, types that do not fit, and what is no table."""
+def made(build: Callable[[], Any], errors: tuple[type[Exception], ...] = ()) -> Any:
+    """The table that a query makes; refuses columns that are not there, types that do not fit, and what is no table.
+
+    `errors` are those of the engine, which SQL text reaches before it can be refused; its words are not repeated.
+    """
     from ibis.common.annotations import ValidationError
     from ibis.common.exceptions import IbisError
 
@@ -24,6 +27,8 @@ def made(build: Callable[[], Any]) -> Any:
             found.op()  # a chain of joins is put together only now
     except (IbisError, ValidationError, AttributeError) as error:
         problem = (str(error).splitlines() or [type(error).__name__])[0]
+    except errors as error:
+        problem = f"the engine does not take it ({type(error).__name__})"
     if problem:
         raise InvalidTableError(
             f"the query does not fit the table: {problem[:300].rstrip('.')}. See dataset.columns. Nothing was spent."

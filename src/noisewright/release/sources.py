@@ -16,7 +16,7 @@ from noisewright.problem.records import digest
 from noisewright.release.engines.base import Engine
 from noisewright.release.files import header, matching
 from noisewright.release.local import Base
-from noisewright.release.memory import READERS, frame_kind, require_distinct
+from noisewright.release.memory import READERS, content, frame_kind, require_distinct, require_valid
 
 _TYPES = {
     "number": "float64",
@@ -74,9 +74,14 @@ class Source:
                 " anything is derived from them."
             )
         source, unit = self.origin
-        found = open_source(source, unit, self.views, beside=engine).typed(self.types)
+        public = all(not base.private for base in self.bases.values())
+        found = open_source(source, unit, self.views, beside=engine, public=public).typed(self.types)
         if found.engine.connection is not engine.connection:
-            raise InvalidTableError("the two tables are in different places; put them into one database.")
+            raise InvalidTableError(
+                f"the two tables are in different places ({engine.name} and {found.engine.name}), and no rows are moved"
+                " from one to the other; load one of them beside the other and name it by its address there, or give"
+                " both as files. Nothing was spent."
+            )
         return found
 
     def typed(self, types: Mapping[str, str] | None) -> Source:
@@ -112,12 +117,15 @@ def open_source(
         return _file(str(source), unit, local_views, beside, public)
     if (kind := frame_kind(source)) is not None:
         return _frame(READERS[kind](source), kind, unit, beside, public)
+    if type(source).__module__.startswith("pyspark.") and hasattr(source, "sparkSession"):
+        return _of_spark(_spark().of_frame(source), unit, local_views, public)
     if is_ibis(source):
         return _public_ibis(source) if public else _ibis(source, unit, local_views)
     raise InvalidTableError(
         f"the source is of type {type(source).__name__}; give the path of a CSV or Parquet file (or a glob),"
-        ' "path.duckdb::table", "postgresql://user@host/database/table", a DataFrame of pandas or polars, an Arrow'
-        " table, or an Ibis table on DuckDB or PostgreSQL."
+        ' "path.duckdb::table", "postgresql://user@host/database/table", "spark:table", "spark:/path/*.parquet", a'
+        " DataFrame of pandas or polars, a table of Spark, an Arrow table, or an Ibis table on DuckDB, PostgreSQL or"
+        " PySpark."
     )
 
 
@@ -154,11 +162,15 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
         table = engine.table(schema, name)
         opened = _public_ibis(table, engine) if public else _checked_leaves(engine, table, unit, local_views)
         return replace(opened, name=shown, origin=(text, unit))
+    if text.startswith("spark:"):
+        opened = _of_spark(_spark().of_address(text), unit, local_views, public)
+        return replace(opened, name=text, origin=(text, unit))
     if "://" in text:
         # An address may hold a password, so that it is not repeated.
         raise InvalidTableError(
             f"the source is an address ({text.partition('://')[0][:20]}://...); give the path of a CSV or Parquet file,"
-            ' "path.duckdb::table", "postgresql://user@host/database/table", a frame, or an Ibis table.'
+            ' "path.duckdb::table", "postgresql://user@host/database/table", "spark:s3a://...", a frame, or an Ibis'
+            " table."
         )
     path, marker, name = text.partition("::")
     if marker:
@@ -198,8 +210,13 @@ def _of_ibis(table: Any) -> tuple[Any, Any]:
     if backend.name == "postgres":
         engine = _postgres()(backend)
         return engine, engine.qualified(table)
+    if backend.name == "pyspark":
+        engine = _spark()(backend._session)
+        return engine, engine.qualified(table)
     if backend.name != "duckdb":
-        raise InvalidTableError(f"this Ibis table is on {backend.name}; tables on DuckDB and PostgreSQL are supported.")
+        raise InvalidTableError(
+            f"this Ibis table is on {backend.name}; tables on DuckDB, PostgreSQL and PySpark are supported."
+        )
     return DuckDB(backend), table
 
 
@@ -211,6 +228,21 @@ def _postgres() -> Any:
             "tables of PostgreSQL need psycopg, which is not installed: pip install 'noisewright[tables,postgres]'."
         ) from None
     return Postgres
+
+
+def _spark() -> Any:
+    try:
+        from noisewright.release.engines.spark import Spark
+    except ImportError:
+        raise InvalidTableError(
+            "tables of Spark need PySpark, which is not installed: pip install 'noisewright[tables,spark]'."
+        ) from None
+    return Spark
+
+
+def _of_spark(found: tuple[Any, Any], unit: str, local_views: tuple[str, ...], public: bool) -> Source:
+    engine, table = found
+    return _public_ibis(table, engine) if public else _checked_leaves(engine, table, unit, local_views)
 
 
 def _checked_leaves(engine: Any, table: Any, unit: str, local_views: tuple[str, ...]) -> Source:
@@ -248,39 +280,13 @@ def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool)
     from noisewright.release.engines.duckdb import DuckDB
 
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
-    _require_valid(data)
+    require_valid(data)
     require_distinct(data.column_names)
     columns = [[name, str(held)] for name, held in zip(data.schema.names, data.schema.types, strict=True)]
     # The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
-    content = {"columns": columns, **({"content": _content(data)} if public else {})}
-    table = memory.register(data, f"frame_{digest(content)[:16]}")
+    known = {"columns": columns, **({"content": content(data)} if public else {})}
+    table = memory.register(data, f"frame_{digest(known)[:16]}")
     return Source(memory, table, {table.op(): Base(unit)}, None, kind, (data, unit), views=(table.op().name,))
-
-
-def _require_valid(data: Any) -> None:
-    """Refuse frames whose text is no UTF-8, or that are broken in another way: an engine would fail in the middle."""
-    import pyarrow as pa
-
-    broken = False
-    try:
-        data.validate(full=True)
-    except pa.ArrowInvalid:
-        broken = True
-    if broken:
-        raise InvalidTableError(
-            "the frame holds text that is no UTF-8, or is broken in another way (Table.validate(full=True) says how);"
-            " make it anew. Nothing was spent."
-        )
-
-
-def _content(data: Any) -> str:
-    """A digest of a public table."""
-    from hashlib import sha256
-
-    found = sha256()
-    for batch in data.combine_chunks().to_batches():
-        found.update(batch.serialize())
-    return found.hexdigest()
 
 
 def _public_ibis(table: Any, engine: Any = None) -> Source:

@@ -1,0 +1,281 @@
+"""Spark: a table or Parquet files of a cluster; only aggregates leave it.
+
+Everything runs in a session of its own beside the one that is given (`newSession`): its settings are fixed there, in
+UTC, no temporary view or function of the other stands before a table or a function, and the other is not touched.
+
+*A lost task is done again.* Which rows of a person stay is a function of their values, and ties are among equal rows
+alone, so that a second attempt gives the same; sources that may give other rows the second time are refused.
+
+*One state.* Spark has no snapshots of Parquet files. They are listed when a release begins to read, all queries read
+what was listed, and at the end they are listed again: if one came, went or has another length or time, the release
+fails, before anything is drawn. What Spark does not give: files are opened one after the other, so that one that is
+written anew within the granularity of its file system's clock, with the same length, is not noticed.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from hashlib import sha256
+from itertools import count
+from typing import Any
+
+import ibis
+import ibis.expr.operations as ops
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from noisewright.problem.errors import EngineError, InvalidTableError
+from noisewright.release.engines import spark_relations as relations
+from noisewright.release.engines.base import Result
+from noisewright.release.engines.spark_relations import Relation
+from noisewright.release.engines.spark_threads import apart
+from noisewright.release.engines.spark_writing import Expressions, written
+
+_WORDS = (
+    'give spark.table("name"), spark.read.parquet(path), "spark:name", "spark:/path/*.parquet" or an Ibis table on'
+    " PySpark, and derive from it with dataset.filter and dataset.mutate"
+)
+_WRITTEN = {"string": "string", "bool": "boolean", "int64": "bigint", "date32[day]": "int"}
+# PySpark would write every error of a query to the terminal, and its words may repeat a value.
+logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+_LOST = (OSError, EOFError)
+"""How Python says that the JVM is gone."""
+
+
+_VIEWS = (f"noisewright_{place}" for place in count())
+
+
+class Spark(Expressions):
+    """A session of Spark through Ibis."""
+
+    name = "pyspark"
+    in_process = False
+    errors: tuple[type[Exception], ...] = (PySparkException, Py4JError, *_LOST)
+
+    def __init__(self, session: Any = None) -> None:
+        self._home = relations.home_of(session)
+        self.backend = self._home.backend
+        self.steps = (0, 1)
+
+    @property
+    def connection(self) -> Any:
+        return self._home
+
+    @classmethod
+    def of_frame(cls, frame: Any) -> tuple[Spark, Any]:
+        """The engine of a frame of Spark, and the table that it is, of Ibis; refuses one that is more than a table."""
+        relations.require_plans(frame)
+        engine = cls(frame.sparkSession)
+        return engine, engine._known(frame)
+
+    @classmethod
+    def of_address(cls, text: str) -> tuple[Spark, Any]:
+        """The engine of "spark:...", in the active session, and its table or Parquet files, of Ibis."""
+        rest = text.partition(":")[2]
+        if not rest or "\0" in rest:
+            raise InvalidTableError(f"{text!r} names no table; {_WORDS}.")
+        if not rest.startswith("`") and ("/" in rest or rest.lower().endswith(".parquet")):
+            if ":" in rest.partition("://")[2].partition("/")[0].rpartition("@")[0]:
+                raise InvalidTableError("the address holds a password; leave it to Spark's configuration.")
+            engine = cls()
+            return engine, engine._files([rest], {})
+        engine = cls()
+        return engine, engine._table(rest, partial(engine._home.given.table, rest))
+
+    def qualified(self, table: Any) -> Any:
+        """The same query over tables of this engine, as the session that it came from finds them now."""
+        changed = {}
+        for leaf in table.op().find(ops.PhysicalTable):
+            if not isinstance(leaf, ops.DatabaseTable):
+                raise InvalidTableError(f"{leaf.name!r} is no table of Spark; {_WORDS}.")
+            space = leaf.namespace
+            parts = [part for part in (space.catalog, space.database, leaf.name) if part]
+            name = ".".join(map(_quoted, parts))
+            changed[leaf] = self._table(leaf.name, partial(self._home.given.table, name)).op()
+        return table.op().replace(changed).to_expr()
+
+    def _table(self, shown: str, found: Any) -> Any:
+        problem = ""
+        try:
+            return self._known(found())
+        except PySparkException as error:
+            problem = str(error.getCondition() or type(error).__name__)
+        raise InvalidTableError(f"there is no table {shown} that this session sees ({problem}). Nothing was spent.")
+
+    def _known(self, frame: Any) -> Any:
+        plan, own = relations.plan_of(frame), self._home.own
+        if (scan := relations.scan_of(plan)) is not None:
+            name = relations.name_of(scan)
+            if name is None:
+                return self._files(relations.paths_of(scan), relations.options_of(scan, own), frame.schema)
+            return self._kept(name, Relation(partial(relations.read_table, own, ".".join(map(_quoted, name)))))
+        view = relations.view_of(plan)
+        if view is None:
+            raise InvalidTableError(f"this is a query, or no table of Parquet files; {_WORDS}. Nothing was spent.")
+        if len(view) == 1:
+            classic = own._jvm.org.apache.spark.sql.classic.Dataset
+            read: Any = lambda: type(frame)(classic.ofRows(own._jsparkSession, plan), own)  # noqa: E731
+        else:
+            read = partial(relations.read_table, own, ".".join(map(_quoted, view)))
+        return self._kept(view, Relation(read))
+
+    def _files(self, paths: list[str], options: Mapping[str, str], schema: Any = None) -> Any:
+        """Parquet files as a table; their columns are those of the first one, unless they are given."""
+        own, problem = self._home.own, ""
+        try:
+            found = relations.matching(paths, own)
+            columns = own.read.options(**options).parquet(*found).schema if schema is None else schema
+            relation = Relation(partial(relations.read_files, own, paths, options, columns))
+            return self._kept((relations.named(paths, options),), relation)
+        except PySparkException as error:
+            problem = str(error.getCondition() or type(error).__name__)
+        raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+
+    def _kept(self, name: tuple[str, ...], relation: Relation) -> Any:
+        space = ops.Namespace(*name[:-1])
+        schema = relations.schema_of(relation.read())
+        leaf = ops.DatabaseTable(name=name[-1], schema=schema, source=self.backend, namespace=space)
+        self._home.relations[leaf] = relation
+        return leaf.to_expr()
+
+    def is_view(self, table: Any) -> bool:
+        return relations.scan_of(relations.plan_of(self._home.relations[table].read())) is None
+
+    def is_hidden(self, table: Any) -> bool:
+        return False  # tables are written with their catalogue, and this session has no views of others
+
+    def replaced_functions(self) -> list[str]:
+        return []  # a session of its own has Spark's own functions; those of the catalogue come after them
+
+    def has_collation(self, table: Any) -> bool:
+        return False  # said by `why_unsound`, so that the files are listed once for both
+
+    def why_unsound(self, table: Any) -> str | None:
+        """Sources that may change when they are read twice, or that fail on a value."""
+        frame = self._home.relations[table].read()
+        if relations.is_collated(frame):
+            return "compares texts by a collation, by which two persons may be one; copy it without"
+        if (why := relations.why_not_steady(relations.plan_of(frame))) is not None:
+            return why
+        if relations.schema_of(frame) != table.schema:
+            return "has other columns or types than when the dataset was made; make it anew"
+        if frame.storageLevel.useMemory or frame.storageLevel.useDisk:
+            return "is cached, and what is cached may be of an earlier state than the files; unpersist it first"
+        return relations.why_not_readable(frame)
+
+    def small_table(self, columns: Mapping[str, Any]) -> Any:
+        data = pa.table(dict(columns))
+        name = f"listed_{_content(data)[:32]}"
+        if name not in self._home.listed:
+            _constant(self._home.own, data).createOrReplaceTempView(name)
+            self._home.listed.add(name)
+        schema = ibis.Schema.from_pyarrow(data.schema)
+        return ops.DatabaseTable(name=name, schema=schema, source=self.backend, namespace=ops.Namespace()).to_expr()
+
+    def fetch(self, expression: Any) -> Any:
+        with self.snapshot():
+            query = expression.as_table()
+            changed = {leaf: self._pinned(leaf) for leaf in query.op().find(ops.DatabaseTable)}
+            found = self._home.own.sql(written(query.op().replace(changed).to_expr()))
+            return _rows_of(found, query.schema().to_pyarrow())
+
+    def _pinned(self, leaf: Any) -> Any:
+        """The table as it was listed when this snapshot first read it; small tables are constants."""
+        home = self._home
+        if leaf not in home.relations:
+            return leaf
+        pinned = home.pinned
+        if pinned is None:
+            raise EngineError("a query was run outside of a snapshot.", engine=self.name, problem="no snapshot")
+        if leaf not in pinned:
+            frame = home.relations[leaf].read()
+            view = next(_VIEWS)
+            frame.createOrReplaceTempView(view)
+            made = ops.DatabaseTable(name=view, schema=leaf.schema, source=self.backend, namespace=ops.Namespace())
+            pinned[leaf] = made, relations.state_of(frame)
+        return pinned[leaf][0]
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        return apart(self._home.own.sparkContext, work)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        home = self._home
+        with home.lock:
+            if home.pinned is not None:
+                yield
+                return
+            self._ready()
+            home.pinned = {}
+            try:
+                yield
+                for leaf, (_, state) in home.pinned.items():
+                    if relations.state_of(home.relations[leaf].read()) != state:
+                        raise EngineError(
+                            "the files of the table were changed while they were read.",
+                            engine=self.name,
+                            problem="the table changed meanwhile",
+                        )
+            finally:
+                views, home.pinned = list(home.pinned.values()), None
+                _dropped(home.own, [view.name for view, _ in views])
+
+    def _ready(self) -> None:
+        if relations.is_stopped(self._home.own):
+            raise InvalidTableError(
+                "the Spark session of this dataset was stopped; make a session and the dataset anew. Nothing was spent."
+            )
+
+
+def _dropped(session: Any, views: list[str]) -> None:
+    """Without the views; where the session is gone they are gone with it."""
+    with suppress(*Spark.errors):
+        for view in views:
+            session.catalog.dropTempView(view)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _content(data: Any) -> str:
+    """A digest of a small public table."""
+    found = sha256(str(data.schema).encode())
+    for batch in data.combine_chunks().to_batches():
+        found.update(batch.serialize())
+    return found.hexdigest()
+
+
+def _constant(session: Any, data: Any) -> Any:
+    """A small public table as a frame of constants, which Spark sends to every executor; days are counted."""
+    kinds = dict(zip(data.column_names, map(str, data.schema.types), strict=True))
+    days = {name for name, kind in kinds.items() if kind == "date32[day]"}
+    plain = {name: data[name].cast("int32") if name in days else data[name] for name in kinds}
+    shape = ", ".join(f"{name}: {_WRITTEN[kind]}" for name, kind in kinds.items())
+    rows = list(zip(*(column.to_pylist() for column in plain.values()), strict=True))
+    text = json.dumps([dict(zip(kinds, row, strict=True)) for row in rows])
+    columns = ", ".join(f"date_from_unix_date({name}) AS {name}" if name in days else name for name in kinds)
+    query = f"SELECT {columns} FROM (SELECT inline(from_json(:text, 'array<struct<{shape}>>')))"
+    found = session.sql(query, args={"text": text})
+    kept = session._jsparkSession.createDataFrame(found._jdf.collectAsList(), found._jdf.schema())
+    return type(found)(kept, session)
+
+
+def _rows_of(frame: Any, schema: Any) -> Any:
+    """The rows of a frame as an Arrow table: one text from the JVM, without a socket that nobody closes."""
+    jvm = frame.sparkSession._jvm
+    text = str(jvm.java.lang.String.join(",", frame._jdf.toJSON().collectAsList()))
+    rows = json.loads(f"[{text}]")
+    return pa.table(
+        [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
+    )
+
+
+def _value(value: Any, kind: Any) -> Any:
+    """A value that stood in a text: doubles that are no numbers stand there as words."""
+    return float(value) if value is not None and pa.types.is_floating(kind) else value
