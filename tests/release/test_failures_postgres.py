@@ -168,7 +168,7 @@ def stopped(server: Server, folder: Path, source: str, point: str) -> None:
         assert "The answers are stored: the same command gives them back at no cost." in told
     with contextlib.chdir(folder):
         assert main(["release", "visits.toml"]) == (2 if point in LOST else 0)
-        rows, spent = seen("visits.ledger")
+        rows, spent = seen(str(folder / "visits.ledger"))
         assert (spent, rows.count("charge"), rows.count("drawing")) == (1, 1, 1)
 
 
