@@ -26,6 +26,18 @@ def java() -> str | None:
     return shutil.which("java") if home is None else shutil.which("java", path=str(Path(home) / "bin"))
 
 
+def _home(folder: Path) -> Path:
+    """The folder of Spark, where workers write: links to what is installed, so that nothing is written there."""
+    import pyspark
+
+    home = folder / "home"
+    home.mkdir()
+    for one in Path(str(pyspark.__file__)).parent.iterdir():
+        (home / one.name).symlink_to(one)
+    (home / "work").unlink(missing_ok=True)
+    return home
+
+
 class Sparks:
     """One session; `folder` is where its tables and files are."""
 
@@ -34,6 +46,8 @@ class Sparks:
 
         self.folder = Path(tempfile.mkdtemp(prefix="noisewright-spark-"))
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        if master.startswith("local-cluster"):
+            os.environ["SPARK_HOME"] = str(_home(self.folder))
         builder = SparkSession.builder.master(master).appName("noisewright")
         places = {
             "spark.sql.warehouse.dir": str(self.folder / "tables"),

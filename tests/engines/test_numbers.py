@@ -129,3 +129,26 @@ def test_one_row_per_person_is_not_limited(engine: Any):
 def test_an_empty_table_and_empty_groups_give_zeros(engine: Any):
     equal(engine, [], [*QUESTIONS, *TIMES])
     equal(engine, [row(1, k="nowhere", f=None, t=None)], [*QUESTIONS, *TIMES], rows_per_group=2, groups_per_person=2)
+
+
+def test_sums_beyond_64_bits_are_exact(engine: Any):
+    most = 2**63 - 1
+    table = [row(place, id=place, w=most) for place in range(3)]
+    data = nw.Dataset(load(engine, COLUMNS, table), "id", name="x")
+    own, rows = data._source.engine, data._table
+    found = own.fetch(rows.agg(s=own.sum_text(rows.w), least=own.sum_text(-1 - rows.w), c=rows.count()))
+    assert [int(found[name][0].as_py()) for name in ("s", "least")] == [3 * most, -3 * 2**63]
+
+
+def test_texts_with_any_spaces_around_them_are_numbers(engine: Any):
+    spaces = [" ", "\t", "\n", "\r", "\v", "\f", ""]
+    others = ["v", "f", "t", "\\", "'", "\u00a0", "1", ","]
+    texts = [f"{one}7{one}" for one in (*spaces, *others)]
+    table = [row(place, id=place, t=text) for place, text in enumerate(texts)]
+    equal(engine, table, [QUESTIONS[3]], rows_per_group=2)
+    plain = [{**one, "k": text} for one, text in zip(table, texts, strict=True)]
+    data = nw.Dataset(load(engine, COLUMNS, plain), "id", name="x")
+    for text in ("\v7\v", "\\7\\", "'7'", "\n7\n"):
+        assert data.filter(lambda t, text=text: t.k == text)._aggregate(layout_of([nw.count()], data.limits), SALT) == [
+            1
+        ]

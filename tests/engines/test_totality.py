@@ -36,7 +36,8 @@ def visits(spark: Sparks, place: DuckDB) -> Any:
 
 def written(source: Any, seed: int) -> list[Any]:
     """Random values of the table that pass the check, each as a query of one column."""
-    chosen, found = random.Random(seed), []
+    chosen = random.Random(seed)
+    found: list[Any] = []
     writer = Writer(source.table, chosen)
     while len(found) < AT_ONCE:
         try:
@@ -77,7 +78,7 @@ def test_what_is_put_together_of_listed_functions_fails_on_no_value(visits: Any,
 
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", range(100, 105))
 def test_much_is_put_together_of_listed_functions(visits: Any, seed: int):
-    for own in range(6):
+    for own in range(4):
         tried(visits, 1000 * seed + own)

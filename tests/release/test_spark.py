@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,9 +20,11 @@ from noisewright.app.cli import main
 from noisewright.release.engines import spark_relations
 from noisewright.release.engines.spark import Spark
 from noisewright.release.engines.spark_writing import written
-from noisewright.release.layout import layout_of
+from noisewright.release.layout import Limits, layout_of
 from noisewright.release.limiting import rows_in_engine
 from noisewright.release.stage import rows_of, totals
+from tests.release.tables import arrow, hostile
+from tests.release.test_stage import QUESTIONS as STAGE, by_hand
 from tests.release.test_trouble import CODE
 from tests.spark_session import Sparks
 
@@ -226,7 +229,8 @@ def test_a_file_that_comes_between_two_queries_ends_the_release_and_another_fini
 def test_rows_are_moved_once_by_unit_and_the_table_is_read_once(session: Any):
     data = nw.Dataset("spark:visits", "id", rows_per_group=2, groups_per_person=2)
     asked = nw.ask.sum("x", bounds=(0, 9), step=1, by=nw.keys("k", KEYS))
-    engine, part = data._source.engine, layout_of([asked], data.limits).tables[0]
+    engine: Any = data._source.engine
+    part = layout_of([asked], data.limits).tables[0]
     rows = rows_of(data._table, "id", part.grouping, part.numbers, engine)
     with engine.snapshot():
         query = totals(rows_in_engine(rows, "salt", 2, 2, engine), dict(enumerate(part.numbers)), engine)
@@ -342,3 +346,18 @@ def test_sessions_without_plans_are_refused():
         nw.Dataset(DataFrame(), "id")
     with pytest.raises(TABLE_ERROR, match="Spark Connect"):
         spark_relations.home_of(DataFrame())
+
+
+@pytest.mark.timeout(600)
+def test_two_workers_give_the_numbers_by_hand(tmp_path: Path):
+    asked = (7, 10)  # persons and their sums by key: limited, joined with the keys, moved by unit, added
+    rows = hostile(600, 20, 11, text_units=True)
+    for place in range(4):  # several files, so that both workers read some
+        pq.write_table(arrow(rows[place::4], text_units=True), tmp_path / f"{place}.parquet")
+    wanted = by_hand(rows, layout_of([STAGE[place] for place in asked], Limits(2, 2, False)), in_process=False)
+    words = [sys.executable, "-m", "tests.release.spark_cluster", str(tmp_path), *map(str, asked)]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=590)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found, workers = done.stdout.splitlines()
+    assert json.loads(found) == wanted
+    assert workers == "2"
