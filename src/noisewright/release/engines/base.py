@@ -6,9 +6,11 @@ queries. Every expression it gives must be *total*: no value of its arguments ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
+
+import ibis
 
 from noisewright.problem.errors import EngineError
 
@@ -64,6 +66,13 @@ class Engine(Protocol):
     def settled(self, query: Any) -> Any:
         """A query of functions that are total by `values`, with those made total, or refused, that here are not."""
 
+    def clamped(self, whole: Any, first: int, last: int) -> Any:
+        """A 64-bit whole number that is not NULL, clamped."""
+
+    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+        """True for every key of a column that is one of the values of its kind, and for at most a few times as many
+        others: by it rows can be added up before the listed keys are joined. None where joining first is better."""
+
     def bytes_of(self, text: Any) -> Any:
         """The bytes of a text, so that equality is equality of bytes whatever the collation."""
 
@@ -107,7 +116,37 @@ class Engine(Protocol):
         """What some work with this engine gives; Ctrl-C ends it and leaves the engine usable."""
 
 
-class InProcess:
+class Local(Engine, Protocol):
+    """An engine of this process: persons come out of it as whole numbers."""
+
+    def word_of(self, data: Any) -> Any:
+        """A whole number from 0 to 2^53 - 1 for bytes: the first 53 bits of their MD5, the lowest first.
+
+        It fits into a word of 64 bits together with the number of one of 1,024 groups.
+        """
+
+    def slot_of(self, data: Any, slots: int) -> Any:
+        """Which of so many slots bytes are in, from 0: quickly, evenly, and the same for equal bytes in one process."""
+
+
+def is_local(engine: Engine) -> TypeGuard[Local]:
+    """Whether an engine works in this process."""
+    return engine.in_process
+
+
+class Plain:
+    """What an engine has to say that needs no way of its own."""
+
+    def clamped(self, whole: Any, first: int, last: int) -> Any:
+        """By the least and the greatest of two."""
+        return ibis.least(ibis.greatest(whole, ibis.literal(first, "int64")), ibis.literal(last, "int64"))
+
+    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+        """Listed keys are joined before anything is added up."""
+        return None
+
+
+class InProcess(Plain):
     """What an engine of this process whose doubles never raise has to say to the rest."""
 
     in_process = True

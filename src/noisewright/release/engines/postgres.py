@@ -10,7 +10,7 @@ their bytes. Every name is looked up in pg_catalog alone: tables are always writ
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from threading import RLock
 from typing import Any
@@ -28,11 +28,12 @@ from noisewright.ledger.stores import as_query, parts_of, without_password
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines import arithmetic, catalog
 from noisewright.release.engines.base import Result
-from noisewright.release.engines.writing import Expressions, listed
+from noisewright.release.engines.writing import Expressions, listed, with_arrays
 
 TIMEOUT = 3_600_000
 """Milliseconds that one query may take unless the address says otherwise with ?statement_timeout=..."""
 _CONNECT = "10"
+_HASHING = 140_000
 _LARGEST_TIMEOUT = 2**31 - 1
 _SETTINGS = {
     "search_path": "pg_catalog, pg_temp",  # named last, temporary tables hide nothing
@@ -43,6 +44,7 @@ _SETTINGS = {
     "extra_float_digits": "1",
     "row_security": "off",  # a policy that would hide rows is an error
     "enable_mergejoin": "off",  # listed keys are few: sorting the table for them takes longer than all the rest
+    "jit_optimize_above_cost": "100000",  # from a few million rows on, what is done with each is worth compiling well
 }
 _WRONG = (
     "give postgresql://user@host:port/database/table or .../database/schema.table, with signs in names as %2F, %2E and"
@@ -154,6 +156,10 @@ class Postgres(Expressions):
     def _one(self, query: str) -> Any:
         return self._rows(query)[0][0]
 
+    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+        # Older servers compare with the values of an array one after the other.
+        return super().among(column, kind, values) if self.backend.con.info.server_version >= _HASHING else None
+
     def small_table(self, columns: Mapping[str, Any]) -> Any:
         # A read-only session makes no tables: one constant for each column, taken apart by the server.
         data = pa.table(dict(columns))
@@ -247,8 +253,8 @@ def split(url: str) -> tuple[str, str, str, str, int]:
 
 
 def written(backend: Any, expression: Any) -> str:
-    """The query as SQL: doubles written as doubles, hashes ordered by their bytes."""
-    tree = backend.compiler.to_sqlglot(expression)
+    """The query as SQL: doubles written as doubles, hashes ordered by their bytes, listed keys as arrays."""
+    tree = with_arrays(backend.compiler.to_sqlglot(expression))
     for node in list(tree.find_all(sge.Literal)):
         if not node.is_string and not node.this.isdecimal():
             node.replace(sge.cast(sge.Literal.string(node.this), "double precision", dialect="postgres"))
