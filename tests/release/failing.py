@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ from noisewright.ledger import marks
 from noisewright.problem.errors import NoisewrightError
 from noisewright.release import transaction
 from noisewright.release.drawing import drawn
-from tests.ledger.many import forked, outcome, together
+from tests.ledger.many import forked, outcome
 from tests.postgres_server import Server
 
 BEFORE = ("begun", "rehearsing", "rehearsed")
@@ -201,15 +204,39 @@ def pressed(harms: Harms, folder: Path, point: str) -> str:
     return " ".join(told.split())
 
 
+READER = """
+import json
+import sys
+import noisewright as nw
+
+for line in sys.stdin:
+    found = nw.Ledger.open(json.loads(line))
+    found.verify()
+    print(json.dumps([[row["event"] for row in found.rows()], str(found.spent)]), flush=True)
+"""
+
+
+@cache
+def _reader() -> Any:
+    """Another process that looks at ledgers: begun once, because beginning takes longer than looking."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", READER], text=True, **pipes)  # type: ignore[call-overload]
+
+    def ended() -> None:
+        process.stdin.close()
+        process.wait(_PATIENCE)
+        process.stdout.close()
+
+    atexit.register(ended)
+    return process
+
+
 def seen(ledger: str) -> tuple[list[str], Fraction]:
     """The rows of a ledger and what was spent, as another process finds them; the chain is verified."""
-
-    def task() -> list[Any]:
-        found = nw.Ledger.open(ledger)
-        found.verify()
-        return [[row["event"] for row in found.rows()], str(found.spent)]
-
-    rows, spent = together([task])[0]
+    reader = _reader()
+    reader.stdin.write(json.dumps(ledger) + "\n")
+    reader.stdin.flush()
+    rows, spent = json.loads(reader.stdout.readline())
     return rows, Fraction(spent)
 
 

@@ -219,7 +219,8 @@ def test_a_holder_whose_charge_was_taken_draws_nothing_and_says_where_the_answer
 ):
     data, other = clinic(tmp_path / "x.ledger"), clinic(tmp_path / "x.ledger")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
-    draws, given = [], []
+    draws: list[int] = []
+    given: list[Any] = []
 
     def counted(*given: Any) -> Any:
         draws.append(1)

@@ -257,7 +257,8 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, 
 
 def _told(plan: Plan, before: set[int]) -> str:
     """What the ledger says was spent since, whatever point was reached."""
-    from noisewright.release.transaction import ANSWERED, DRAWN, standing_of
+    from noisewright.ledger.resuming import ANSWERED, DRAWN
+    from noisewright.release.transaction import standing_of
 
     ledger, spent = _ledger(plan), _charges(plan) - before
     known = standing_of(plan, ledger)

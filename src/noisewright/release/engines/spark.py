@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from itertools import count
+from threading import get_ident
 from typing import Any
 
 import ibis
@@ -201,6 +202,8 @@ class Spark(Expressions):
         return pinned[leaf][0]
 
     def run(self, work: Callable[[], Result]) -> Result:
+        if self._home.holder == get_ident():
+            return work()  # another thread would wait for this one
         return apart(self._home.own.sparkContext, work)
 
     @contextmanager
@@ -211,7 +214,7 @@ class Spark(Expressions):
                 yield
                 return
             self._ready()
-            home.pinned = {}
+            home.pinned, home.holder = {}, get_ident()
             try:
                 yield
                 for leaf, (_, state) in home.pinned.items():
@@ -223,6 +226,7 @@ class Spark(Expressions):
                         )
             finally:
                 views, home.pinned = list(home.pinned.values()), None
+                home.holder = None
                 _dropped(home.own, [view.name for view, _ in views])
 
     def _ready(self) -> None:

@@ -65,6 +65,8 @@ class Home:
     lock: Any = field(default_factory=RLock)
     pinned: dict[Any, tuple[Any, str]] | None = None
     """In a snapshot, by table: the view of what was listed, and the state of its files."""
+    holder: int | None = None
+    """The thread that is in a snapshot."""
 
 
 _HOMES: dict[tuple[str, int], Home] = {}
