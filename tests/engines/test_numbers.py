@@ -136,8 +136,9 @@ def test_sums_beyond_64_bits_are_exact(engine: Any):
     table = [row(place, id=place, w=most) for place in range(3)]
     data = nw.Dataset(load(engine, COLUMNS, table), "id", name="x")
     own, rows = data._source.engine, data._table
-    found = own.fetch(rows.agg(s=own.sum_text(rows.w), least=own.sum_text(-1 - rows.w), c=rows.count()))
-    assert [int(found[name][0].as_py()) for name in ("s", "least")] == [3 * most, -3 * 2**63]
+    sums = {"s": own.sum_text(rows.w), "least": own.sum_text(-1 - rows.w), "whole": own.sum_of(rows.w).cast("string")}
+    found = own.fetch(rows.agg(**sums, c=rows.count()))
+    assert [int(found[name][0].as_py()) for name in sums] == [3 * most, -3 * 2**63, 3 * most]
 
 
 def test_texts_with_any_spaces_around_them_are_numbers(engine: Any):
