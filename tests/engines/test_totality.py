@@ -36,7 +36,8 @@ def visits(spark: Sparks, place: DuckDB) -> Any:
 
 def written(source: Any, seed: int) -> list[Any]:
     """Random values of the table that pass the check, each as a query of one column."""
-    chosen, found = random.Random(seed), []
+    chosen = random.Random(seed)
+    found: list[Any] = []
     writer = Writer(source.table, chosen)
     while len(found) < AT_ONCE:
         try:

@@ -229,7 +229,8 @@ def test_a_file_that_comes_between_two_queries_ends_the_release_and_another_fini
 def test_rows_are_moved_once_by_unit_and_the_table_is_read_once(session: Any):
     data = nw.Dataset("spark:visits", "id", rows_per_group=2, groups_per_person=2)
     asked = nw.ask.sum("x", bounds=(0, 9), step=1, by=nw.keys("k", KEYS))
-    engine, part = data._source.engine, layout_of([asked], data.limits).tables[0]
+    engine: Any = data._source.engine
+    part = layout_of([asked], data.limits).tables[0]
     rows = rows_of(data._table, "id", part.grouping, part.numbers, engine)
     with engine.snapshot():
         query = totals(rows_in_engine(rows, "salt", 2, 2, engine), dict(enumerate(part.numbers)), engine)

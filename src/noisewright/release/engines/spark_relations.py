@@ -15,6 +15,7 @@ from typing import Any
 import ibis
 import ibis.expr.datatypes as dt
 from ibis.backends.pyspark.datatypes import PySparkType
+from ibis.common.exceptions import IbisError
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -263,7 +264,7 @@ def _type_of(column: Any) -> Any:
         return dt.Timestamp("UTC" if kind == "timestamp" else None, 6)
     try:
         return PySparkType.to_ibis(column.dataType)
-    except NotImplementedError:
+    except (RuntimeError, IbisError):
         raise InvalidTableError(
             f"{column.name!r} is of type {column.dataType.simpleString()}, which is not read; leave it out of the"
             " table.",
