@@ -134,7 +134,7 @@ def _text(value: str) -> Any:
     return sge.cast(sge.Anonymous(this="UNHEX", expressions=[sge.Literal.string(value.encode().hex())]), "string")
 
 
-class Expressions:
+class Expressions(base.Plain):
     """What an engine gives as expressions, for Spark; `base.Engine` says what each is."""
 
     def number_of_text(self, text: Any) -> Any:
