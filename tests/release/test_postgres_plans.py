@@ -63,7 +63,7 @@ def scans(plan: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("keys", [NEAR, FAR, TEXTS], ids=["side by side", "far apart", "texts"])
 def test_one_row_per_person_is_one_reading_that_keeps_few_groups(
-    address: str, keys: nw.Keys, monkeypatch: pytest.MonkeyPatch
+    address: str, keys: Any, monkeypatch: pytest.MonkeyPatch
 ):
     data = nw.Dataset(address, "visit", one_row_per_person=True)
     asked = [nw.count(by=keys), nw.ask.sum("x", bounds=(0, 9), step="0.1", by=keys)]

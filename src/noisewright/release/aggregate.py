@@ -138,6 +138,7 @@ def _in_process(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
         columns = _columns(worded(rows, engine), engine)
         kept = _kept(columns, part, salt)
         if kept.persons < persons:
+            del columns, kept
             columns = _columns(numbered(rows, engine), engine)
             kept = _kept(columns, part, salt)
     of_rows, of_persons = _apart(part)

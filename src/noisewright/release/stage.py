@@ -159,7 +159,7 @@ def rows_of(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
     found = _unlisted(table, unit, grouping, numbers, engine)
     if grouping.keys is None:
         return found.rename({GROUP: "b"})
-    joined = _listed(found, grouping, engine)
+    joined = _listed(found, grouping.keys, engine)
     terms = {name: joined[name] for name in found.columns if name.startswith("t")}
     return joined.select(UNIT, **{GROUP: _group(joined, grouping)}, **terms)
 
@@ -171,12 +171,12 @@ def counted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
     are joined with the list: the same rows in the same groups, because equal keys are equal bytes in both.
     """
     places, found = dict(enumerate(numbers)), _unlisted(table, unit, grouping, numbers, engine)
-    few = _among(found, grouping.keys, engine) if grouping.keys else [None]
-    if any(one is None for one in few):
+    few = _among(found, grouping.keys, engine) if grouping.keys else []
+    if grouping.keys is None or any(one is None for one in few):
         return totals(rows_of(table, unit, grouping, numbers, engine), places, engine)
     own = {f"g{i}": comparable(found[f"g{i}"], engine) for i in range(len(few))}
     by = ["b", *own] if grouping.bins else list(own)
-    joined = _listed(totals(found.filter(few).mutate(**own), places, engine, by), grouping, engine)
+    joined = _listed(totals(found.filter(few).mutate(**own), places, engine, by), grouping.keys, engine)
     return joined.select(**{GROUP: _group(joined, grouping)}, **{f"s{place}": joined[f"s{place}"] for place in places})
 
 
@@ -195,13 +195,11 @@ def _unlisted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Numbe
     return found.filter(found[UNIT].notnull() & found.b.notnull())
 
 
-def _listed(found: Any, grouping: Grouping, engine: Engine) -> Any:
+def _listed(found: Any, keys: Keys, engine: Engine) -> Any:
     """Rows with the places of their keys in the list."""
-    listed = key_table(grouping.keys, engine)
-    matched = [
-        comparable(found[f"g{i}"], engine) == comparable(listed[f"l{i}"], engine)
-        for i in range(len(grouping.keys.columns))
-    ]
+    listed = key_table(keys, engine)
+    columns = range(len(keys.columns))
+    matched = [comparable(found[f"g{i}"], engine) == comparable(listed[f"l{i}"], engine) for i in columns]
     return found.join(listed, matched)
 
 
