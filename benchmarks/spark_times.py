@@ -4,8 +4,8 @@
 
 Count and sum of each of 1,000 groups of a folder of eight Parquet files. With one row per person declared, beside the
 same GROUP BY; with every person limited to 3 rows in a group and 3 groups, beside GROUP BY person and group. Ours is
-all of `plan.release(fresh=True)`: rehearsal, charge, aggregate, draw, store, frame. Figures are medians of runs that take
-turns, after one that does not count; every master is a process of its own, all with the same settings. The second
+all of `plan.release(fresh=True)`: rehearsal, charge, aggregate, draw, store, frame. Figures are medians of runs that
+take turns, after one that does not count; every master is a process of its own, all with the same settings. The second
 table is the same work on one worker process and on two, each with one core.
 
     python benchmarks/spark_times.py --no-peer              # without Tumult, which is installed into a cache folder

@@ -96,7 +96,7 @@ def check(engine: Any, texts: bool, examples: int) -> None:
 
 @pytest.mark.parametrize("texts", [False, True], ids=["whole units", "text units"])
 def test_generated_tables(engine: Any, texts: bool):
-    check(engine, texts, 6)
+    check(engine, texts, 2 if engine.name == "pyspark" else 6)
 
 
 @pytest.mark.soak
@@ -122,13 +122,18 @@ def test_a_person_of_ten_thousand_rows(engine: Any, texts: bool):
     equal(engine, named, asked, texts, rows_per_group=3, groups_per_person=4)
 
 
+def some(engine: Any, first: int) -> list[Any]:
+    """All questions; of Spark, whose queries take a part of a second each, every fourth."""
+    return [*QUESTIONS, *TIMES][first::4] if engine.name == "pyspark" else [*QUESTIONS, *TIMES]
+
+
 def test_one_row_per_person_is_not_limited(engine: Any):
-    equal(engine, [row(place, id=place) for place in range(400)], [*QUESTIONS, *TIMES], one_row_per_person=True)
+    equal(engine, [row(place, id=place) for place in range(400)], some(engine, 0), one_row_per_person=True)
 
 
 def test_an_empty_table_and_empty_groups_give_zeros(engine: Any):
-    equal(engine, [], [*QUESTIONS, *TIMES])
-    equal(engine, [row(1, k="nowhere", f=None, t=None)], [*QUESTIONS, *TIMES], rows_per_group=2, groups_per_person=2)
+    equal(engine, [], some(engine, 1))
+    equal(engine, [row(1, k="nowhere", f=None, t=None)], some(engine, 2), rows_per_group=2, groups_per_person=2)
 
 
 def test_sums_beyond_64_bits_are_exact(engine: Any):
@@ -136,19 +141,19 @@ def test_sums_beyond_64_bits_are_exact(engine: Any):
     table = [row(place, id=place, w=most) for place in range(3)]
     data = nw.Dataset(load(engine, COLUMNS, table), "id", name="x")
     own, rows = data._source.engine, data._table
-    found = own.fetch(rows.agg(s=own.sum_text(rows.w), least=own.sum_text(-1 - rows.w), c=rows.count()))
-    assert [int(found[name][0].as_py()) for name in ("s", "least")] == [3 * most, -3 * 2**63]
+    sums = {"s": own.sum_text(rows.w), "least": own.sum_text(-1 - rows.w), "whole": own.sum_of(rows.w).cast("string")}
+    found = own.fetch(rows.agg(**sums, c=rows.count()))
+    assert [int(found[name][0].as_py()) for name in sums] == [3 * most, -3 * 2**63, 3 * most]
 
 
 def test_texts_with_any_spaces_around_them_are_numbers(engine: Any):
     spaces = [" ", "\t", "\n", "\r", "\v", "\f", ""]
     others = ["v", "f", "t", "\\", "'", "\u00a0", "1", ","]
-    texts = [f"{one}7{one}" for one in (*spaces, *others)]
+    texts = [f"{one}{place}{one}" for place, one in enumerate((*spaces, *others))]
     table = [row(place, id=place, t=text) for place, text in enumerate(texts)]
     equal(engine, table, [QUESTIONS[3]], rows_per_group=2)
     plain = [{**one, "k": text} for one, text in zip(table, texts, strict=True)]
     data = nw.Dataset(load(engine, COLUMNS, plain), "id", name="x")
-    for text in ("\v7\v", "\\7\\", "'7'", "\n7\n"):
-        assert data.filter(lambda t, text=text: t.k == text)._aggregate(layout_of([nw.count()], data.limits), SALT) == [
-            1
-        ]
+    for text in (texts[4], texts[10]):
+        found = data.filter(lambda t, text=text: t.k == text)
+        assert found._aggregate(layout_of([nw.count()], data.limits), SALT) == [1]
