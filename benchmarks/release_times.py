@@ -9,6 +9,7 @@ turns in one process, after one that does not count; seconds of processors (user
 a busy machine changes them less. Peak memory is that of a fresh process that releases once and does nothing else.
 
     python benchmarks/release_times.py --large 0        # without the table of one hundred million rows
+    python benchmarks/release_times.py --texts          # that table with units of text too
     python benchmarks/release_times.py --no-peer        # without OpenDP, which is installed into a cache folder
 """
 
@@ -41,7 +42,6 @@ TASKS: dict[str, dict[str, Any]] = {
     "limited, whole units": {"unit": "id", "key": "ward", "limited": True},
     "limited, units of text": {"unit": "person", "key": "ward", "limited": True},
 }
-LARGE = "limited, whole units, large"
 
 
 def made(folder: Path, rows: int, *, texts: bool) -> str:
@@ -194,6 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--large", type=int, default=100_000_000, help="rows of the large table; 0 leaves it out")
+    parser.add_argument("--texts", action="store_true", help="the large table with units of text too")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--no-peer", action="store_true", help="without OpenDP")
     parser.add_argument("--only", default="", help="lines whose name contains this")
@@ -222,10 +223,12 @@ def main() -> None:
                 peer = {} if python is None or task["unit"] == "person" else asked(python, "release_peers.py", task)
                 rows.append(line(name, found[name], memory[name], peer))
                 print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-        if given.large and given.only in LARGE:
-            name = f"{LARGE}: {given.large:,} rows"
-            path = made(Path(place), given.large, texts=False)
-            task = {**TASKS["limited, whole units"], "path": path, "folder": place, "runs": 0}
+        units = ["whole units", "units of text"] if given.texts else ["whole units"]
+        large = [kind for kind in units if given.large and given.only in f"limited, {kind}, large"]
+        path = made(Path(place), given.large, texts=given.texts) if large else ""
+        for kind in large:
+            name = f"limited, {kind}, large: {given.large:,} rows"
+            task = {**TASKS[f"limited, {kind}"], "path": path, "folder": place, "runs": 0}
             found[name] = memory[name] = asked(sys.executable, "release_times.py", task, "--child")
             rows.append(line(name, found[name], memory[name], {}))
     print(f"{given.rows:,} rows, {GROUPS:,} groups, count and sum; medians of {given.runs} runs\n")

@@ -78,8 +78,8 @@ def spark() -> Iterator[Sparks]:
     """Spark in a JVM of this test process."""
     if java() is None:
         if os.environ.get("CI") == "true":
-            pytest.fail("Java is not installed; script/services installs it where it may (as root, with apt-get).")
-        pytest.skip("Java is not installed: apt-get install openjdk-17-jre-headless")
+            pytest.fail("Java 17 is not installed; script/services installs it where it may (as root, with apt-get).")
+        pytest.skip("Java 17 is not installed: apt-get install openjdk-17-jre-headless")
     made = Sparks()
     yield made
     made.remove()

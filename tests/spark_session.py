@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,23 @@ _SETTINGS = {
 }
 
 
-def java() -> str | None:
-    """The program that runs Spark; None if there is none."""
-    home = os.environ.get("JAVA_HOME")
-    return shutil.which("java") if home is None else shutil.which("java", path=str(Path(home) / "bin"))
+def java() -> Path | None:
+    """The home of a Java that Spark 4.0 runs on, that of the environment first; None if there is none."""
+    homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
+    homes += [Path(found).resolve().parents[1] for found in (shutil.which("java"),) if found]
+    homes += sorted(Path("/usr/lib/jvm").glob("*"))
+    return next((home for home in homes if _version(home / "bin" / "java") in ("17", "21")), None)
 
 
-def _home(folder: Path) -> Path:
+def _version(program: Path) -> str | None:
+    if not program.exists():
+        return None
+    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', said)
+    return found[1] if found else None
+
+
+def linked_home(folder: Path) -> Path:
     """The folder of Spark, where workers write: links to what is installed, so that nothing is written there."""
     import pyspark
 
@@ -46,8 +58,9 @@ class Sparks:
 
         self.folder = Path(tempfile.mkdtemp(prefix="noisewright-spark-"))
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        os.environ["JAVA_HOME"] = str(java())
         if master.startswith("local-cluster"):
-            os.environ["SPARK_HOME"] = str(_home(self.folder))
+            os.environ["SPARK_HOME"] = str(linked_home(self.folder))
         builder = SparkSession.builder.master(master).appName("noisewright")
         places = {
             "spark.sql.warehouse.dir": str(self.folder / "tables"),

@@ -209,7 +209,7 @@ AT: dict[str, tuple[str, BaseException, str, int]] = {
     ),
     "after the charge": (
         *("noisewright.release.transaction.drawn", KeyboardInterrupt()),
-        *("Nothing was released; asked again", 1),
+        *("Nothing was released; something may have been drawn: asked again it is refused, --fresh charges again", 1),
     ),
     "in DuckDB": (
         *("noisewright.release.unlisted.aggregated", RuntimeError("Query interrupted")),

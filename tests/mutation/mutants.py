@@ -93,18 +93,34 @@ def planted(mutant: Mutant, root: Path = ROOT) -> str:
         raise DoesNotApplyError(f"the text occurs {count} times in {mutant.function}, not once")
     start = text.index(mutant.replace, places[0][0])
     changed = text[:start] + mutant.by + text[start + len(mutant.replace) :]
-    if _shape(changed) == _shape(text):
+    if _same(text, changed, line=text.count("\n", 0, start) + 1):
         raise DoesNotApplyError("the changed module is the same programme")
     return changed
 
 
-def _shape(text: str) -> str:
-    """The programme without its comments and line breaks."""
+def _same(text: str, changed: str, line: int) -> bool:
+    """Whether two texts are one programme, comments and line breaks aside; the first difference is in this line."""
+    before, after = _tree(text).body, _compiled(changed).body
+    if len(before) != len(after):
+        return False
+    # The changed statement is the last that begins before the line ends; it settles most pairs at once.
+    pairs = list(zip(before, after, strict=True))
+    pairs.sort(key=lambda pair: pair[0].lineno > line or -pair[0].lineno)
+    return all(ast.dump(a) == ast.dump(b) for a, b in pairs)
+
+
+@lru_cache(maxsize=256)
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def _compiled(text: str) -> ast.Module:
     try:
-        compile(text, "planted", "exec")
-        return ast.dump(ast.parse(text))
+        tree = ast.parse(text)
+        compile(tree, "planted", "exec")
     except SyntaxError as wrong:
         raise DoesNotApplyError(f"the changed module is no Python: {wrong}") from None
+    return tree
 
 
 def _spans(text: str, name: str) -> list[tuple[int, int]]:
@@ -136,4 +152,4 @@ def _definitions(text: str) -> tuple[tuple[str, tuple[int, int]], ...]:
             else:
                 yield from walk(child, prefix)
 
-    return tuple(walk(ast.parse(text), ""))
+    return tuple(walk(_tree(text), ""))

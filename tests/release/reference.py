@@ -74,6 +74,11 @@ def digested(salt: int, unit: str | int, words: list[int]) -> str:
     return hashlib.md5(",".join(parts).encode()).hexdigest()
 
 
+def word(unit: str) -> int:
+    """53 bits of the MD5 of the bytes of a unit."""
+    return int.from_bytes(hashlib.md5(unit.encode()).digest(), "little") % 2**53
+
+
 def limited(
     rows: list[tuple[Any, int, tuple[int, ...]]],
     salt: int,
@@ -81,15 +86,15 @@ def limited(
     most_groups: int,
     in_process: bool = True,
 ) -> list[tuple[Any, int, tuple[int, ...]]]:
-    """The rows (unit, group, terms) that stay; whole units are limited by other hashes in this process."""
+    """The rows (unit, group, terms) that stay; in this process they are chosen by other hashes than on a server."""
     kept = []
     by_unit: dict[Any, dict[int, list[tuple[int, ...]]]] = defaultdict(lambda: defaultdict(list))
     for unit, group, terms in rows:
         by_unit[unit][group].append(terms)
 
     def mix(unit: Any, words: list[int]) -> Any:
-        whole = in_process and not isinstance(unit, str)
-        return mixed(salt, [unit, *words]) if whole else digested(salt, unit, words)
+        own = word(unit) if isinstance(unit, str) else unit
+        return mixed(salt, [own, *words]) if in_process else digested(salt, unit, words)
 
     for unit, groups in by_unit.items():
         order = sorted(groups, key=lambda group: (mix(unit, [group]), group))

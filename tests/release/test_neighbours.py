@@ -16,6 +16,7 @@ import pytest
 import noisewright as nw
 from noisewright.release import aggregate, limiting
 from noisewright.release.bounded import InBounds
+from noisewright.release.engines.duckdb import DuckDB
 from noisewright.release.layout import Table, layout_of
 from noisewright.release.registry import QUESTIONS
 from noisewright.release.weighed import Weighted
@@ -99,9 +100,14 @@ def blocks(part: Table, vector: Any, count: int) -> Iterator[list[int]]:
 
 
 @pytest.mark.parametrize(
-    ("text_units", "rows", "groups"), [(False, 1, 1), (False, 2, 2), (True, 2, 1)], ids=["one", "more", "texts"]
+    ("text_units", "rows", "groups", "local"),
+    [(False, 1, 1, True), (True, 2, 2, True), (True, 2, 1, False)],
+    ids=["one", "more", "by windows"],
 )
-def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool, rows: int, groups: int):
+def test_leaving_a_person_out_changes_no_more_than_was_declared(
+    text_units: bool, rows: int, groups: int, local: bool, monkeypatch
+):
+    monkeypatch.setattr(DuckDB, "in_process", local)
     check(text_units, rows, groups, 99, count=60)
 
 
@@ -175,7 +181,7 @@ def test_the_falsifier_finds_a_limit_that_is_not_kept(monkeypatch):
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     assert plan.selfcheck(3).startswith("held for 1 persons")
     kept = limiting.kept_rows
-    monkeypatch.setattr(aggregate, "kept_rows", lambda u, k, c, s, rows, groups: kept(u, k, c, s, rows + 1, groups))
+    monkeypatch.setattr(aggregate, "kept_rows", lambda u, k, c, s, rows, *rest: kept(u, k, c, s, rows + 1, *rest))
     with pytest.raises(nw.errors.UncertifiedError, match="changed the numbers by more than the plan allows"):
         plan.selfcheck(3)
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.release import aggregate
 from noisewright.release.aggregate import clamped_sums, exact_sums
 from noisewright.release.engines.duckdb import DuckDB
 from noisewright.release.layout import Layout, layout_of
-from noisewright.release.limiting import slices_for
+from noisewright.release.limiting import numbered, slices_for
 from noisewright.release.numbers import Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.times import TimeBins
 from tests.release import reference
@@ -124,6 +125,16 @@ def test_whole_numbers_equal_those_by_hand(text_units: bool, rows: int, groups: 
     assert any(found)
 
 
+@pytest.mark.parametrize("text_units", [False, True])
+def test_an_engine_that_keeps_its_rows_limits_them_by_windows(text_units: bool, monkeypatch):
+    monkeypatch.setattr(DuckDB, "in_process", False)
+    monkeypatch.setattr(aggregate, "kept_rows", None)
+    table = hostile(1200, 30, 2, text_units=text_units)
+    data = nw.Dataset(arrow(table, text_units=text_units), "id", name="x", rows_per_group=3, groups_per_person=2)
+    layout = layout_of(QUESTIONS, data.limits)
+    assert data._aggregate(layout, SALT) == by_hand(table, layout, in_process=False)
+
+
 def test_without_limits_every_row_counts():
     table = hostile(800, 800, 3)
     data = nw.Dataset(arrow(table), "id", name="x", one_row_per_person=True)
@@ -144,11 +155,39 @@ def test_slices_of_persons_change_nothing(text_units: bool, monkeypatch):
         return fetch(own, query)
 
     monkeypatch.setattr(DuckDB, "fetch", noted)
-    monkeypatch.setattr("noisewright.release.aggregate._WORDS_AT_ONCE", 6000)
-    monkeypatch.setattr("noisewright.release.aggregate._ROWS_IN_ENGINE", 400)
+    monkeypatch.setattr("noisewright.release.aggregate._WORDS_AT_ONCE", 4000)
     assert data._aggregate(layout, SALT) == by_hand(table, layout)
     assert steps[0] == (0, 1)
-    assert steps[-1][0] == steps[-1][1] - 1 >= 5
+    assert steps[-1][0] == steps[-1][1] - 1 >= 4
+
+
+@pytest.mark.parametrize(("bits", "slices"), [(0, 1), (3, 1), (3, 3)])
+def test_persons_with_one_word_are_still_two(bits: int, slices: int, monkeypatch):
+    table = hostile(900, 30, 5, text_units=True)
+    monkeypatch.setattr("noisewright.release.engines.duckdb._WORD", 2**bits - 1)
+    monkeypatch.setattr(reference, "word", lambda unit, whole=reference.word: whole(unit) % 2**bits)
+    monkeypatch.setattr(aggregate, "slices_for", lambda *given, whole: slices)
+    told_apart = []
+
+    def noted(rows: Any, engine: Any) -> Any:
+        told_apart.append(1)
+        return numbered(rows, engine)
+
+    monkeypatch.setattr(aggregate, "numbered", noted)
+    for without in (None, "pérson -21", "pérson 35"):
+        own = [row for row in table if row["id"] != without]
+        data = nw.Dataset(arrow(own, text_units=True), "id", name="x", rows_per_group=2, groups_per_person=3)
+        layout = layout_of(QUESTIONS[6:11], data.limits)
+        assert data._aggregate(layout, SALT) == by_hand(own, layout)
+    assert told_apart
+
+
+def test_words_are_told_apart_without_places_unless_two_are_the_same(monkeypatch):
+    monkeypatch.setattr(aggregate, "numbered", None)
+    table = hostile(300, 30, 5, text_units=True)
+    data = nw.Dataset(arrow(table, text_units=True), "id", name="x")
+    layout = layout_of(QUESTIONS[:1], data.limits)
+    assert data._aggregate(layout, SALT) == by_hand(table, layout)
 
 
 def test_slices_are_even_for_units_that_are_multiples_of_a_power_of_ten():
@@ -162,7 +201,7 @@ def test_slices_are_even_for_units_that_are_multiples_of_a_power_of_ten():
         11,
         13,
     ]
-    assert [slices_for(rows, 10, whole=False) for rows in (10, 11, 41, 10**9)] == [1, 2, 5, 256]
+    assert [slices_for(rows, 10, whole=False) for rows in (0, 10, 11, 41, 10**9)] == [1, 1, 2, 5, 10**8]
 
 
 def test_sums_beyond_64_bits_are_exact():

@@ -66,12 +66,15 @@ def test_ten_million_draws_have_the_mean_and_the_variance(kinds: dict, name: str
 
 
 @pytest.mark.statistical
-def test_a_hundred_million_draws_stay_inside_the_bounds(kinds: dict):
+@pytest.mark.parametrize(
+    "turns", [1, pytest.param(10, marks=pytest.mark.soak)], ids=["ten million", "a hundred million"]
+)
+def test_tens_of_millions_of_draws_stay_inside_the_bounds(kinds: dict, turns: int):
     certified = kinds["programme"]
     low, high = (float(b) for b in certified.mechanism.query.outputs)
     answers = np.full(MANY, 0.987654321)
     lowest, highest = np.inf, -np.inf
-    for _ in range(10):
+    for _ in range(turns):
         drawn = certified.release_many(answers)
         lowest, highest = min(lowest, drawn.min()), max(highest, drawn.max())
     assert low <= lowest

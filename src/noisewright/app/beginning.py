@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import unquote
 
 import typer
 
 from noisewright.app import options
 from noisewright.app.output import check_places, remark, writing
+from noisewright.ledger.stores import without_password
 from noisewright.problem.errors import InvalidInputError
 
 _NUMBERS = ("int", "uint", "float", "decimal")
@@ -18,7 +21,11 @@ _TEXTS = (".csv", ".tsv", ".txt")
 
 TableFile = Annotated[
     str,
-    typer.Argument(metavar="TABLE", help="A CSV or Parquet file or glob, or path.duckdb::table.", show_default=False),
+    typer.Argument(
+        metavar="TABLE",
+        help="A CSV or Parquet file or glob, path.duckdb::table, postgresql://… or spark:….",
+        show_default=False,
+    ),
 ]
 
 
@@ -42,10 +49,13 @@ def init(
     columns = schema_of(table)
     if unit is not None and unit not in columns:
         raise InvalidInputError(f"--unit is {unit!r}; the columns are {', '.join(map(repr, columns))}.")
-    text = spec_text(_from_folder(table, path.absolute().parent), columns, unit)
+    source = _from_folder(table, path.absolute().parent)
+    text = spec_text(source, columns, unit)
     with writing(path), path.open("x", encoding="utf-8") as stream:
         stream.write(text)
     remark(f"The spec is in {path}; fill it in, then: noisewright plan {path}")
+    if is_address(table) and source != table:
+        remark("The password is not in it; give it by PGPASSWORD or a password file.")
 
 
 def spec_text(source: str, columns: dict[str, str], unit: str | None) -> str:
@@ -129,12 +139,26 @@ def quoted(text: str) -> str:
 def _plain_stem(table: str) -> str:
     """The name of a table without its ending; stars of a glob are left out."""
     path, _, name = table.partition("::")
-    stem = "".join(c for c in (name or Path(path).stem) if c.isalnum() or c in "-_ ").strip()
-    return stem or "spec"
+    named = _named(table) if is_address(table) else name or Path(path).stem
+    return "".join(c for c in named if c.isalnum() or c in "-_ ").strip() or "spec"
+
+
+def is_address(table: str) -> bool:
+    """Whether it names a table of a server or a cluster rather than a path of this machine."""
+    return "://" in table or table.startswith("spark:")
+
+
+def _named(address: str) -> str:
+    """The last part of an address without stars: the table without its schema, a file without its ending."""
+    parts = [part for part in re.split("[/:]", address.partition("?")[0]) if part and not set("*?[{") & set(part)]
+    last = unquote(parts[-1] if parts else "")
+    return last.rpartition(".")[2] if not last.endswith(".parquet") else last.removesuffix(".parquet")
 
 
 def _from_folder(table: str, folder: Path) -> str:
-    """The source as the spec names it: from the spec's own folder where that is possible."""
+    """The source as the spec names it: from the spec's own folder where that is possible; without a password."""
+    if is_address(table):
+        return without_password(table) if table.startswith(("postgresql:", "postgres:")) else table
     path, marker, name = table.partition("::")
     try:
         near = os.path.relpath(Path(path).absolute(), folder)

@@ -38,6 +38,7 @@ _MOST_SHOWN = 60
 _NOTHING = "Nothing was spent."
 _NO_GROUP = "No group had enough persons to be published."
 _UNDRAWN = "Nothing was drawn; asked again, it is finished without another charge."
+_LOST = "Nothing was released; something may have been drawn: asked again it is refused, --fresh charges again."
 _STORED = "The answers are stored: the same command gives them back at no cost."
 
 SpecFile = Annotated[
@@ -242,7 +243,7 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, 
     except KeyboardInterrupt:
         ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before)}")
     except ReleaseFailedError as error:
-        ended = EndedError(REFUSED, f"the engine failed ({error.kind}). {_told(plan, before)}")
+        ended = EndedError(REFUSED, f"{error.words} {_told(plan, before)}")
     except NoisewrightError:
         if not _charges(plan) - before:
             raise
@@ -256,14 +257,17 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, 
 
 def _told(plan: Plan, before: set[int]) -> str:
     """What the ledger says was spent since, whatever point was reached."""
-    spent = _charges(plan) - before
-    if not spent:
+    from noisewright.release.transaction import ANSWERED, DRAWN, standing_of
+
+    ledger, spent = _ledger(plan), _charges(plan) - before
+    known = standing_of(plan, ledger)
+    open_ones = {place for place, how in known.items() if how != ANSWERED}
+    place = max(spent or open_ones, default=None)
+    if place is None:
         return _NOTHING
-    ledger = _ledger(plan)
-    became = [row for row in ledger.rows() if row.get("charge") == max(spent)]
-    stored, undrawn = (any(word in row for row in became[-1:]) for word in ("answer", "undrawn"))
-    after = _STORED if stored else _UNDRAWN if undrawn else "Nothing was released; asked again, it is charged again."
-    return f"Charge {max(spent)} of {ledger.url} is spent: {plan.privacy}. {after}"
+    after = {ANSWERED: _STORED, DRAWN: _LOST}.get(known.get(place, DRAWN), _UNDRAWN)
+    said = "is spent" if spent else "was spent before, and nothing more now"
+    return f"Charge {place} of {ledger.url} {said}: {plan.privacy}. {after}"
 
 
 def _spent(plan: Plan, charge: int, before: set[int]) -> str:

@@ -2,7 +2,7 @@
 
 - ledger, reading: the ledger as people use it: charge, release, sub-budgets; what it says of itself
 - charge: a charge that was made, and the answer or failure beside it
-- resuming: a charge that failed before anything was drawn, finished by whoever claims it first
+- resuming: a charge of which nothing was drawn, finished by whoever asks for the same
 - rules, thresholds, universes: which sums are valid under adaptivity, and how large they may become, proven
 - costed, deciding: what can be charged, and which neighbours it speaks of; what is granted and written
 - state: what the last row says: totals, budgets, what is closed
@@ -11,5 +11,5 @@
 - files, forks: the head file and names of files; no fork while a file is open
 - checking: the whole chain verified
 - words, pictures: what the remainder buys, tables, the burn-down
-- marks: the points between validation and answer that a crash is tried at
+- marks: the points between validation and answer that a failure is tried at
 """

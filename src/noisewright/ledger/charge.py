@@ -12,7 +12,7 @@ from typing import Any
 from noisewright.ledger.chain import canonical, digest_of
 from noisewright.problem.errors import LedgerError
 
-Note = Callable[["Charge", str, Mapping[str, Any]], None]
+Note = Callable[["Charge", str, Mapping[str, Any]], int]
 _LONGEST_ANSWER = 1 << 20
 
 
@@ -30,7 +30,7 @@ class Charge:
         self, place: int, digest: str, label: str, rules: tuple[str, ...], note: Note, turn: int | None = None
     ) -> None:
         self.place, self.digest, self.label, self.rules = place, digest, label, rules
-        # The row that lets this object write beside the charge: its own, or the one that says it is resumed.
+        # The row that lets this object write beside the charge: its own, or the last that it or who resumed it wrote.
         self.turn = place if turn is None else turn
         self._note, self._noted, self._process = note, False, os.getpid()
 
@@ -55,13 +55,21 @@ class Charge:
             raise LedgerError(f"charge {self.place} has its answer or failure already; rows are never changed.")
         self._write("answer", {"answer": plain_answer(answer)})
 
-    def failed(self, kind: str, undrawn: str) -> None:
-        """Write that it failed before anything was drawn; `undrawn` names what was charged, which may be finished.
+    def drawing(self) -> None:
+        """Write that from here on something may be drawn, so that nobody else finishes this charge.
+
+        Guarantees: it is durable before this returns. Raises LedgerError if somebody else has resumed the charge, or
+        it cannot be written; then nothing may be drawn here.
+        """
+        self.turn = self._note(self, "drawing", {})
+
+    def failed(self, kind: str) -> None:
+        """Write that it failed, and of what kind; nothing if that cannot be written, or somebody else has resumed it.
 
         Valid for: a caller that draws nothing for this charge from here on.
         """
         with suppress(LedgerError):
-            self._write("failure", {"failure": kind, "undrawn": undrawn})
+            self._write("failure", {"failure": kind})
 
     def _write(self, event: str, content: Mapping[str, Any]) -> None:
         self._note(self, event, content)

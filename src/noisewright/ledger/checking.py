@@ -134,6 +134,8 @@ class _Replay:
                 raise damaged(place, "its certificate is about other neighbours")
             self._accounts[name] = replace(account, state=after)
         self._open[place] = data["account"]
+        if "undrawn" in data:
+            self._undrawn[place] = data["account"]
         self.charges += 1
 
     def refused(self, place: int, data: Mapping[str, Any]) -> None:
@@ -142,12 +144,17 @@ class _Replay:
     def noted(self, place: int, data: Mapping[str, Any]) -> None:
         if self._open.pop(data["charge"], None) != data["account"]:
             raise damaged(place, "it speaks of a charge that is not there or has its answer already")
-        if data["event"] == "failure" and "undrawn" in data:
-            self._undrawn[data["charge"]] = data["account"]
+        if data["event"] == "answer" and data["charge"] in self._undrawn:
+            raise damaged(place, "it answers a charge of which nothing was drawn")
+
+    def drawing(self, place: int, data: Mapping[str, Any]) -> None:
+        held = self._open.get(data["charge"])
+        if held != data["account"] or self._undrawn.pop(data["charge"], None) != held:
+            raise damaged(place, "it draws from a charge that is not there, has ended or was drawn from already")
 
     def resumed(self, place: int, data: Mapping[str, Any]) -> None:
-        if self._undrawn.pop(data["charge"], None) != data["account"]:
-            raise damaged(place, "it resumes a charge that did not fail before anything was drawn")
+        if self._undrawn.get(data["charge"]) != data["account"]:
+            raise damaged(place, "it resumes a charge of which something may have been drawn")
         self._open[data["charge"]] = data["account"]
 
     def raised(self, place: int, data: Mapping[str, Any]) -> None:
@@ -173,6 +180,7 @@ _STEPS: dict[str, Callable[[_Replay, int, Mapping[str, Any]], None]] = {
     "refused": _Replay.refused,
     "answer": _Replay.noted,
     "failure": _Replay.noted,
+    "drawing": _Replay.drawing,
     "resumed": _Replay.resumed,
     "raise": _Replay.raised,
     "close": _Replay.close,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -108,6 +109,11 @@ def event(kind: str, states: Mapping[str, State], content: Mapping[str, Any], ti
     """A row's content: what happened, when, and the state of the accounts it touches."""
     accounts = {name: state.to_dict() for name, state in states.items()}
     return {"event": kind, "time": time, "accounts": accounts, **content}
+
+
+def clock() -> str:
+    """The time of the machine's clock, which rows do not rely on."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def created(budget: Any, neighbours: str | None, rules: Mapping[str, Number] | None, time: str) -> dict[str, Any]:
@@ -226,18 +232,27 @@ def noted(
 ) -> dict[str, Any]:
     """The row that says what became of a charge.
 
-    Refuses a second one, and one beside what is no charge of the last account. Asked of the rows since the charge,
-    under the lock: a copy of the charge in another thread or process may have written. A ledger that was put in the
-    place of the charge's own has another row there.
+    Refuses what does not follow the row that lets its writer write, and what is beside no charge of the last account.
+    Asked of the rows since the charge, under the lock: a copy of the charge in another thread or process may have
+    written, or somebody may have resumed it. A ledger that was put in the place of the charge's own has another row
+    there.
     """
     made = rows.at(charge.place)
     ours = made.digest == charge.digest and made.account == column(accounts[-1].name)
-    if not ours or made.read()["event"] != "charge":
+    facts = made.read()
+    if not ours or facts["event"] != "charge":
         raise LedgerError(f"row {charge.place} of this ledger is another charge; no answer was written.")
-    if last_beside(rows, charge.place).place != charge.turn:
-        raise LedgerError(f"charge {charge.place} has its answer or failure already; rows are never changed.")
+    last = last_beside(rows, charge.place)
+    if last.place != charge.turn:
+        raise LedgerError(
+            f"charge {charge.place} has its answer or failure already, or was resumed by somebody else; rows are never"
+            " changed."
+        )
+    kind, marked, announced = content["event"], "undrawn" in facts, last.read()["event"] == "drawing"
+    if {"drawing": not marked or announced, "answer": marked and not announced}.get(kind, False):
+        raise LedgerError(f"charge {charge.place}: a row `drawing` comes before its answer, once.")
     states = {account.name: account.state for account in accounts}
-    return event(content["event"], states, {"charge": charge.place, **content}, time)
+    return event(kind, states, {"charge": charge.place, **content}, time)
 
 
 def last_beside(rows: Reading, place: int) -> Row:

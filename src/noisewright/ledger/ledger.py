@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from noisewright.ledger.deciding import (
     budget_of,
     checked_label,
     checked_name,
+    clock,
     closed,
     created,
     decide,
@@ -66,7 +66,7 @@ class Ledger(Reported):
         "concentrated"; 1/2, 1/4 and 1/4 unless given. Refuses where there is a ledger already.
         """
         store = store_for(url)
-        store.create(Row.after(None, "", created(budget, neighbours, rules, _now())))
+        store.create(Row.after(None, "", created(budget, neighbours, rules, clock())))
         return cls(store)
 
     @classmethod
@@ -120,16 +120,18 @@ class Ledger(Reported):
         with self._store.look() as rows:
             return rows.last().head
 
-    def charge(self, costed: Any, *, reason: str) -> Charge:
+    def charge(self, costed: Any, *, reason: str, undrawn: str | None = None) -> Charge:
         """Charge a certified mechanism, a list of them or a plan, durably, and return the charge, or refuse.
 
         Raises BudgetExceeded if no rule would hold with it; then only a row that says so is written. Raises
         UncertifiedError for what brings nothing that the ledger's rules can add, InvalidInputError for neighbours
-        of another kind. Use it as `with ledger.charge(...) as charge:`; the charge stays if the body raises.
+        of another kind. Use it as `with ledger.charge(...) as charge:`; the charge stays if the body raises. With
+        `undrawn`, what will be drawn, it can be finished by others until `Charge.drawing` (`resuming`).
         """
         given, label = accepted(costed), checked_label(reason)
         brought = Brought(given.costs(), neighbours_of(given))
         facts = {"label": label, "question": question_of(given), "certificate": certificate_of(given)}
+        facts |= {} if undrawn is None else {"undrawn": undrawn}
         # Proofs are done before the lock is taken; what they are asked for depends on the budget alone.
         for budget in list(self._budgets.values()) or [account.budget for account in self._all_now()]:
             with suppress(InvalidInputError):  # of a budget that may be raised by now; under the lock it is said
@@ -138,7 +140,7 @@ class Ledger(Reported):
         with self._store.change() as transaction:
             marks.reach("locked")
             accounts = self._accounts(transaction)
-            refused, content = decide(accounts, brought, facts, _now())
+            refused, content = decide(accounts, brought, facts, clock())
             marks.reach("decided")
             row = Row.after(transaction.last().head, self._account, content)
             transaction.append(row)
@@ -178,7 +180,7 @@ class Ledger(Reported):
             with self._store.change(NOTHING_CHANGED) as transaction:
                 last, whole = transaction.last(), self._accounts(transaction)[0]
                 if transaction.last_of(named) is None:
-                    content = sub_budget(whole, named, budget, last.place + 1, _now())
+                    content = sub_budget(whole, named, budget, last.place + 1, clock())
                     transaction.append(Row.after(last.head, named, content))
             if found.budget != budget:
                 raise InvalidInputError(
@@ -197,14 +199,14 @@ class Ledger(Reported):
         label = checked_label(reason)
         with self._store.change(NOTHING_CHANGED) as transaction:
             last, accounts = transaction.last(), self._accounts(transaction)
-            content = raised(accounts, budget, last.place + 1, label, _now())
+            content = raised(accounts, budget, last.place + 1, label, clock())
             transaction.append(Row.after(last.head, self._account, content))
 
     def close_budget(self, *, reason: str) -> None:
         """Grant nothing any more: a chained event that is not undone."""
         label = checked_label(reason)
         with self._store.change(NOTHING_CHANGED) as transaction:
-            content = closed(self._accounts(transaction), label, _now())
+            content = closed(self._accounts(transaction), label, clock())
             transaction.append(Row.after(transaction.last().head, self._account, content))
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -282,18 +284,15 @@ class Ledger(Reported):
             raise damaged(data["place"], "its sums are not those of the budget")
         return Account(name, self._budgets[row.digest], state)
 
-    def _note(self, charge: Charge, kind: str, content: Mapping[str, Any]) -> None:
-        """Append what became of a charge."""
+    def _note(self, charge: Charge, kind: str, content: Mapping[str, Any]) -> int:
+        """Append what became of a charge; where that is written."""
         with self._store.change("the charge stays spent, and nothing was written beside it") as transaction:
-            row = noted(transaction, self._accounts(transaction), charge, {"event": kind, **content}, _now())
-            transaction.append(Row.after(transaction.last().head, self._account, row))
+            facts = noted(transaction, self._accounts(transaction), charge, {"event": kind, **content}, clock())
+            row = Row.after(transaction.last().head, self._account, facts)
+            transaction.append(row)
+        return row.place
 
 
 def _found_again(url: str, account: str) -> Ledger:
     """An unpickled ledger: looked for when it is first used, and without any password."""
     return Ledger(store_for(url), account)
-
-
-def _now() -> str:
-    """The time of the machine's clock, which rows do not rely on."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,4 +1,4 @@
-"""The points between validation and answer, in their order: what must be true if the process ends at one of them."""
+"""The points of a charge and of a release, in their order: what must be true if the process ends at one of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,16 @@ POINTS = (
     "drawn",  # the answer is drawn, and nobody has seen it
     "answered",  # the answer is beside the charge
 )
+RELEASE = (
+    "begun",  # nothing is spent
+    "rehearsed",  # nothing is spent
+    "charged",  # the charge is spent; whoever asks the same plan finishes it
+    "aggregated",  # as before: nothing is drawn
+    "drawing",  # nobody else finishes the charge
+    "drawn",  # the answer is drawn, and nobody has seen it
+    "stored",  # the answer is beside the charge
+)
+"""The points of a release of a plan over a table."""
 
 
 def reach(point: str) -> None:

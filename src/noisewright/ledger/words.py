@@ -104,7 +104,7 @@ HEADER = ("row", "time", "what", "account", "for", "brings")
 
 def listed(rows: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
     """Rows as cells of a table, answers beside their charges left out."""
-    shown = [row for row in rows if row["event"] not in ("answer", "failure", "resumed")]
+    shown = [row for row in rows if row["event"] not in ("answer", "failure", "drawing", "resumed")]
     return [
         (
             str(row["place"]),

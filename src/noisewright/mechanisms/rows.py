@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from operator import mul
 
 import numpy as np
 
@@ -80,12 +82,18 @@ class Rows(Conditional):
         return Table(self.values, lambda first, end: shares[first:end], 2.0**-52)
 
     def exact_moments(self, i: int) -> tuple[Fraction, Fraction]:
-        """Bias and mean squared error of the i-th row at its own input, as rationals."""
-        x, total = self.grid.points[i], self.total
-        distances = [v - x for v in self.values]
-        first = sum((w * d for w, d in zip(self.weights[i], distances, strict=True)), Fraction(0))
-        second = sum((w * d * d for w, d in zip(self.weights[i], distances, strict=True)), Fraction(0))
-        return first / total, second / total
+        """Bias and mean squared error of the i-th row at its own input, as rationals.
+
+        Summed as whole multiples of one unit that divides every distance: no term is reduced on its own.
+        """
+        x, weights = self.grid.points[i], self.weights[i]
+        parts = math.lcm(x.denominator, *(v.denominator for v in self.values))
+        place = x.numerator * (parts // x.denominator)
+        distances = [v.numerator * (parts // v.denominator) - place for v in self.values]
+        first = sum(map(mul, weights, distances))
+        second = sum(w * d * d for w, d in zip(weights, distances, strict=True))
+        total = self.total * parts
+        return Fraction(first, total), Fraction(second, total * parts)
 
     def moments(self, i: int, field: Field) -> tuple[Value, Value]:
         bias, error = self.exact_moments(i)

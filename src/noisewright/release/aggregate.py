@@ -14,14 +14,25 @@ import numpy as np
 
 from noisewright.release.engines.base import Engine
 from noisewright.release.layout import Layout, Table
-from noisewright.release.limiting import Kept, groups_in_engine, kept_rows, rows_in_engine, slice_of, slices_for
+from noisewright.release.limiting import (
+    WORD,
+    Kept,
+    groups_in_engine,
+    kept_rows,
+    numbered,
+    persons_among,
+    rows_in_engine,
+    rows_to_hold,
+    slice_of,
+    slices_for,
+    worded,
+)
 from noisewright.release.numbers import Number, Partial
-from noisewright.release.stage import GROUP, UNIT, persons_of, rows_of, totals
+from noisewright.release.stage import GROUP, UNIT, counted, persons_of, rows_of, totals
 
 _WORDS_AT_ONCE = 50_000_000
 """About how many words of 64 bits are held in this process for one slice: what is fetched and what orders it."""
 _WORDS_OF_ORDER = 5
-_ROWS_IN_ENGINE = 4_000_000
 _LARGEST_WORD = 2**63
 _HALF = np.int64(20)
 _FAR = np.int64(2**42)
@@ -36,12 +47,12 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
     element of `layout.sensitivity`.
     """
     whole = table[unit].type().is_integer()
-    count = 0 if one_row or not engine.in_process else int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py())
-    way = _unlimited if one_row else _in_process if whole and engine.in_process else _in_engine
+    count = 0 if one_row else rows_to_hold(table, engine)
+    way = _unlimited if one_row else _in_process if engine.in_process else _in_engine
     work = []
     for part in layout.tables:
-        rows = rows_of(table, unit, part.grouping, part.numbers, engine)
-        at_once = _WORDS_AT_ONCE // (len(rows.columns) + _WORDS_OF_ORDER) if whole else _ROWS_IN_ENGINE
+        rows = (counted if one_row else rows_of)(table, unit, part.grouping, part.numbers, engine)
+        at_once = _WORDS_AT_ONCE // (len(rows.columns) + _WORDS_OF_ORDER)
         work.append((part, rows, slices_for(count, at_once, whole=whole)))
     done, found = 0, []
     try:
@@ -58,9 +69,9 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
     return found
 
 
-def _unlimited(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
+def _unlimited(sums: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     """Every row counts, and is a person: the owner's word."""
-    return _summed(totals(rows, dict(enumerate(part.numbers)), engine), part, engine)
+    return _summed(sums, part, engine)
 
 
 def _in_engine(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
@@ -113,20 +124,42 @@ def _summed(query: Any, part: Table, engine: Engine) -> list[int]:
 
 
 def _in_process(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
-    """Whole units: unit, group and terms are fetched, limited and added here."""
-    data = engine.fetch(rows)
-    columns = {name: data[name].to_numpy().astype(np.int64, copy=False) for name in data.column_names}
-    del data
+    """Unit, group and terms are fetched as whole numbers, limited and added here.
+
+    Rule: a word is a function of the unit, so that there are at most as many words as units, and as many only where
+    different units have different words. Where two have the same, they are told apart by their places; what stays of a
+    person is chosen by the word either way, so that it does not depend on whether somebody else has it.
+    """
+    if rows[UNIT].type().is_integer():
+        columns = _columns(rows, engine)
+        kept = _kept(columns, part, salt)
+    else:
+        persons = persons_among(rows, engine)
+        columns = _columns(worded(rows, engine), engine)
+        kept = _kept(columns, part, salt)
+        if kept.persons < persons:
+            del columns, kept
+            columns = _columns(numbered(rows, engine), engine)
+            kept = _kept(columns, part, salt)
     of_rows, of_persons = _apart(part)
+    sums = _over_rows(columns, kept, of_rows, part) | _over_persons(columns, kept, of_persons, part)
+    return [sums[place][group] for group in range(part.grouping.count) for place in range(len(part.numbers))]
+
+
+def _columns(rows: Any, engine: Engine) -> dict[str, Any]:
+    """Rows of whole numbers as arrays."""
+    data = engine.fetch(rows)
+    return {name: data[name].to_numpy().astype(np.int64, copy=False) for name in data.column_names}
+
+
+def _kept(columns: Mapping[str, Any], part: Table, salt: int) -> Kept:
+    """What stays of each person; where all numbers are of persons, no rows need to be chosen."""
     content, group = [columns[name] for name in columns if name.startswith("t")], columns[GROUP]
     if part.together > 1:
         cell = group % part.together
         content, group = [cell, *content], group - cell
-    # Where all numbers are of persons, no rows need to be chosen.
-    most_rows = part.rows if of_rows else len(columns[UNIT])
-    kept = kept_rows(columns[UNIT], group, content, salt, most_rows, part.groups)
-    sums = _over_rows(columns, kept, of_rows, part) | _over_persons(columns, kept, of_persons, part)
-    return [sums[place][group] for group in range(part.grouping.count) for place in range(len(part.numbers))]
+    most_rows = part.rows if _apart(part)[0] else len(columns[UNIT])
+    return kept_rows(columns[UNIT], group, content, salt, most_rows, part.groups, columns.get(WORD))
 
 
 def _over_rows(

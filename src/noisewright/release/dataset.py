@@ -216,14 +216,14 @@ class Dataset:
 
     def rehearse(self, layout: Layout) -> None:
         """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
-        from noisewright.release.engines.base import guarded
+        from noisewright.release.engines.base import NOTHING_SPENT, guarded
 
-        guarded(self._source.engine, self._source.require_sound_tables)
+        guarded(self._source.engine, self._source.require_sound_tables, spent=NOTHING_SPENT)
         self._aggregate(layout, 0, rehearsal=True)
 
     def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[Any]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
-        from noisewright.release.engines.base import guarded
+        from noisewright.release.engines.base import NOTHING_SPENT, guarded
         from noisewright.release.selfcheck import without
         from noisewright.release.unlisted import true_numbers
 
@@ -236,7 +236,7 @@ class Dataset:
             with engine.snapshot():
                 return true_numbers(table, self.unit, layout, salt, engine, one_row=own)
 
-        return guarded(engine, numbers)
+        return guarded(engine, numbers, spent=NOTHING_SPENT if rehearsal else "")
 
     def _units(self) -> list[Any]:
         """Every unit of the table, for `selfcheck` alone; never shown."""

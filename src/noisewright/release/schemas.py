@@ -8,15 +8,16 @@ from noisewright.problem.errors import InvalidTableError
 
 
 def schema_of(source: str) -> dict[str, str]:
-    """The columns of a file, a glob or "path.duckdb::table", with their types; those of CSV files all hold text.
+    """The columns of a file, a glob, "path.duckdb::table" or an address, with their types; CSV files hold text.
 
     Guarantees: reads the header of a CSV file, and of other sources what they say about themselves; no value.
     """
     path, marker, name = source.partition("::")
-    if not marker:
+    if not marker or "://" in path:
         from noisewright.release.sources import open_source
 
-        return _types(open_source(source, "").table.schema())
+        # Read as public, it needs no unit yet; whether it may be private is asked when it is planned.
+        return _types(open_source(source, "", public=True).table.schema())
     from noisewright.release.engines.duckdb import DuckDB
 
     engine = DuckDB.opened(Path(path))

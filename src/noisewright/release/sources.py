@@ -74,9 +74,14 @@ class Source:
                 " anything is derived from them."
             )
         source, unit = self.origin
-        found = open_source(source, unit, self.views, beside=engine).typed(self.types)
+        public = all(not base.private for base in self.bases.values())
+        found = open_source(source, unit, self.views, beside=engine, public=public).typed(self.types)
         if found.engine.connection is not engine.connection:
-            raise InvalidTableError("the two tables are in different places; put them into one database.")
+            raise InvalidTableError(
+                f"the two tables are in different places ({engine.name} and {found.engine.name}), and no rows are moved"
+                " from one to the other; load one of them beside the other and name it by its address there, or give"
+                " both as files. Nothing was spent."
+            )
         return found
 
     def typed(self, types: Mapping[str, str] | None) -> Source:

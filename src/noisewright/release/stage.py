@@ -43,10 +43,10 @@ def double_of(column: Any, engine: Engine) -> Any:
     return engine.cast(column, "float64") if kind.is_decimal() else column.cast("float64")
 
 
-def index_of(number: Any, span: Range, engine: Engine) -> Any:
-    """The whole number that stands for a double of a range; NULL for NULL and NaN.
+def index_of(number: Any, span: Range, engine: Engine, *, less: int = 0, missing: int | None = None) -> Any:
+    """The whole number that stands for a double of a range, less a constant; `missing` or NULL for NULL and NaN.
 
-    Guarantees: first <= index <= last wherever it is not NULL, whatever the number was, because of the last clamp.
+    Guarantees: first <= index <= last wherever there is one, whatever the number was, because of the last clamp.
     Only numbers between the bounds are multiplied, so that nothing overflows. They are asked for first: an engine that
     works with columns then looks at the other cases for the few rows that are left.
     """
@@ -55,14 +55,16 @@ def index_of(number: Any, span: Range, engine: Engine) -> Any:
     parts = number if factor == 1 else number * ibis.literal(factor, "float64")
     parts = parts if divisor == 1 else engine.divisible(parts) / ibis.literal(divisor, "float64")
     whole = (parts + ibis.literal(0.5, "float64")).floor()
-    clamped = ibis.least(ibis.greatest(whole, ibis.literal(span.first, "int64")), ibis.literal(span.last, "int64"))
+    clamped = engine.clamped(whole, span.first, span.last)
+    inside = clamped - ibis.literal(less, "int64") if less else clamped
+    nothing = ibis.null("int64") if missing is None else ibis.literal(missing, "int64")
     bottom, top = (min(max(math.floor(end * factor / divisor + 0.5), span.first), span.last) for end in (low, high))
     return ibis.cases(
-        ((number > ibis.literal(low, "float64")) & (number < ibis.literal(high, "float64")), clamped),
-        (number.isnan(), ibis.null("int64")),
-        (number >= ibis.literal(high, "float64"), ibis.literal(top, "int64")),
-        (number <= ibis.literal(low, "float64"), ibis.literal(bottom, "int64")),
-        else_=ibis.null("int64"),
+        ((number > ibis.literal(low, "float64")) & (number < ibis.literal(high, "float64")), inside),
+        (number.isnan(), nothing),
+        (number >= ibis.literal(high, "float64"), ibis.literal(top - less, "int64")),
+        (number <= ibis.literal(low, "float64"), ibis.literal(bottom - less, "int64")),
+        else_=nothing,
     )
 
 
@@ -91,19 +93,18 @@ def _(number: Present, table: Any, engine: Engine) -> Any:
 @term.register
 def _(number: Total, table: Any, engine: Engine) -> Any:
     centre = number.range.centre if number.centred else 0
-    index = index_of(double_of(table[number.column], engine), number.range, engine)
-    return (index - ibis.literal(centre, "int64")).fill_null(0)
+    return index_of(double_of(table[number.column], engine), number.range, engine, less=centre, missing=0)
 
 
 @term.register
 def _(number: Partial, table: Any, engine: Engine) -> Any:
-    return index_of(double_of(table[number.column], engine), number.range, engine).fill_null(0)
+    return index_of(double_of(table[number.column], engine), number.range, engine, missing=0)
 
 
 @term.register
 def _(number: Squares, table: Any, engine: Engine) -> Any:
     span = number.range
-    distance = index_of(double_of(table[number.column], engine), span, engine) - ibis.literal(span.centre, "int64")
+    distance = index_of(double_of(table[number.column], engine), span, engine, less=span.centre)
     return (distance * distance - ibis.literal(span.half_square, "int64")).fill_null(0)
 
 
@@ -155,21 +156,55 @@ def rows_of(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
     Rows whose unit is NULL, or whose keys are not listed, are left out. Listed keys are distinct, so that the join
     gives each row at most once.
     """
+    found = _unlisted(table, unit, grouping, numbers, engine)
+    if grouping.keys is None:
+        return found.rename({GROUP: "b"})
+    joined = _listed(found, grouping.keys, engine)
+    terms = {name: joined[name] for name in found.columns if name.startswith("t")}
+    return joined.select(UNIT, **{GROUP: _group(joined, grouping)}, **terms)
+
+
+def counted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number], engine: Engine) -> Any:
+    """The sums of each listed group where every row counts and is a person: `totals` of `rows_of`.
+
+    Where the engine says how listed keys are known by themselves, rows are added up by key first, and only the sums
+    are joined with the list: the same rows in the same groups, because equal keys are equal bytes in both.
+    """
+    places, found = dict(enumerate(numbers)), _unlisted(table, unit, grouping, numbers, engine)
+    few = _among(found, grouping.keys, engine) if grouping.keys else []
+    if grouping.keys is None or any(one is None for one in few):
+        return totals(rows_of(table, unit, grouping, numbers, engine), places, engine)
+    own = {f"g{i}": comparable(found[f"g{i}"], engine) for i in range(len(few))}
+    by = ["b", *own] if grouping.bins else list(own)
+    joined = _listed(totals(found.filter(few).mutate(**own), places, engine, by), grouping.keys, engine)
+    return joined.select(**{GROUP: _group(joined, grouping)}, **{f"s{place}": joined[f"s{place}"] for place in places})
+
+
+def _among(found: Any, keys: Keys, engine: Engine) -> list[Any]:
+    """For each column of keys, what holds for its listed values and few others; None where the engine says nothing."""
+    columns = zip(keys.kinds, zip(*keys.rows, strict=True), strict=True)
+    return [engine.among(found[f"g{i}"], kind, list(dict.fromkeys(values))) for i, (kind, values) in enumerate(columns)]
+
+
+def _unlisted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number], engine: Engine) -> Any:
+    """Every row of a person that is in a bin: its unit, bin, keys and what it adds to each number that is a sum."""
     terms = {f"t{place}": one for place, n in enumerate(numbers) if (one := term(n, table, engine)) is not None}
     keyed = {f"g{place}": table[column] for place, column in enumerate(grouping.keys.columns)} if grouping.keys else {}
     place = bin_of(grouping.bins, table[grouping.bins.column], engine) if grouping.bins else ibis.literal(0)
     found = table.select(**{UNIT: comparable(table[unit], engine)}, b=place.cast("int64"), **keyed, **terms)
-    found = found.filter(found[UNIT].notnull() & found.b.notnull())
-    if grouping.keys is None:
-        return found.rename({GROUP: "b"})
-    listed = key_table(grouping.keys, engine)
-    matched = [
-        comparable(found[f"g{i}"], engine) == comparable(listed[f"l{i}"], engine)
-        for i in range(len(grouping.keys.columns))
-    ]
-    joined = found.join(listed, matched)
-    each = grouping.bins.count if grouping.bins else 1
-    return joined.select(UNIT, **{GROUP: joined.place * each + joined.b}, **{name: joined[name] for name in terms})
+    return found.filter(found[UNIT].notnull() & found.b.notnull())
+
+
+def _listed(found: Any, keys: Keys, engine: Engine) -> Any:
+    """Rows with the places of their keys in the list."""
+    listed = key_table(keys, engine)
+    columns = range(len(keys.columns))
+    matched = [comparable(found[f"g{i}"], engine) == comparable(listed[f"l{i}"], engine) for i in columns]
+    return found.join(listed, matched)
+
+
+def _group(joined: Any, grouping: Grouping) -> Any:
+    return joined.place * grouping.bins.count + joined.b if grouping.bins else joined.place
 
 
 def comparable(column: Any, engine: Engine) -> Any:
@@ -189,7 +224,7 @@ def key_table(keys: Keys, engine: Engine) -> Any:
     return engine.small_table({"place": pa.array(range(len(keys.rows)), type=pa.int64()), **columns})
 
 
-def totals(rows: Any, numbers: Mapping[int, Number], engine: Engine) -> Any:
+def totals(rows: Any, numbers: Mapping[int, Number], engine: Engine, by: Sequence[str] = (GROUP,)) -> Any:
     """The sums of each group over its rows, as texts of whole numbers, by the places of their numbers.
 
     Each row is a whole person for numbers that are about persons: those are counted, and clamped, row by row.
@@ -202,7 +237,7 @@ def totals(rows: Any, numbers: Mapping[int, Number], engine: Engine) -> Any:
             sums[f"s{place}"] = engine.sum_text(rows[f"t{place}"])
         else:
             sums[f"s{place}"] = rows.count().cast("string")
-    return rows.group_by(GROUP).agg(**sums)
+    return rows.group_by(list(by)).agg(**sums)
 
 
 def persons_of(rows: Any, numbers: Mapping[int, Number], engine: Engine) -> Any:
@@ -224,17 +259,22 @@ def _within(whole: Any, number: Partial) -> Any:
     return ibis.least(ibis.greatest(whole, first), last)
 
 
+def key_kind(held: Any) -> str | None:
+    """Which kind of key a type holds; None for one that holds none."""
+    fits = {
+        "text": held.is_string(),
+        "boolean": held.is_boolean(),
+        "integer": held.is_integer() and not held.is_uint64(),
+        "date": held.is_date(),
+    }
+    return next((kind for kind, holds in fits.items() if holds), None)
+
+
 def require_key_types(table: Any, keys: Keys) -> None:
     """Refuse keys whose kind is not that of their column: text for text, whole for whole, and so on."""
     for column, kind in zip(keys.columns, keys.kinds, strict=True):
         held = table[column].type()
-        fits = {
-            "text": held.is_string(),
-            "boolean": held.is_boolean(),
-            "integer": held.is_integer() and not held.is_uint64(),
-            "date": held.is_date(),
-        }
-        if not fits[kind]:
+        if key_kind(held) != kind:
             raise InvalidTableError(
                 f"the keys of {column!r} are {kind}, but the column holds {held}; give keys of its type, or say how"
                 f' text is read with types={{"{column}": "{kind}"}}.',

@@ -1,9 +1,10 @@
-"""The release: validate, charge, aggregate, draw, store, in this order.
+"""The release: validate, charge, aggregate, say that it draws, draw, store, in this order.
 
 Nothing after the charge may fail because of a value, and nothing before it looks at one. A crash after the charge
-leaves it spent; what the engine failed on before anything was drawn is finished by the next release of the same plan,
-without another charge (`ledger.resuming`). The answers stand in the ledger beside the charge, so that the same plan
-asked again gets them back.
+leaves it spent; as long as nothing was drawn, the next release of the same plan finishes it without another charge,
+whatever ended the one before (`ledger.resuming`). The answers stand in the ledger beside the charge, so that the same
+plan asked again gets them back. Where something may have been drawn and no answer stands there, the plan is refused
+until it is asked for afresh.
 """
 
 from __future__ import annotations
@@ -12,24 +13,40 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from noisewright.ledger import marks
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.ledger import Ledger
-from noisewright.ledger.resuming import resumed, unfinished
-from noisewright.problem.errors import EngineError, InvalidInputError, ReleaseFailedError
+from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN, alone, resumed, standing
+from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
 from noisewright.problem.records import digest
 from noisewright.release.drawing import drawn, widths
+from noisewright.release.engines.base import in_words
 from noisewright.release.frames import frame_of, require_frame
 from noisewright.release.layout import Layout
 from noisewright.release.tidying import Tidying, steps_of
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
+    from noisewright.release.dataset import Dataset
     from noisewright.release.plan import Plan
 
 CONFIDENCE = Fraction(19, 20)
 _ENDS = ("value", "half_width", "low", "high")
 _TIDY_ENDS = tuple(f"post_{name}" for name in _ENDS)
 _BY_HAND = "interrupted"
+_FINISH = "Nothing was released. Nothing was drawn: release the same plan again to finish it, without another charge."
+_LOST = (
+    "Something may have been drawn, and no answer is stored: whoever drew ended before that, or is about to store it."
+    " Release the plan again in a while to see whether it is there; release(fresh=True), --fresh at the command line,"
+    " draws and charges again."
+)
+_AFTERWARDS = {
+    UNDRAWN: _FINISH,
+    FAILED: _FINISH,
+    DRAWN: f"Nothing was released. {_LOST}",
+    ANSWERED: "Its answer is stored: release the same plan again to get it, without another charge.",
+}
+_UNKNOWN = "Release the same plan again: unless something was drawn, it finishes this charge without another one."
 
 
 def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, post: Any = ()) -> Any:
@@ -37,61 +54,102 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
 
     What `post` asks for stands beside them and is never stored.
     """
-    from noisewright.release.plan import require_sound  # which imports this module when it releases
-
-    dataset = plan.dataset
-    ledger = None if dataset is None else dataset.ledger
-    if dataset is None or ledger is None:
+    ledger = None if plan.dataset is None else plan.dataset.ledger
+    if plan.dataset is None or ledger is None:
         raise InvalidInputError(
             "this dataset has no budget, so nothing can be released; give nw.Dataset(..., budget=..., ledger=path)."
         )
-    kind, tidy = require_frame(frame or dataset.frame), tidying_of(plan, post)
+    kind, tidy = require_frame(frame or plan.dataset.frame), tidying_of(plan, post)
     label = f"plan {plan.key} {reason or ''}".strip()
-    if not fresh and (kept := stored(ledger, plan.key, plan.layout)) is not None:
-        place, numbers = kept
-        return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
+    with alone(ledger, plan.key):
+        kept = None if fresh else stored(ledger, plan.key, plan.layout)
+        place, numbers = kept or _answered(plan, plan.dataset, ledger, label, fresh=fresh)
+    return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
+
+
+def _answered(plan: Plan, dataset: Dataset, ledger: Ledger, label: str, *, fresh: bool) -> tuple[int, list[Any]]:
+    """The charge and the numbers of a new answer, which is stored.
+
+    Guarantees: numbers are drawn only after a row of the ledger says so, which nobody but the holder of the charge can
+    write. What is raised says what was spent and what to do, and repeats no value.
+    """
+    from noisewright.release.plan import require_sound  # which imports this module when it releases
+
     require_sound(plan)
+    marks.reach("begun")
     dataset.rehearse(plan.layout)
-    with charged(ledger, plan, label) as charge:
-        spent = f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. Nothing was released."
-        failed, drawing = None, False
+    marks.reach("rehearsed")
+    with charged(ledger, plan, label, fresh=fresh) as charge:
+        failed, words, otherwise = "", "", _FINISH
         try:
+            marks.reach("charged")
             vector = dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
-            drawing = True
+            marks.reach("aggregated")
+            otherwise = _UNKNOWN
+            charge.drawing()
+            marks.reach("drawing")
             numbers = drawn(plan.blocks, plan.layout, vector)
+            marks.reach("drawn")
+            charge.answered(stored_form(plan.layout, numbers))
+            marks.reach("stored")
+            return charge.place, numbers
+        except LedgerError as error:
+            failed, words = type(error).__name__, str(error)
         except Exception as error:  # noqa: BLE001 -- its words may repeat a value of the table
             failed = _kind(error)
+            words = f"the engine failed ({in_words(failed)})."
         except BaseException as error:
-            error.add_note(spent)
-            if not drawing:
-                charge.failed(type(error).__name__, undrawn(plan))
+            charge.failed(type(error).__name__)
+            error.add_note(_told(plan, ledger, charge, otherwise))
             raise
-        if failed is not None and not drawing:
-            charge.failed(failed, undrawn(plan))
-            spent += " Nothing was drawn: release the same plan again to finish it, without another charge."
+        charge.failed(failed)
+        told = _told(plan, ledger, charge, otherwise)
         if failed == _BY_HAND:
-            raise KeyboardInterrupt(spent)
-        if failed is not None:
-            raise ReleaseFailedError(f"the engine failed ({failed}). {spent}", kind=failed, charge=charge.place)
-        charge.answered(stored_form(plan.layout, numbers))
-    return frame_of(columns(plan, numbers, charge.place, tidy=tidy), kind)
+            raise KeyboardInterrupt(told)
+        raise ReleaseFailedError(f"{words} {told}", kind=failed, charge=charge.place, words=words)
 
 
-def charged(ledger: Ledger, plan: Plan, label: str) -> Charge:
-    """A charge to draw from: one of the same plan that failed before anything was drawn, or a new one.
+def _told(plan: Plan, ledger: Ledger, charge: Charge, otherwise: str) -> str:
+    """What was spent and what to do, as the ledger says; `otherwise` if it is away as well."""
+    try:
+        after = _AFTERWARDS.get(standing_of(plan, ledger).get(charge.place, ""), otherwise)
+    except LedgerError:
+        after = otherwise
+    return f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. {after}"
 
-    Guarantees: nobody else draws from it; what was charged is the very mechanism of the plan.
+
+def charged(ledger: Ledger, plan: Plan, label: str, *, fresh: bool) -> Charge:
+    """A charge to draw from: one of the same plan of which nothing was drawn, or a new one.
+
+    Guarantees: nobody else draws from it; what was charged is the very mechanism of the plan. Refuses where something
+    may have been drawn and no answer is stored, unless the plan is asked for afresh. What was asked for afresh takes no
+    charge from somebody who may be at work.
     """
-    place = unfinished(ledger, ("plan", plan.key), undrawn(plan), plan.charge)
-    if place is None:
-        return ledger.charge(plan.charge, reason=label)
-    found = resumed(ledger, place, undrawn(plan), plan.charge)
-    if found is None:
+    known = standing_of(plan, ledger)
+    ready = [place for place, how in known.items() if how == FAILED or (how == UNDRAWN and not fresh)]
+    lost = [place for place, how in known.items() if how == DRAWN]
+    if ready:
+        found = resumed(ledger, max(ready), undrawn(plan), plan.charge)
+        if found is not None:
+            return found
         raise InvalidInputError(
-            f"somebody else is finishing charge {place} of this plan; release it again in a while to get that answer."
-            " Nothing was spent."
+            f"somebody else is finishing charge {max(ready)} of this plan; release it again in a while to get that"
+            " answer. Nothing was spent."
         )
-    return found
+    if lost and not fresh:
+        raise InvalidInputError(
+            f"charge {max(lost)} of {ledger.url} was spent on this plan already. {_LOST} Nothing was spent now."
+        )
+    try:
+        return ledger.charge(plan.charge, reason=label, undrawn=undrawn(plan))
+    except KeyboardInterrupt as error:
+        error.add_note(f"If a charge of this plan is in {ledger.url}, it is spent. {_FINISH}")
+        raise
+
+
+def standing_of(plan: Plan, ledger: Ledger) -> dict[int, str]:
+    """How each charge of a plan stands, by its place."""
+    return standing(ledger, ("plan", plan.key), undrawn(plan), plan.charge)
 
 
 def undrawn(plan: Plan) -> str:

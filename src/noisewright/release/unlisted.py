@@ -17,8 +17,8 @@ from noisewright.release.aggregate import aggregated
 from noisewright.release.engines.base import Engine
 from noisewright.release.keys import Row, Value
 from noisewright.release.layout import Layout, Table
-from noisewright.release.limiting import groups_in_engine, rows_in_engine, slice_of, slices_for
-from noisewright.release.stage import GROUP, UNIT, bin_of, comparable, persons_of, term, totals
+from noisewright.release.limiting import groups_in_engine, rows_in_engine, rows_to_hold, slice_of, slices_for
+from noisewright.release.stage import GROUP, UNIT, bin_of, comparable, key_kind, persons_of, term, totals
 
 _ROWS_AT_ONCE = 4_000_000
 
@@ -54,7 +54,7 @@ def true_numbers(table: Any, unit: str, layout: Layout, salt: int, engine: Engin
 def counted(table: Any, unit: str, part: Table, salt: int, engine: Engine, *, one_row: bool) -> Unlisted:
     """The numbers of every group that somebody is in; rows without a unit or without a key are in none."""
     rows, kinds = _rows(table, unit, part, engine), kinds_of(table, part.grouping.key_columns)
-    count = 0 if one_row or not engine.in_process else int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py())
+    count = 0 if one_row else rows_to_hold(table, engine)
     slices = slices_for(count, _ROWS_AT_ONCE, whole=rows[UNIT].type().is_integer())
     width, found = len(part.numbers), dict[Row, list[int]]()
     for own in range(slices):
@@ -137,13 +137,7 @@ def kinds_of(table: Any, columns: Sequence[str]) -> list[str]:
     found = []
     for column in columns:
         held = table[column].type()
-        fits = {
-            "text": held.is_string(),
-            "boolean": held.is_boolean(),
-            "integer": held.is_integer() and not held.is_uint64(),
-            "date": held.is_date(),
-        }
-        kind = next((kind for kind, holds in fits.items() if holds), None)
+        kind = key_kind(held)
         if kind is None:
             raise InvalidTableError(
                 f"{column!r} holds {held}; keys that are chosen privately are text, whole numbers, truth values or"

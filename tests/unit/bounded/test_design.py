@@ -136,11 +136,22 @@ def test_a_sensitivity_that_does_not_divide_the_range():
     assert report.bound >= floor * (1 - Fraction(1, 10**12))
 
 
-def test_a_sensitivity_that_is_tiny_beside_the_range_is_answered_or_refused_quickly():
-    small = nw.Scalar("0.0101", inputs=(0, 1), outputs=(-1, 2), unbiased=True)
-    report = nw.mechanisms.design_bounded(small, privacy=nw.PureDP(2), utility=nw.WorstVariance(), inputs=8, outputs=30)
+@pytest.mark.parametrize(
+    ("sensitivity", "size"),
+    [
+        ("0.101", {"inputs": 4, "outputs": 16}),
+        pytest.param("0.0101", {"inputs": 8, "outputs": 30}, marks=pytest.mark.soak),
+    ],
+    ids=["a tenth", "a hundredth"],
+)
+def test_a_sensitivity_that_is_small_beside_the_range_is_answered(sensitivity: str, size: dict[str, int]):
+    small = nw.Scalar(sensitivity, inputs=(0, 1), outputs=(-1, 2), unbiased=True)
+    report = nw.mechanisms.design_bounded(small, privacy=nw.PureDP(2), utility=nw.WorstVariance(), **size)
     assert report.best.certificate.bound <= 2
     assert report.candidates[0].value < 0.01
+
+
+def test_a_sensitivity_that_is_tiny_beside_the_range_is_answered_or_refused_quickly():
     tiny = nw.Scalar("0.0001", inputs=(0, 1), outputs=(-1, 2), unbiased=True)
     report = nw.design(tiny, privacy=nw.PureDP(1), utility=nw.WorstVariance())
     assert report.candidates[0].value < 2e-8

@@ -9,6 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.lab import r2dp
+from noisewright.lab.r2dp_claims import claims
 from noisewright.lab.r2dp_curves import (
     FIRST,
     LAPLACE,
@@ -21,7 +22,10 @@ from noisewright.lab.r2dp_curves import (
     response_renyi,
     usefulness_panel,
 )
+from noisewright.lab.r2dp_data import motion_counts, motion_histogram
+from noisewright.lab.r2dp_tables import write_tables
 from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.lab.sheets import write_panels
 from noisewright.laws.piecewise import staircase
 from noisewright.numerics.fields import FLOATS
 
@@ -49,6 +53,26 @@ KNOWN = {
 }
 
 
+FROM_DATA = {"Section 5.4, Figure 8", "Section 5.1.2"}
+"""Claims that are judged from data, in the whole run."""
+
+
+def test_claims_are_judged_and_tables_and_a_figure_are_written(tmp_path):
+    """What of the small run needs no figure of noise that is searched for, and one figure."""
+    verdicts = {claim.where: claim.verdict for claim in claims()}
+    assert {where: verdicts.get(where, KNOWN[where]) for where in KNOWN} == KNOWN
+    assert KNOWN.keys() - verdicts.keys() == FROM_DATA
+    counts, _ = motion_counts()
+    tables = write_tables(tmp_path, motion_histogram(counts), 100)
+    assert [path.name for path in tables] == [f"table-{k}.csv" for k in (1, 2, 3, 4)]
+    panels = [usefulness_panel(1.0, 0.4, np.geomspace(0.1, 12, 3))]
+    figure = write_panels(tmp_path, "figure-3", panels, "epsilon", "P(|error| <= within)", log="x", title="Usefulness")
+    assert {path.name for path in figure} == {"figure-03.png", "figure-03.csv"}
+    assert all(path.stat().st_size > 100 for path in (*tables, *figure))
+    _check_table_four(tmp_path)
+
+
+@pytest.mark.soak
 def test_a_small_run_writes_every_file_and_judges_every_claim(tmp_path, monkeypatch):
     pytest.importorskip("sklearn", reason="figure 9 needs the extra noisewright[learn]")
     monkeypatch.setenv("NOISEWRIGHT_DATA", "no such folder")
@@ -63,7 +87,11 @@ def test_a_small_run_writes_every_file_and_judges_every_claim(tmp_path, monkeypa
     verdicts = {claim.where: claim.verdict for claim in found.claims}
     assert {where: verdicts[where] for where in KNOWN} == KNOWN
     assert len(found.claims) >= 15
-    with (tmp_path / "table-4.csv").open(encoding="utf-8") as file:
+    _check_table_four(tmp_path)
+
+
+def _check_table_four(folder):
+    with (folder / "table-4.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     row = next(r for r in rows if r["mechanism"] == "gamma(1, 1)" and r["order"] == "2.5")
     assert row["bound of Theorem F.4"] == "infinite"

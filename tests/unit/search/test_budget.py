@@ -20,6 +20,7 @@ from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredE
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.budget import budget_for
 from noisewright.search.design import design
+from noisewright.search.designers import scalar_pure
 
 ONE = Scalar(1)
 
@@ -110,3 +111,19 @@ def test_noise_that_cannot_pay_is_named():
     assert budget.out_of_reach == ("Laplace",)
     assert {row.name for row in budget.rows} == {"staircase", "tailored"}
     assert "Out of reach" in str(budget)
+
+
+@pytest.mark.parametrize(
+    ("utility", "target"), [(SquaredError(), "0.7"), (Usefulness("0.5"), "0.9"), (ErrorQuantile("0.95"), 10)], ids=str
+)
+def test_a_target_is_found_in_few_looks(monkeypatch: pytest.MonkeyPatch, utility, target):
+    """Halving to a millionth takes twenty looks for each of three rows; lines take a third of that."""
+    looked, look = [], scalar_pure._quick_value
+
+    def counted(*asked):
+        looked.append(asked)
+        return look(*asked)
+
+    monkeypatch.setattr(scalar_pure, "_quick_value", counted)
+    assert len(budget_for(ONE, utility=utility, target=target).rows) == 3
+    assert len(looked) <= 30

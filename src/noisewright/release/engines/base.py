@@ -6,9 +6,11 @@ queries. Every expression it gives must be *total*: no value of its arguments ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
+
+import ibis
 
 from noisewright.problem.errors import EngineError
 
@@ -64,6 +66,13 @@ class Engine(Protocol):
     def settled(self, query: Any) -> Any:
         """A query of functions that are total by `values`, with those made total, or refused, that here are not."""
 
+    def clamped(self, whole: Any, first: int, last: int) -> Any:
+        """A 64-bit whole number that is not NULL, clamped."""
+
+    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+        """True for every key of a column that is one of the values of its kind, and for at most a few times as many
+        others: by it rows can be added up before the listed keys are joined. None where joining first is better."""
+
     def bytes_of(self, text: Any) -> Any:
         """The bytes of a text, so that equality is equality of bytes whatever the collation."""
 
@@ -103,8 +112,41 @@ class Engine(Protocol):
     def snapshot(self) -> AbstractContextManager[None]:
         """All queries inside see the same data, and nobody else's query comes between one and its result."""
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        """What some work with this engine gives; Ctrl-C ends it and leaves the engine usable."""
 
-class InProcess:
+
+class Local(Engine, Protocol):
+    """An engine of this process: persons come out of it as whole numbers."""
+
+    def word_of(self, data: Any) -> Any:
+        """A whole number from 0 to 2^53 - 1 for bytes: the first 53 bits of their MD5, the lowest first.
+
+        It fits into a word of 64 bits together with the number of one of 1,024 groups.
+        """
+
+    def slot_of(self, data: Any, slots: int) -> Any:
+        """Which of so many slots bytes are in, from 0: quickly, evenly, and the same for equal bytes in one process."""
+
+
+def is_local(engine: Engine) -> TypeGuard[Local]:
+    """Whether an engine works in this process."""
+    return engine.in_process
+
+
+class Plain:
+    """What an engine has to say that needs no way of its own."""
+
+    def clamped(self, whole: Any, first: int, last: int) -> Any:
+        """By the least and the greatest of two."""
+        return ibis.least(ibis.greatest(whole, ibis.literal(first, "int64")), ibis.literal(last, "int64"))
+
+    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+        """Listed keys are joined before anything is added up."""
+        return None
+
+
+class InProcess(Plain):
     """What an engine of this process whose doubles never raise has to say to the rest."""
 
     in_process = True
@@ -121,20 +163,54 @@ class InProcess:
         """Nothing else is wrong with a table."""
         return None
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        """It is done here."""
+        return work()
 
-def guarded(engine: Engine, work: Callable[[], Result]) -> Result:
+
+_LOST = "the connection was lost: see that the server runs and can be reached"
+_STOPPED = "somebody stopped the query, or it took longer than statement_timeout"
+_GONE = "Spark's driver is gone: make a session and the dataset anew"
+TROUBLES = {
+    "AdminShutdown": "the server ended the connection: it was stopped, or somebody ended it",
+    "CannotConnectNow": "the server is starting or stopping",
+    "ConnectionRefusedError": _GONE,
+    "ConnectionResetError": _GONE,
+    "ConnectionTimeout": _LOST,
+    "CrashShutdown": "the server ended all connections, because it was stopped at once or crashed",
+    "InterfaceError": "the connection that was given is closed: connect again, and make the dataset anew",
+    "OperationalError": _LOST,
+    "Py4JJavaError": "a job of Spark was cancelled, or failed because executors were lost; its log says which",
+    "Py4JNetworkError": _GONE,
+    "QueryCanceled": _STOPPED,
+}
+"""What kinds of errors mean that no value can be the reason of."""
+_UNSAID = (
+    " Its own words may repeat a value and are not shown. See that the table is still there, readable and as it was"
+    " when the dataset was made."
+)
+NOTHING_SPENT = "Nothing was spent: ask again."
+
+
+def in_words(problem: str) -> str:
+    """The kind of an error, and in words what it means where that is known."""
+    return f"{problem}: {TROUBLES[problem]}" if problem in TROUBLES else problem
+
+
+def guarded(engine: Engine, work: Callable[[], Result], *, spent: str = "") -> Result:
     """What the work gives; a failure of the engine becomes an EngineError without the engine's words.
 
     Those may repeat a value. The error is raised outside of the handler, so that it does not carry the other one.
+    `spent` is what else is said.
     """
     problem = ""
     try:
-        return work()
+        return engine.run(work)
     except engine.errors as error:
         problem = type(error).__name__
+    also = "" if problem in TROUBLES else _UNSAID
     raise EngineError(
-        f"the engine failed ({problem}); its own words may repeat a value and are not shown. See that the table is"
-        " still there, readable and as it was when the dataset was made.",
+        f"the engine failed ({in_words(problem)}).{also}{spent and f' {spent}'}",
         engine=engine.name,
         problem=problem,
     )

@@ -21,31 +21,10 @@ import pyarrow as pa
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
-from noisewright.release.engines import base
+from noisewright.release.engines import base, functions
 
+_WORD = 2**53 - 1
 _COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
-
-
-@ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))  # type: ignore[untyped-decorator]
-def _md5(text: Any) -> Any: ...
-
-
-@ibis.udf.scalar.builtin(name="encode", signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
-def _encode(text: Any) -> Any: ...
-
-
-@ibis.udf.scalar.builtin(name="hex", signature=(("binary",), "string"))  # type: ignore[untyped-decorator]
-def _hex(data: Any) -> Any: ...
-
-
-@ibis.udf.scalar.builtin(  # type: ignore[untyped-decorator]
-    name="regexp_full_match", signature=(("string", "string"), "boolean")
-)
-def _fits(text: Any, grammar: Any) -> Any: ...
-
-
-@ibis.udf.agg.builtin(name="sum", signature=(("int64",), "decimal(38, 0)"))  # type: ignore[untyped-decorator]
-def _sum(terms: Any) -> Any: ...
 
 
 _TEMPORARY = (
@@ -188,20 +167,27 @@ class DuckDB(base.InProcess):
         return (value.try_cast("int64") if whole else value).try_cast(to)  # 127.5 in 8 bits would be -128
 
     def bytes_of(self, text: Any) -> Any:
-        return _encode(text)
+        return functions.encode(text)
 
     def digits_of(self, data: Any) -> Any:
-        return _hex(data)
+        return functions.digits(data)
 
     def hash_of(self, text: Any) -> Any:
-        return _md5(text)
+        return functions.md5(text)
+
+    def word_of(self, data: Any) -> Any:
+        # DuckDB takes the 16 bytes of an MD5 for one number, the lowest first; Ibis has no type for it.
+        return (functions.md5_number(data) & ibis.literal(_WORD, "uint64")).cast("int64")
+
+    def slot_of(self, data: Any, slots: int) -> Any:
+        return functions.hashed(data) % ibis.literal(slots, "uint64")
 
     def sum_of(self, terms: Any) -> Any:
         # DuckDB adds 64-bit numbers in 128 bits; Ibis would take the result for one of 64.
-        return _sum(terms)
+        return functions.added(terms)
 
     def sum_text(self, terms: Any) -> Any:
-        return _sum(terms).cast("string")
+        return functions.added(terms).cast("string")
 
     def is_view(self, table: Any) -> bool:
         return self._definition(table) is None
@@ -277,7 +263,7 @@ class DuckDB(base.InProcess):
 def _fitting(text: Any, grammar: str) -> Any:
     """The text without spaces around it, NULL where it does not fit."""
     plain = text.strip()
-    return _fits(plain, grammar).ifelse(plain, ibis.null("string"))
+    return functions.fits(plain, grammar).ifelse(plain, ibis.null("string"))
 
 
 def _quoted(text: str) -> str:

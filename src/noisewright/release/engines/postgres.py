@@ -10,7 +10,7 @@ their bytes. Every name is looked up in pg_catalog alone: tables are always writ
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from threading import RLock
 from typing import Any
@@ -27,11 +27,13 @@ from psycopg.pq import TransactionStatus
 from noisewright.ledger.stores import as_query, parts_of, without_password
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines import arithmetic, catalog
-from noisewright.release.engines.writing import Expressions, listed
+from noisewright.release.engines.base import Result
+from noisewright.release.engines.writing import Expressions, listed, with_arrays
 
 TIMEOUT = 3_600_000
 """Milliseconds that one query may take unless the address says otherwise with ?statement_timeout=..."""
 _CONNECT = "10"
+_HASHING = 140_000
 _LARGEST_TIMEOUT = 2**31 - 1
 _SETTINGS = {
     "search_path": "pg_catalog, pg_temp",  # named last, temporary tables hide nothing
@@ -42,6 +44,7 @@ _SETTINGS = {
     "extra_float_digits": "1",
     "row_security": "off",  # a policy that would hide rows is an error
     "enable_mergejoin": "off",  # listed keys are few: sorting the table for them takes longer than all the rest
+    "jit_optimize_above_cost": "100000",  # from a few million rows on, what is done with each is worth compiling well
 }
 _WRONG = (
     "give postgresql://user@host:port/database/table or .../database/schema.table, with signs in names as %2F, %2E and"
@@ -153,6 +156,10 @@ class Postgres(Expressions):
     def _one(self, query: str) -> Any:
         return self._rows(query)[0][0]
 
+    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+        # Older servers compare with the values of an array one after the other.
+        return super().among(column, kind, values) if self.backend.con.info.server_version >= _HASHING else None
+
     def small_table(self, columns: Mapping[str, Any]) -> Any:
         # A read-only session makes no tables: one constant for each column, taken apart by the server.
         data = pa.table(dict(columns))
@@ -168,6 +175,9 @@ class Postgres(Expressions):
         kinds = schema.to_pyarrow()
         return pa.table([pa.array([row[i] for row in rows], one.type) for i, one in enumerate(kinds)], schema=kinds)
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        return work()
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         with self._lock:
@@ -182,18 +192,28 @@ class Postgres(Expressions):
 
     @contextmanager
     def _begun(self, words: str) -> Iterator[None]:
-        connection = self.backend.con
         self._inside = True
         try:
-            connection.execute(words)
+            self._begin(words)
             yield
-            connection.execute("COMMIT")
+            self.backend.con.execute("COMMIT")
         except BaseException:
             with suppress(psycopg.Error):
-                connection.execute("ROLLBACK")
+                self.backend.con.execute("ROLLBACK")
             raise
         finally:
             self._inside = False
+
+    def _begin(self, words: str) -> None:
+        """Begin a transaction. That a connection was lost while nobody used it shows here, and it is made anew."""
+        try:
+            self.backend.con.execute(words)
+        except psycopg.OperationalError:
+            if self._address is None:
+                raise
+            self.backend.con.close()
+            self._ready()
+            self.backend.con.execute(words)
 
     def _ready(self) -> None:
         """A connection without a transaction; one that was lost is made anew where the address is known."""
@@ -202,7 +222,7 @@ class Postgres(Expressions):
             self.backend.con = connection = _connected(self._address)
             finalize(self.backend, connection.close)
         if connection.closed:
-            raise psycopg.OperationalError("the connection is closed")
+            raise psycopg.InterfaceError("the connection that was given is closed")
         if not connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
             raise InvalidTableError(
                 "the connection of this Ibis table has a transaction of its own, or begins one by itself; end it, or"
@@ -233,8 +253,8 @@ def split(url: str) -> tuple[str, str, str, str, int]:
 
 
 def written(backend: Any, expression: Any) -> str:
-    """The query as SQL: doubles written as doubles, hashes ordered by their bytes."""
-    tree = backend.compiler.to_sqlglot(expression)
+    """The query as SQL: doubles written as doubles, hashes ordered by their bytes, listed keys as arrays."""
+    tree = with_arrays(backend.compiler.to_sqlglot(expression))
     for node in list(tree.find_all(sge.Literal)):
         if not node.is_string and not node.this.isdecimal():
             node.replace(sge.cast(sge.Literal.string(node.this), "double precision", dialect="postgres"))

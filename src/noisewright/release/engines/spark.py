@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
@@ -31,7 +31,9 @@ from pyspark.errors import PySparkException
 
 from noisewright.problem.errors import EngineError, InvalidTableError
 from noisewright.release.engines import spark_relations as relations
+from noisewright.release.engines.base import Result
 from noisewright.release.engines.spark_relations import Relation
+from noisewright.release.engines.spark_threads import apart
 from noisewright.release.engines.spark_writing import Expressions, written
 
 _WORDS = (
@@ -197,6 +199,9 @@ class Spark(Expressions):
             made = ops.DatabaseTable(name=view, schema=leaf.schema, source=self.backend, namespace=ops.Namespace())
             pinned[leaf] = made, relations.state_of(frame)
         return pinned[leaf][0]
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        return apart(self._home.own.sparkContext, work)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import ibis
 import ibis.expr.datatypes as dt
+import sqlglot.expressions as sge
 
 from noisewright.problem.errors import InvalidTableError, NotPersonLocalError
 from noisewright.release.engines.base import GRAMMAR, WHOLE_GRAMMAR
@@ -47,6 +49,33 @@ def _fits(text: Any, grammar: Any) -> Any: ...
 def _sum(terms: Any) -> Any: ...
 
 
+@ibis.udf.scalar.builtin(name="int8larger", signature=(("int64", "int64"), "int64"))  # type: ignore[untyped-decorator]
+def _larger(one: Any, other: Any) -> Any: ...
+
+
+@ibis.udf.scalar.builtin(name="int8smaller", signature=(("int64", "int64"), "int64"))  # type: ignore[untyped-decorator]
+def _smaller(one: Any, other: Any) -> Any: ...
+
+
+_ANY = "noisewright_any"
+
+
+@ibis.udf.scalar.builtin(name=f"{_ANY}_text", signature=(("string", "string"), "boolean"))  # type: ignore[untyped-decorator]
+def _any_text(value: Any, array: Any) -> Any: ...
+
+
+@ibis.udf.scalar.builtin(name=f"{_ANY}_bigint", signature=(("int64", "string"), "boolean"))  # type: ignore[untyped-decorator]
+def _any_whole(value: Any, array: Any) -> Any: ...
+
+
+@ibis.udf.scalar.builtin(name=f"{_ANY}_date", signature=(("date", "string"), "boolean"))  # type: ignore[untyped-decorator]
+def _any_date(value: Any, array: Any) -> Any: ...
+
+
+_DENSE = 4
+"""A list of whole numbers is asked for by its ends where it has at least one of so many between them."""
+
+
 class Expressions:
     """What an engine gives as expressions, for PostgreSQL; `base.Engine` says what each is."""
 
@@ -81,6 +110,24 @@ class Expressions:
 
     def sum_text(self, terms: Any) -> Any:
         return _sum(terms).cast("string")
+
+    def clamped(self, whole: Any, first: int, last: int) -> Any:
+        # LEAST and GREATEST take several times as long.
+        return _smaller(_larger(whole, ibis.literal(first, "int64")), ibis.literal(last, "int64"))
+
+    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+        """A comparison with the ends of a dense list of whole numbers, otherwise one with an array, which is hashed.
+
+        Texts are equal here by the collation of the column: to all that have equal bytes, and maybe to others.
+        """
+        if kind == "boolean":
+            return column.notnull()
+        if kind != "integer":
+            return (_any_date if kind == "date" else _any_text)(column, array_text(values))
+        first, last, whole = min(values), max(values), column.cast("int64")
+        if last - first < _DENSE * len(values):
+            return (whole >= ibis.literal(first, "int64")) & (whole <= ibis.literal(last, "int64"))
+        return _any_whole(whole, array_text(values))
 
     def divisible(self, number: Any) -> Any:
         """Numbers so near to 0 that a quotient of them is no double are made 0."""
@@ -148,19 +195,44 @@ def _whole(value: Any, kind: Any) -> Any:
 
 
 def listed(data: Any) -> str:
-    """A query that gives a small public table: an array for each column, in text that PostgreSQL takes apart."""
+    """A query that gives the places of public keys: an array for each column, in text that PostgreSQL takes apart.
+
+    Valid for: places that count from 0, and keys of which none is there twice. DISTINCT ON says so to PostgreSQL, which
+    otherwise may hash the table instead of the list.
+    """
     kinds = {"string": "text", "bool": "boolean", "int64": "bigint", "date32[day]": "date"}
-    columns = [
-        f"CAST({_quoted('{' + ','.join(map(_element, data[name].to_pylist())) + '}')} AS {kinds[str(held)]}[])"
-        for name, held in zip(data.column_names, data.schema.types, strict=True)
-    ]
-    names = ", ".join(data.column_names)
-    return f"SELECT {names} FROM UNNEST({', '.join(columns)}) AS listed({names})"
+    held = {name: kinds[str(data.schema.field(name).type)] for name in data.column_names if name != "place"}
+    arrays = [f"CAST({_quoted(array_text(data[name].to_pylist()))} AS {kind}[])" for name, kind in held.items()]
+    names = ", ".join(held)
+    return (
+        f"SELECT DISTINCT ON ({names}) ordinal - 1 AS place, {names}"
+        f" FROM UNNEST({', '.join(arrays)}) WITH ORDINALITY AS listed({names}, ordinal)"
+    )
+
+
+def array_text(values: Iterable[Any]) -> str:
+    """Values in PostgreSQL's text for arrays."""
+    return "{" + ",".join(map(_element, values)) + "}"
+
+
+def with_arrays(tree: Any) -> Any:
+    """A query of sqlglot in which what `among` asks for is written as `value = ANY(array)`."""
+    for node in list(tree.find_all(sge.Anonymous)):
+        called, _, kind = str(node.this).rpartition("_")
+        if called == _ANY:
+            value, array = (
+                sge.cast(node.expressions[i], to, dialect="postgres") for i, to in enumerate((kind, f"{kind}[]"))
+            )
+            any_of = sge.Any(this=sge.Paren(this=array))
+            node.replace(sge.Paren(this=sge.EQ(this=value, expression=any_of)))
+    return tree
 
 
 def _element(value: Any) -> str:
     """A value of an array in PostgreSQL's text for arrays."""
     text = str(value)
+    if not isinstance(value, str):
+        return text
     if "\0" in text:
         raise InvalidTableError(f"the key {text!r} has a NUL in it, which no text of PostgreSQL has; leave it out.")
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'

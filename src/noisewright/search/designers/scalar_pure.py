@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 
 from noisewright.laws.folds import Atoms, point_fold
 from noisewright.laws.laplace import Laplace
@@ -59,6 +60,9 @@ _TWO_POINT = "two-point fold"
 _NOTCH = Fraction(1, 10_000)
 _MOST_NOTCHES = 200
 _COARSE_CELLS = 150
+_WITHIN = 1e-6
+_BEYOND = 1.1
+_MOST_LOOKS = 16
 _TAILORED = "tailored"
 Maker = Callable[[Scalar, Fraction, Utility], Additive]
 
@@ -189,12 +193,16 @@ def scalar_rows(
     Guarantees: each epsilon is the checked end of a bracket no wider than 0.1 %. Raises UnreachableTargetError if
     there is none.
     """
-    makers: dict[str, Maker] = {laplace_name(query): laplace, "staircase": tuned_staircase, _TAILORED: _optimum}
+    best = _optimum if utility.tabulated else tuned_staircase
+    makers: dict[str, Maker] = {laplace_name(query): laplace, "staircase": tuned_staircase, _TAILORED: best}
+    starts: dict[Maker, Fraction] = {}
     rows, failures = [], {}
     for name, make in makers.items():
         step(name)
         try:
-            rows.append(_row(name, make, query, utility, target))
+            if make not in starts:
+                starts[make] = _search(name, make, query, utility, target)
+            rows.append(_row(name, make, query, utility, target, starts[make]))
         except UnreachableTargetError as error:
             failures[name] = error
     if not rows:
@@ -203,13 +211,11 @@ def scalar_rows(
 
 
 def _optimum(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
-    if utility.tabulated:
-        return from_grid(loss_grid(query, epsilon, utility), symmetric=False)
-    return tuned_staircase(query, epsilon, utility)
+    return from_grid(loss_grid(query, epsilon, utility), symmetric=False)
 
 
-def _row(name: str, make: Maker, query: Scalar, utility: Utility, target: Fraction) -> BudgetRow:
-    epsilon = min(LARGEST_EPSILON, five_digits(_search(name, make, query, utility, target)))
+def _row(name: str, make: Maker, query: Scalar, utility: Utility, target: Fraction, start: Fraction) -> BudgetRow:
+    epsilon = min(LARGEST_EPSILON, five_digits(start))
     for _ in range(_MOST_NOTCHES):
         mechanism = make(query, epsilon, utility)
         if name == _TAILORED:
@@ -234,10 +240,11 @@ def _row(name: str, make: Maker, query: Scalar, utility: Utility, target: Fracti
 
 
 def _search(name: str, make: Maker, query: Scalar, utility: Utility, target: Fraction) -> Fraction:
-    """A float bisection on the logarithm of epsilon; its answer is only where checking starts."""
+    """A search in floats on the logarithm of epsilon; its answer is only where checking starts."""
+    values: dict[float, float] = {}
 
     def good(log_epsilon: float) -> bool:
-        value = _quick_value(name, make, query, _clamped(math.exp(log_epsilon)), utility)
+        value = values[log_epsilon] = _quick_value(name, make, query, _clamped(math.exp(log_epsilon)), utility)
         return value >= target if utility.larger_is_better else value <= target
 
     low = high = 0.0
@@ -254,7 +261,22 @@ def _search(name: str, make: Maker, query: Scalar, utility: Utility, target: Fra
         if low <= floor:
             return SMALLEST_EPSILON
         low, high = max(min(low, high) - 1, floor), min(low, high)
-    return _clamped(math.exp(first_true(good, low, high, within=1e-6)))
+    middle = partial(_between, values, float(target))
+    return _clamped(math.exp(first_true(good, low, high, within=_WITHIN, middle=middle)))
+
+
+def _between(values: dict[float, float], target: float, fails: float, passes: float) -> float:
+    """Where to look next: a little beyond the turn of a straight line, so that both ends move; or half-way.
+
+    Half-way wherever lines do not help: where the values are steps, or after so many looks.
+    """
+    steps = len(set(values.values())) < len(values)
+    if steps or len(values) > _MOST_LOOKS or min(values[fails], values[passes], target) <= 0:
+        return (fails + passes) / 2
+    below, here, above = (math.log(value) for value in (values[fails], target, values[passes]))
+    turn = fails + (here - below) / (above - below) * (passes - fails)
+    nearer = min(fails, passes, key=lambda end: abs(turn - end))
+    return nearer + max(_BEYOND * abs(turn - nearer), _WITHIN / 2) * math.copysign(1, fails + passes - 2 * nearer)
 
 
 def _quick_value(name: str, make: Maker, query: Scalar, epsilon: Fraction, utility: Utility) -> float:

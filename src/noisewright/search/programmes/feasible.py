@@ -193,6 +193,12 @@ def _corrected(programme: Programme, masses: Floats) -> Floats:
     return np.asarray(masses + sums[:, None] / len(y) + tilt[:, None] * centred[None, :])
 
 
+def _share(part: float, total: int) -> int:
+    """The whole part of a positive share of the total, exactly."""
+    top, bottom = part.as_integer_ratio()
+    return top * total // bottom
+
+
 def _integers(programme: Programme, masses: Floats) -> Rows | None:
     """Weights with one total for all rows and the exact mean where it is promised; None if one is negative."""
     query = programme.query
@@ -204,7 +210,7 @@ def _integers(programme: Programme, masses: Floats) -> Rows | None:
     pivot = next(k for k in range(len(places) // 2, len(places) - 1) if places[k + 1] - places[k] == 1)
     rows = []
     for line, goal in zip(masses.tolist(), goals, strict=True):
-        weights = [int(Fraction(p) * total) if p > 0 else 0 for p in line]
+        weights = [_share(p, total) if p > 0 else 0 for p in line]
         missing = total - sum(weights)
         here = sum(w * a for w, a in zip(weights, places, strict=True))
         wanted = int(goal * total) if not query.bias and query.bias is not None else here + missing * places[pivot]

@@ -1,0 +1,44 @@
+"""Functions of DuckDB by their own names: Ibis has no name for them, or another type for what they give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ibis
+
+
+@ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))  # type: ignore[untyped-decorator]
+def md5(text: Any) -> Any:
+    """The MD5 of a text in hexadecimal digits."""
+
+
+@ibis.udf.scalar.builtin(name="md5_number", signature=(("binary",), "uint64"))  # type: ignore[untyped-decorator]
+def md5_number(data: Any) -> Any:
+    """The MD5 of bytes as one number of 128 bits, its first byte the lowest."""
+
+
+@ibis.udf.scalar.builtin(name="hash", signature=(("binary",), "uint64"))  # type: ignore[untyped-decorator]
+def hashed(data: Any) -> Any:
+    """What DuckDB itself puts bytes into hash tables by: quick, and any number of 64 bits."""
+
+
+@ibis.udf.scalar.builtin(name="encode", signature=(("string",), "binary"))  # type: ignore[untyped-decorator]
+def encode(text: Any) -> Any:
+    """The bytes of a text in UTF-8."""
+
+
+@ibis.udf.scalar.builtin(name="hex", signature=(("binary",), "string"))  # type: ignore[untyped-decorator]
+def digits(data: Any) -> Any:
+    """Bytes in hexadecimal digits."""
+
+
+@ibis.udf.scalar.builtin(  # type: ignore[untyped-decorator]
+    name="regexp_full_match", signature=(("string", "string"), "boolean")
+)
+def fits(text: Any, grammar: Any) -> Any:
+    """Whether the whole of a text fits a regular expression."""
+
+
+@ibis.udf.agg.builtin(name="sum", signature=(("int64",), "decimal(38, 0)"))  # type: ignore[untyped-decorator]
+def added(terms: Any) -> Any:
+    """The sum of 64-bit whole numbers, in 128 bits."""
