@@ -165,7 +165,7 @@ def test_passwords_are_neither_shown_nor_stored(server: Server):
 def test_the_clock_may_go_backwards(url: str, monkeypatch: pytest.MonkeyPatch):
     ledger = nw.Ledger.create(url, budget=nw.PureDP(1))
     ledger.charge(menu.laplace("0.1"), reason="now")
-    monkeypatch.setattr(ledger_module, "_now", lambda: "1999-12-31T23:59:59.000000+00:00")
+    monkeypatch.setattr(ledger_module, "clock", lambda: "1999-12-31T23:59:59.000000+00:00")
     charge = ledger.charge(menu.laplace("0.1"), reason="then")
     assert ledger.spent == Fraction(2, 10)
     assert list(ledger.rows())[charge.place]["time"] == "1999-12-31T23:59:59.000000+00:00"

@@ -130,7 +130,7 @@ def test_pages_of_plans_and_ledgers_are_valid_and_verify(tmp_path: Path, capsys)
     assert f"head {data.ledger.head.digest}" in capsys.readouterr().out
     plan_of(data, nw.PureDP("1/2")).release()
     verify_ledger(str(tmp_path / "x.ledger"), tmp_path / "ledger.html")
-    assert "Verified: 5 rows, 2 charges" in capsys.readouterr().out
+    assert "Verified: 7 rows, 2 charges" in capsys.readouterr().out
 
 
 def test_a_ledger_that_was_put_back_does_not_fit_the_page(tmp_path: Path):
