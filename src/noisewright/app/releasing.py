@@ -27,7 +27,7 @@ from noisewright.app.output import (
 )
 from noisewright.app.questions import make_privacy, typed
 from noisewright.app.reports.embedded import checked
-from noisewright.problem.errors import InvalidInputError, NoisewrightError, ReleaseFailedError
+from noisewright.problem.errors import InvalidInputError, LedgerError, NoisewrightError, ReleaseFailedError
 from noisewright.problem.numbers import show
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ _NOTHING = "Nothing was spent."
 _NO_GROUP = "No group had enough persons to be published."
 _UNDRAWN = "Nothing was drawn; asked again, it is finished without another charge."
 _LOST = "Nothing was released; something may have been drawn: asked again it is refused, --fresh charges again."
+_AWAY = "The ledger cannot be read: what was spent stands there, and the same command finishes it or says so."
 _STORED = "The answers are stored: the same command gives them back at no cost."
 
 SpecFile = Annotated[
@@ -243,7 +244,8 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, 
     except KeyboardInterrupt:
         ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before)}")
     except ReleaseFailedError as error:
-        ended = EndedError(REFUSED, f"{error.words} {_told(plan, before)}")
+        said = _told(plan, before, str(error).removeprefix(error.words).strip())
+        ended = EndedError(REFUSED, f"{error.words} {said}")
     except NoisewrightError:
         if not _charges(plan) - before:
             raise
@@ -255,20 +257,25 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, 
     raise ended
 
 
-def _told(plan: Plan, before: set[int]) -> str:
-    """What the ledger says was spent since, whatever point was reached."""
+def _told(plan: Plan, before: set[int], otherwise: str = _AWAY) -> str:
+    """What the ledger says was spent since, whatever point was reached; `otherwise` where it cannot be asked."""
+    try:
+        return _told_by(_ledger(plan), plan, before)
+    except LedgerError:
+        return otherwise
+
+
+def _told_by(ledger: Any, plan: Plan, before: set[int]) -> str:
     from noisewright.ledger.resuming import ANSWERED, DRAWN
     from noisewright.release.transaction import standing_of
 
-    ledger, spent = _ledger(plan), _charges(plan) - before
-    known = standing_of(plan, ledger)
-    open_ones = {place for place, how in known.items() if how != ANSWERED}
-    place = max(spent or open_ones, default=None)
-    if place is None:
-        return _NOTHING
-    after = {ANSWERED: _STORED, DRAWN: _LOST}.get(known.get(place, DRAWN), _UNDRAWN)
+    spent, known = _charges(plan) - before, standing_of(plan, ledger)
+    if not spent and ANSWERED in known.values():
+        return f"{_NOTHING} {_STORED}"
+    place = max(spent or known, default=None)
+    after = {ANSWERED: _STORED, DRAWN: _LOST}.get(known.get(place or 0, DRAWN), _UNDRAWN)
     said = "is spent" if spent else "was spent before, and nothing more now"
-    return f"Charge {place} of {ledger.url} {said}: {plan.privacy}. {after}"
+    return _NOTHING if place is None else f"Charge {place} of {ledger.url} {said}: {plan.privacy}. {after}"
 
 
 def _spent(plan: Plan, charge: int, before: set[int]) -> str:

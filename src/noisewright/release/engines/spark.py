@@ -33,6 +33,7 @@ from pyspark.errors import PySparkException
 from noisewright.problem.errors import EngineError, InvalidTableError
 from noisewright.release.engines import spark_relations as relations
 from noisewright.release.engines.base import Result
+from noisewright.release.engines.spark_options import matching, named, options_of
 from noisewright.release.engines.spark_relations import Relation
 from noisewright.release.engines.spark_threads import apart
 from noisewright.release.engines.spark_writing import Expressions, written
@@ -81,7 +82,7 @@ class Spark(Expressions):
         if not rest or "\0" in rest:
             raise InvalidTableError(f"{text!r} names no table; {_WORDS}.")
         if not rest.startswith("`") and ("/" in rest or rest.lower().endswith(".parquet")):
-            if ":" in rest.partition("://")[2].partition("/")[0].rpartition("@")[0]:
+            if ":" in rest.partition("://")[2].rpartition("@")[0]:
                 raise InvalidTableError("the address holds a password; leave it to Spark's configuration.")
             engine = cls()
             return engine, engine._files([rest], {})
@@ -104,8 +105,8 @@ class Spark(Expressions):
         problem = ""
         try:
             return self._known(found())
-        except PySparkException as error:
-            problem = str(error.getCondition() or type(error).__name__)
+        except self.errors as error:
+            problem = _kind(error)
         raise InvalidTableError(f"there is no table {shown} that this session sees ({problem}). Nothing was spent.")
 
     def _known(self, frame: Any) -> Any:
@@ -113,29 +114,35 @@ class Spark(Expressions):
         if (scan := relations.scan_of(plan)) is not None:
             name = relations.name_of(scan)
             if name is None:
-                return self._files(relations.paths_of(scan), relations.options_of(scan, own), frame.schema)
+                return self._files(relations.paths_of(scan), options_of(scan, own), frame.schema)
             return self._kept(name, Relation(partial(relations.read_table, own, ".".join(map(_quoted, name)))))
         view = relations.view_of(plan)
         if view is None:
             raise InvalidTableError(f"this is a query, or no table of Parquet files; {_WORDS}. Nothing was spent.")
         if len(view) == 1:
             classic = own._jvm.org.apache.spark.sql.classic.Dataset
-            read: Any = lambda: type(frame)(classic.ofRows(own._jsparkSession, plan), own)  # noqa: E731
-        else:
-            read = partial(relations.read_table, own, ".".join(map(_quoted, view)))
-        return self._kept(view, Relation(read))
+
+            def read() -> Any:
+                relations.listed_anew(plan)
+                return type(frame)(classic.ofRows(own._jsparkSession, plan), own)
+
+            return self._kept(view, Relation(read))
+        return self._kept(view, Relation(partial(relations.read_table, own, ".".join(map(_quoted, view)))))
 
     def _files(self, paths: list[str], options: Mapping[str, str], schema: Any = None) -> Any:
         """Parquet files as a table; their columns are those of the first one, unless they are given."""
         own, problem = self._home.own, ""
         try:
-            found = relations.matching(paths, own)
+            found = matching(paths, own)
             columns = own.read.options(**options).parquet(*found).schema if schema is None else schema
             relation = Relation(partial(relations.read_files, own, paths, options, columns))
-            return self._kept((relations.named(paths, options),), relation)
-        except PySparkException as error:
-            problem = str(error.getCondition() or type(error).__name__)
-        raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+            return self._kept((named(paths, options),), relation)
+        except self.errors as error:
+            problem = _kind(error)
+        raise InvalidTableError(
+            f"{paths[0]} cannot be read as Parquet ({problem}); see that Spark can reach it, and has the connector of"
+            " its file system. Nothing was spent."
+        )
 
     def _kept(self, name: tuple[str, ...], relation: Relation) -> Any:
         space = ops.Namespace(*name[:-1])
@@ -159,9 +166,10 @@ class Spark(Expressions):
     def why_unsound(self, table: Any) -> str | None:
         """Sources that may change when they are read twice, or that fail on a value."""
         frame = self._home.relations[table].read()
+        plan = relations.plan_of(frame)
         if relations.is_collated(frame):
             return "compares texts by a collation, by which two persons may be one; copy it without"
-        if (why := relations.why_not_steady(relations.plan_of(frame))) is not None:
+        if (why := relations.why_not_steady(plan) or relations.why_not_as_written(plan, self._home.own)) is not None:
             return why
         if relations.schema_of(frame) != table.schema:
             return "has other columns or types than when the dataset was made; make it anew"
@@ -241,6 +249,12 @@ def _dropped(session: Any, views: list[str]) -> None:
     with suppress(*Spark.errors):
         for view in views:
             session.catalog.dropTempView(view)
+
+
+def _kind(error: Exception) -> str:
+    """What went wrong, without Spark's words, which may be a trace."""
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    return str(condition or type(error).__name__)
 
 
 def _quoted(name: str) -> str:

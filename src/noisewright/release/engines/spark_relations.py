@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
+from noisewright.release.engines.spark_options import matching, why_not_plain
 from noisewright.release.memory import require_distinct
 
 _SCAN = "org.apache.spark.sql.execution.datasources.HadoopFsRelation"
@@ -40,6 +41,8 @@ _SETTINGS = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.variable.substitute": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
 }
@@ -199,12 +202,6 @@ def paths_of(scan: Any) -> list[str]:
     return [str(path.toString()) for path in _listed(scan.relation().location().rootPaths())]
 
 
-def options_of(scan: Any, session: Any) -> dict[str, str]:
-    """The options that files are read with, but for their paths."""
-    given = dict(session._jvm.scala.jdk.javaapi.CollectionConverters.asJava(scan.relation().options()))
-    return {str(name): str(value) for name, value in given.items() if name.lower() not in ("path", "paths")}
-
-
 def _files(leaf: Any, frame: Any) -> Any:
     """The files of a scan, as Spark listed them when it was made."""
     location = leaf.relation().location()
@@ -214,9 +211,26 @@ def _files(leaf: Any, frame: Any) -> Any:
     return location.allFiles()
 
 
+def scans_of(plan: Any) -> list[Any]:
+    """The scans of Parquet files that a plan reads."""
+    return [leaf for leaf in _listed(plan.collectLeaves()) if _is_scan(leaf)]
+
+
+def why_not_as_written(plan: Any, session: Any) -> str | None:
+    """Why what a plan reads may be other rows or types than those of its files; None if it is not."""
+    found = (why_not_plain(scan, session, named=name_of(scan) is not None) for scan in scans_of(plan))
+    return next((why for why in found if why is not None), None)
+
+
+def listed_anew(plan: Any) -> None:
+    """Have the files of a plan that was made before listed as they are now."""
+    for scan in scans_of(plan):
+        scan.relation().location().refresh()
+
+
 def state_of(frame: Any) -> str:
     """What differs if a file came, went or was written anew: path, length and time of every file."""
-    scans = [leaf for leaf in _listed(plan_of(frame).collectLeaves()) if _is_scan(leaf)]
+    scans = scans_of(plan_of(frame))
     lines = [line for scan in scans for line in str(_files(scan, frame).mkString("\n")).splitlines()]
     return digest({"files": sorted(lines)})
 
@@ -231,9 +245,7 @@ def why_not_readable(frame: Any) -> str | None:
     parquet = getattr(session._jvm.org.apache.spark.sql.execution.datasources.parquet, "ParquetFileFormat$")
     reader, conf = getattr(parquet, "MODULE$"), session._jsc.hadoopConfiguration()
     nothing = getattr(getattr(session._jvm.scala.collection.immutable, "Map$"), "MODULE$").empty()
-    for leaf in _listed(plan_of(frame).collectLeaves()):
-        if not _is_scan(leaf):
-            continue
+    for leaf in scans_of(plan_of(frame)):
         files, declared = _files(leaf, frame), _columns(leaf.relation().dataSchema())
         timed = any(str(kind).startswith("timestamp") for kind in declared.values())
         # Whatever a column is called, the words of its type are among those of the schema.
@@ -244,7 +256,10 @@ def why_not_readable(frame: Any) -> str | None:
         except (PySparkException, Py4JError):
             return "has files of different types for one column; write them anew"
         held = {} if found.isEmpty() else _columns(found.get())
-        if wrong := sorted(name for name, kind in held.items() if declared.get(name, kind) != kind):
+        if len({name.casefold() for name in held}) < len(held):
+            return "has files with names of columns that differ by capitals alone; write them anew"
+        declared = {name.casefold(): kind for name, kind in declared.items()}
+        if wrong := sorted(name for name, kind in held.items() if declared.get(name.casefold(), kind) != kind):
             return f"has files whose column {wrong[0]!r} is of another type ({held[wrong[0]]}); write them anew"
     return None
 
@@ -277,20 +292,3 @@ def _type_of(column: Any) -> Any:
 def is_collated(frame: Any) -> bool:
     """Whether a text of a frame is compared in another way than by its bytes."""
     return any("collate" in one.dataType.simpleString().lower() for one in frame.schema.fields)
-
-
-def matching(paths: Sequence[str], session: Any) -> list[str]:
-    """The paths with what their stars stand for now."""
-    found = []
-    for path in paths:
-        whole = session._jvm.org.apache.hadoop.fs.Path(path)
-        there = whole.getFileSystem(session._jsc.hadoopConfiguration()).globStatus(whole)
-        found += [str(one.getPath().toString()) for one in there or ()]
-    if not found:
-        raise InvalidTableError(f"there is no file {paths[0]} that Spark sees. Nothing was spent.")
-    return found
-
-
-def named(paths: Sequence[str], options: Mapping[str, str]) -> str:
-    """A name for files that does not change from run to run."""
-    return f"files_{digest({'paths': list(paths), 'options': dict(options)})[:16]}"

@@ -1,0 +1,102 @@
+"""Parquet files of Spark: neither options nor folders nor names of columns change what is read."""
+
+from __future__ import annotations
+
+import os
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import noisewright as nw
+from noisewright.release.layout import layout_of
+from tests.spark_session import Sparks
+
+pytestmark = pytest.mark.xdist_group("spark")
+REFUSED = nw.errors.InvalidTableError
+
+
+def numbers(data: nw.Dataset) -> list[int]:
+    return data._aggregate(layout_of([nw.ask.persons()], data.limits), 1)
+
+
+@pytest.mark.parametrize(
+    "options", [{"ignoreCorruptFiles": "true"}, {"datetimeRebaseMode": "EXCEPTION"}, {"parquet.any": "1"}]
+)
+def test_options_that_change_what_is_read_are_refused(spark: Sparks, tmp_path: Path, options: dict[str, str]):
+    days = pa.array([date(1500, 1, 1), *[date(2026, 1, 1)] * 3])
+    pq.write_table(pa.table({"id": [1, 2, 3, 4], "day": days}), tmp_path / "1.parquet")
+    with pytest.raises(REFUSED, match="option"):
+        nw.Dataset(spark.session.read.options(**options).parquet(str(tmp_path)), "id")
+    plain = nw.Dataset(spark.session.read.options(mergeSchema="true").parquet(str(tmp_path)), "id")
+    assert numbers(plain.filter(lambda t: t.day >= date(2000, 1, 1))) == [3]
+
+
+def test_options_of_a_table_of_the_catalogue_are_refused(spark: Sparks, tmp_path: Path):
+    pq.write_table(pa.table({"id": [1, 2]}), tmp_path / "1.parquet")
+    given = "OPTIONS (ignoreCorruptFiles 'true')"
+    spark.session.sql(f"CREATE TABLE optioned (id BIGINT) USING parquet {given} LOCATION '{tmp_path}'")
+    try:
+        with pytest.raises(REFUSED, match="option"):
+            nw.Dataset("spark:optioned", "id")
+    finally:
+        spark.session.sql("DROP TABLE optioned")
+
+
+def test_names_of_folders_are_texts(spark: Sparks, tmp_path: Path):
+    for name in ("7", "07", "007", "0007"):
+        (tmp_path / f"id={name}").mkdir()
+        pq.write_table(pa.table({"x": [1.0, 2.0]}), tmp_path / f"id={name}" / "1.parquet")
+    assert numbers(nw.Dataset(f"spark:{tmp_path}", "id")) == [4]
+    with pytest.raises(REFUSED, match="guessed"):
+        nw.Dataset(spark.session.read.parquet(str(tmp_path)), "id")
+
+
+def test_columns_that_differ_by_capitals_alone_are_refused(spark: Sparks, tmp_path: Path):
+    pq.write_table(pa.table({"id": ["a"], "X": ["text"]}), tmp_path / "1.parquet")
+    spark.session.sql(f"CREATE TABLE capitals (id STRING, x BIGINT) USING parquet LOCATION '{tmp_path}'")
+    try:
+        with pytest.raises(REFUSED, match="another type"):
+            nw.Dataset("spark:capitals", "id")
+    finally:
+        spark.session.sql("DROP TABLE capitals")
+
+
+def test_a_temporary_view_is_listed_anew(spark: Sparks, tmp_path: Path):
+    place = tmp_path / "1.parquet"
+    pq.write_table(pa.table({"id": [1, 2]}), place)
+    spark.session.read.parquet(str(tmp_path)).filter("id > 0").createOrReplaceTempView("few")
+    try:
+        data = nw.Dataset("spark:few", "id", local_views=["few"])
+        assert numbers(data) == [2]
+        pq.write_table(pa.table({"id": [1, 2, 3, 4, 5]}), place)
+        os.utime(place, (2_000_000_000, 2_000_000_000))
+        assert numbers(data) == [5]
+        engine: Any = data._source.engine
+        with pytest.raises(nw.errors.EngineError, match="changed"), engine.snapshot():  # noqa: PT012
+            engine.fetch(data._table.agg(n=data._table.count()))
+            pq.write_table(pa.table({"id": [1]}), place)
+    finally:
+        spark.session.catalog.dropTempView("few")
+
+
+def test_constants_are_what_they_say(spark: Sparks, tmp_path: Path):
+    pq.write_table(pa.table({"id": [1], "s": ["${spark.app.name}"]}), tmp_path / "1.parquet")
+    data = nw.Dataset(f"spark:{tmp_path}/*.parquet", "id")
+    assert numbers(data.filter(lambda t: t.s == "${spark.app.name}")) == [1]
+
+
+@pytest.mark.parametrize("address", ["spark:s3a://bucket/x/y.parquet", "spark:hdfs://127.0.0.1:1/x.parquet"])
+def test_places_that_cannot_be_reached_are_said_without_a_trace(spark: Sparks, address: str):
+    with pytest.raises(REFUSED, match="cannot be read") as caught:
+        nw.Dataset(address, "id")
+    assert "at org." not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["spark:s3a://KEY:SEC/RET@bucket/x", "spark:file://u:p/w@h/x.parquet"])
+def test_a_password_with_a_slash_is_one(spark: Sparks, address: str):
+    with pytest.raises(REFUSED, match="holds a password"):
+        nw.Dataset(address, "id")
