@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
+import signal
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.ledger import marks
 from noisewright.ledger.chain import Row
-from noisewright.ledger.charge import Charge
 from noisewright.ledger.deciding import event
-from noisewright.ledger.resuming import ANSWERED, FAILED as HAS_FAILED, resumed, standing
-from noisewright.release import transaction
+from noisewright.ledger.resuming import ANSWERED, FAILED as HAS_FAILED, Same
+from noisewright.release import holding, transaction
 from noisewright.release.dataset import Dataset
 from noisewright.release.drawing import drawn
+from noisewright.release.engines.base import in_words
+from tests.ledger.many import killed_at
+from tests.release.charges import charged, clinic, events, taken
 
 FAILED, LEDGER = nw.errors.ReleaseFailedError, nw.errors.LedgerError
-
-
-def clinic(ledger: Any, **more: Any) -> nw.Dataset:
-    return nw.Dataset(pa.table({"id": [1, 1, 2]}), "id", name="x", budget=nw.PureDP(3), ledger=ledger, **more)
-
-
-def events(ledger: nw.Ledger | None) -> list[str]:
-    assert ledger is not None
-    ledger.verify()
-    return [row["event"] for row in ledger.rows()]
 
 
 class AwayError(Exception):
@@ -111,10 +101,11 @@ def test_other_noise_for_the_same_key_finishes_nothing(tmp_path: Path, breaking:
     with pytest.raises(FAILED):
         plan.release()
     assert ledger is not None
-    assert transaction.standing_of(plan, ledger) == {1: HAS_FAILED}
-    assert standing(ledger, ("plan", plan.key), "other noise", plan.charge) == {}
-    assert resumed(ledger, 1, "other noise", plan.charge) is None
-    assert resumed(ledger, 0, transaction.undrawn(plan), plan.charge) is None
+    assert holding.standing_of(plan, ledger) == {1: HAS_FAILED}
+    other = Same(ledger, ("plan", plan.key), "other noise", lambda: plan.charge)
+    assert other.look().standing == {}
+    assert other.resumed(1) is None
+    assert holding.same_of(plan, ledger).resumed(0) is None
 
 
 def test_a_cheap_charge_under_the_name_of_a_plan_finishes_nothing(tmp_path: Path):
@@ -122,22 +113,12 @@ def test_a_cheap_charge_under_the_name_of_a_plan_finishes_nothing(tmp_path: Path
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     cheap = data.plan(nw.count(), privacy=nw.PureDP("0.001"))
     assert data.ledger is not None
-    data.ledger.charge(cheap.charge, reason=f"plan {plan.key}", undrawn=transaction.undrawn(plan)).failed("Away")
-    assert transaction.standing_of(plan, data.ledger) == {}
-    assert resumed(data.ledger, 1, transaction.undrawn(plan), plan.charge) is None
+    data.ledger.charge(cheap.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan)).failed("Away")
+    assert holding.standing_of(plan, data.ledger) == {}
+    assert taken(data, plan) is None
     plan.release()
-    assert transaction.standing_of(plan, data.ledger) == {3: ANSWERED}
+    assert holding.standing_of(plan, data.ledger) == {3: ANSWERED}
     assert data.ledger.spent == 1 + Fraction(1, 1000)
-
-
-def charged(data: nw.Dataset, plan: Any) -> Charge:
-    assert data.ledger is not None
-    return data.ledger.charge(plan.charge, reason=f"plan {plan.key}", undrawn=transaction.undrawn(plan))
-
-
-def taken(data: nw.Dataset, plan: Any) -> Charge | None:
-    assert data.ledger is not None
-    return resumed(data.ledger, 1, transaction.undrawn(plan), plan.charge)
 
 
 def test_of_many_that_hold_a_charge_the_last_one_draws(tmp_path: Path):
@@ -195,51 +176,43 @@ def test_a_charge_that_says_nothing_of_its_draw_is_nobody_elses(tmp_path: Path):
     assert plan.release(frame="pyarrow")["value"].to_pylist() == [7]
 
 
-def test_somebody_who_draws_meanwhile_is_said(tmp_path: Path, breaking: list[str], monkeypatch: pytest.MonkeyPatch):
+def test_a_killed_release_that_was_asked_afresh_is_finished_when_it_is_asked_afresh_again(tmp_path: Path):
     data = clinic(tmp_path / "x.ledger")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
-    breaking.append("aggregate")
-    with pytest.raises(FAILED):
-        plan.release()
-
-    def slower(*given: Any) -> Charge | None:
-        faster = resumed(*given)
-        assert faster is not None
-        faster.drawing()
-        return resumed(*given)
-
-    monkeypatch.setattr(transaction, "resumed", slower)
-    with pytest.raises(nw.errors.InvalidInputError, match="somebody else is finishing charge 1"):
-        plan.release()
-    assert events(data.ledger) == ["create", "charge", "failure", "resumed", "drawing"]
+    first = plan.release(frame="pyarrow").to_pydict()
+    assert killed_at("charged", lambda: plan.release(fresh=True)) == -signal.SIGKILL
+    assert plan.release(frame="pyarrow").to_pydict() == first
+    assert plan.release(fresh=True, frame="pyarrow")["charge"].to_pylist() == [4]
+    assert plan.release(frame="pyarrow")["charge"].to_pylist() == [4]
+    assert events(data.ledger) == [
+        "create",
+        *["charge", "drawing", "answer"],
+        *["charge", "resumed", "drawing", "answer"],
+    ]
+    assert data.ledger is not None
+    assert data.ledger.spent == 2
 
 
-def test_a_holder_whose_charge_was_taken_draws_nothing_and_says_where_the_answer_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    data, other = clinic(tmp_path / "x.ledger"), clinic(tmp_path / "x.ledger")
+def test_afresh_finishes_first_what_failed_for_certain(tmp_path: Path):
+    data = clinic(tmp_path / "x.ledger")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
-    draws: list[int] = []
-    given: list[Any] = []
+    held = charged(data, plan)
+    charged(data, plan).failed("Away")
+    assert plan.release(fresh=True, frame="pyarrow")["charge"].to_pylist() == [2]
+    held.drawing()  # nobody took it
+    assert events(data.ledger) == ["create", "charge", "charge", "failure", "resumed", "drawing", "answer", "drawing"]
 
-    def counted(*given: Any) -> Any:
-        draws.append(1)
-        return drawn(*given)
 
-    def reach(point: str) -> None:
-        # As another process would: locks of this one do not hold it.
-        if point == "aggregated" and not given:
-            given.append(1)
-            monkeypatch.setattr(transaction, "alone", lambda *_: nullcontext())
-            given.append(other.plan(nw.count(), privacy=nw.PureDP(1)).release(frame="pyarrow"))
-
-    monkeypatch.setattr(transaction, "drawn", counted)
-    monkeypatch.setattr(marks, "reach", reach)
-    with pytest.raises(FAILED, match=r"resumed by somebody else.*Its answer is stored: release the same plan again"):
-        plan.release()
-    assert plan.release(frame="pyarrow").to_pydict() == given[1].to_pydict()
-    assert len(draws) == 1
-    assert events(data.ledger) == ["create", "charge", "resumed", "drawing", "answer"]
+def test_what_failed_afresh_says_how_it_is_finished(tmp_path: Path, breaking: list[str]):
+    data = clinic(tmp_path / "x.ledger")
+    plan = data.plan(nw.count(), privacy=nw.PureDP(1))
+    plan.release()
+    breaking.append("aggregate")
+    with pytest.raises(
+        FAILED, match=r"Charge 4 .*again with fresh=True, --fresh .*to finish it, without another charge"
+    ):
+        plan.release(fresh=True)
+    assert plan.release(fresh=True, frame="pyarrow")["charge"].to_pylist() == [4]
 
 
 def test_threads_that_ask_the_same_plan_get_one_answer_of_one_charge(tmp_path: Path):
@@ -251,13 +224,25 @@ def test_threads_that_ask_the_same_plan_get_one_answer_of_one_charge(tmp_path: P
     assert events(data.ledger) == ["create", "charge", "drawing", "answer"]
 
 
-def test_afresh_takes_no_charge_from_somebody_who_may_be_at_work(tmp_path: Path):
+def test_a_release_reads_its_ledger_twice_and_writes_three_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     data = clinic(tmp_path / "x.ledger")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
-    held = charged(data, plan)
-    assert plan.release(fresh=True, frame="pyarrow")["charge"].to_pylist() == [2]
-    held.drawing()
-    assert events(data.ledger) == ["create", "charge", "charge", "drawing", "answer", "drawing"]
+    assert data.ledger is not None
+    assert data.ledger.spent == 0  # the budget is known from here on
+    store, done = data.ledger._store, list[str]()
+    for name in ("look", "change"):
+        real = getattr(store, name)
+        monkeypatch.setattr(store, name, lambda *given, name=name, real=real: (done.append(name), real(*given))[1])
+    plan.release()
+    assert done == ["look", "look", "change", "change", "change"]
+    done.clear()
+    plan.release()
+    assert done == ["look"]
+
+
+def test_the_words_of_a_failed_job_of_spark_are_true_of_any():
+    told = in_words("Py4JJavaError")
+    assert all(word in told for word in ("cancelled", "executors were lost", "a file", "or the like", "log says why"))
 
 
 @pytest.mark.parametrize(
@@ -281,7 +266,7 @@ def test_the_check_of_a_ledger_refuses_rows_by_which_two_could_draw(tmp_path: Pa
     marked, *kinds = rows
     ledger = data.ledger
     assert ledger is not None
-    ledger.charge(plan.charge, reason="x", undrawn=transaction.undrawn(plan) if marked else None)
+    ledger.charge(plan.charge, reason="x", undrawn=holding.undrawn(plan) if marked else None)
     for kind in kinds:
         ledger.verify()
         with ledger._store.change("nothing") as store:

@@ -267,7 +267,7 @@ def _told(plan: Plan, before: set[int], otherwise: str = _AWAY) -> str:
 
 def _told_by(ledger: Any, plan: Plan, before: set[int]) -> str:
     from noisewright.ledger.resuming import ANSWERED, DRAWN
-    from noisewright.release.transaction import standing_of
+    from noisewright.release.holding import standing_of
 
     spent, known = _charges(plan) - before, standing_of(plan, ledger)
     if not spent and ANSWERED in known.values():

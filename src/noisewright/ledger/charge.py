@@ -58,8 +58,8 @@ class Charge:
     def drawing(self) -> None:
         """Write that from here on something may be drawn, so that nobody else finishes this charge.
 
-        Guarantees: it is durable before this returns. Raises LedgerError if somebody else has resumed the charge, or
-        it cannot be written; then nothing may be drawn here.
+        Guarantees: it is durable before this returns. Raises LedgerError if somebody else has resumed the charge (then
+        it has the field `taken`), or it cannot be written; then nothing may be drawn here.
         """
         self.turn = self._note(self, "drawing", {})
 

@@ -246,7 +246,8 @@ def noted(
     if last.place != charge.turn:
         raise LedgerError(
             f"charge {charge.place} has its answer or failure already, or was resumed by somebody else; rows are never"
-            " changed."
+            " changed.",
+            taken=charge.place,
         )
     kind, marked, announced = content["event"], "undrawn" in facts, last.read()["event"] == "drawing"
     if {"drawing": not marked or announced, "answer": marked and not announced}.get(kind, False):

@@ -29,7 +29,7 @@ from noisewright.ledger.deciding import (
 )
 from noisewright.ledger.reading import Account, exceeded
 from noisewright.ledger.state import Budget
-from noisewright.ledger.stores import NOTHING_CHANGED, VERSION, Reading, Store, every_row, newer, store_for
+from noisewright.ledger.stores import NOTHING_CHANGED, VERSION, Check, Reading, Store, every_row, newer, store_for
 from noisewright.ledger.words import html_table, in_words, table
 from noisewright.problem.errors import InvalidInputError, LedgerError
 from noisewright.problem.numbers import Number
@@ -120,13 +120,13 @@ class Ledger(Reported):
         with self._store.look() as rows:
             return rows.last().head
 
-    def charge(self, costed: Any, *, reason: str, undrawn: str | None = None) -> Charge:
+    def charge(self, costed: Any, *, reason: str, undrawn: str | None = None, check: Check | None = None) -> Charge:
         """Charge a certified mechanism, a list of them or a plan, durably, and return the charge, or refuse.
 
-        Raises BudgetExceeded if no rule would hold with it; then only a row that says so is written. Raises
-        UncertifiedError for what brings nothing that the ledger's rules can add, InvalidInputError for neighbours
-        of another kind. Use it as `with ledger.charge(...) as charge:`; the charge stays if the body raises. With
-        `undrawn`, what will be drawn, it can be finished by others until `Charge.drawing` (`resuming`).
+        Raises BudgetExceeded if no rule would hold with it; then only a row that says so is written. UncertifiedError
+        for what brings nothing that the ledger's rules can add, InvalidInputError for neighbours of another kind, and
+        what `check` raises under the lock. Use it as `with ledger.charge(...) as charge:`; the charge stays if the body
+        raises. With `undrawn`, what will be drawn, others can finish it until `Charge.drawing` (`resuming`).
         """
         given, label = accepted(costed), checked_label(reason)
         brought = Brought(given.costs(), neighbours_of(given))
@@ -139,6 +139,8 @@ class Ledger(Reported):
         marks.reach("validated")
         with self._store.change() as transaction:
             marks.reach("locked")
+            if check is not None:
+                check(transaction)
             accounts = self._accounts(transaction)
             refused, content = decide(accounts, brought, facts, clock())
             marks.reach("decided")
@@ -146,8 +148,7 @@ class Ledger(Reported):
             transaction.append(row)
             marks.reach("appended")
         if refused is not None:
-            largest = min(account.largest_epsilon() for account in accounts)
-            raise exceeded(refused, brought.to(refused.budget), largest)
+            raise exceeded(refused, brought.to(refused.budget), min(each.largest_epsilon() for each in accounts))
         return Charge(row.place, row.digest, label, tuple(content["rules"][self._account]), self._note)
 
     def release(self, certified: Any, answer: Any, *, reason: str, entropy: Entropy | None = None) -> Any:

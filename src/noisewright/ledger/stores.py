@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -43,6 +43,10 @@ class Reading(Protocol):
 
     def rows(self, start: int, most: int) -> list[Row]:
         """So many rows from a place on at most, in order."""
+
+
+Check = Callable[[Reading], None]
+"""Something that is asked of the rows under the lock, and raises to stop what would be written."""
 
 
 class Transaction(Reading, Protocol):

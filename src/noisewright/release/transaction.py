@@ -5,6 +5,10 @@ leaves it spent; as long as nothing was drawn, the next release of the same plan
 whatever ended the one before (`ledger.resuming`). The answers stand in the ledger beside the charge, so that the same
 plan asked again gets them back. Where something may have been drawn and no answer stands there, the plan is refused
 until it is asked for afresh.
+
+Nobody can know whether somebody who charged is still at work. So a charge is taken over either way, and who was at work
+notices when about to draw: nothing is drawn from that charge, and one is asked for again, with the sums at hand. Asked
+for afresh that is a charge of its own if need be; else it is the answer that was stored meanwhile, or the same charge.
 """
 
 from __future__ import annotations
@@ -15,13 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger import marks
 from noisewright.ledger.charge import Charge
-from noisewright.ledger.ledger import Ledger
-from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN, alone, resumed, standing
+from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN, Same, alone
 from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
-from noisewright.problem.records import digest
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.engines.base import in_words
 from noisewright.release.frames import frame_of, require_frame
+from noisewright.release.holding import FINISH, LOST, UNKNOWN, Kept, held, same_of, stored
 from noisewright.release.layout import Layout
 from noisewright.release.tidying import Tidying, steps_of
 from noisewright.sample.uniform import SystemEntropy
@@ -34,19 +37,10 @@ CONFIDENCE = Fraction(19, 20)
 _ENDS = ("value", "half_width", "low", "high")
 _TIDY_ENDS = tuple(f"post_{name}" for name in _ENDS)
 _BY_HAND = "interrupted"
-_FINISH = "Nothing was released. Nothing was drawn: release the same plan again to finish it, without another charge."
-_LOST = (
-    "Something may have been drawn, and no answer is stored: whoever drew ended before that, or is about to store it."
-    " Release the plan again in a while to see whether it is there; release(fresh=True), --fresh at the command line,"
-    " draws and charges again."
-)
 _AFTERWARDS = {
-    UNDRAWN: _FINISH,
-    FAILED: _FINISH,
-    DRAWN: f"Nothing was released. {_LOST}",
+    DRAWN: f"Nothing was released. {LOST}",
     ANSWERED: "Its answer is stored: release the same plan again to get it, without another charge.",
 }
-_UNKNOWN = "Release the same plan again: unless something was drawn, it finishes this charge without another one."
 
 
 def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, post: Any = ()) -> Any:
@@ -60,41 +54,58 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
             "this dataset has no budget, so nothing can be released; give nw.Dataset(..., budget=..., ledger=path)."
         )
     kind, tidy = require_frame(frame or plan.dataset.frame), tidying_of(plan, post)
-    label = f"plan {plan.key} {reason or ''}".strip()
-    with alone(ledger, plan.key):
-        kept = None if fresh else stored(ledger, plan.key, plan.layout)
-        place, numbers = kept or _answered(plan, plan.dataset, ledger, label, fresh=fresh)
+    same = same_of(plan, ledger)
+    with alone(ledger, same.named[-1]):
+        kept = None if fresh else stored(same.look(), plan.layout)
+        place, numbers = kept or _answered(plan, plan.dataset, same, reason, fresh=fresh)
     return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
 
 
-def _answered(plan: Plan, dataset: Dataset, ledger: Ledger, label: str, *, fresh: bool) -> tuple[int, list[Any]]:
-    """The charge and the numbers of a new answer, which is stored.
-
-    Guarantees: numbers are drawn only after a row of the ledger says so, which nobody but the holder of the charge can
-    write. What is raised says what was spent and what to do, and repeats no value.
-    """
+def _answered(plan: Plan, dataset: Dataset, same: Same, reason: str | None, *, fresh: bool) -> Kept:
+    """The charge and the numbers of a new answer, which is stored; or of one that somebody else stored meanwhile."""
     from noisewright.release.plan import require_sound  # which imports this module when it releases
 
     require_sound(plan)
     marks.reach("begun")
     dataset.rehearse(plan.layout)
     marks.reach("rehearsed")
-    if not fresh and (kept := stored(ledger, plan.key, plan.layout)) is not None:
-        return kept  # somebody else was quicker
-    with charged(ledger, plan, label, fresh=fresh) as charge:
-        failed, words, otherwise = "", "", _FINISH
+    label = f"{' '.join(same.named)} {reason or ''}".strip()
+    sums: list[list[Any]] = []
+    while True:
+        charge = held(plan, same, label, fresh=fresh)
+        if not isinstance(charge, Charge):
+            return charge
+        numbers = _finished(plan, dataset, same, charge, sums, fresh=fresh)
+        if numbers is not None:
+            return charge.place, numbers
+
+
+def _finished(
+    plan: Plan, dataset: Dataset, same: Same, charge: Charge, sums: list[list[Any]], *, fresh: bool
+) -> list[Any] | None:
+    """The numbers of an answer that is drawn from a charge and stored; None if somebody else took it over.
+
+    Guarantees: numbers are drawn only after a row of the ledger says so, which nobody but the holder of the charge can
+    write. What is raised says what was spent and what to do, and repeats no value. `sums` keeps what was aggregated for
+    another charge.
+    """
+    with charge:
+        failed, words = "", ""
+        otherwise = finish = FINISH[fresh]
         try:
-            marks.reach("charged")
-            vector = dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
-            marks.reach("aggregated")
-            otherwise = _UNKNOWN
-            charge.drawing()
+            if not sums:
+                marks.reach("charged")
+                sums.append(dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0])))
+                marks.reach("aggregated")
+            otherwise = UNKNOWN[fresh]
+            if not _announced(charge):
+                return None
             marks.reach("drawing")
-            numbers = drawn(plan.blocks, plan.layout, vector)
+            numbers = drawn(plan.blocks, plan.layout, sums[0])
             marks.reach("drawn")
             charge.answered(stored_form(plan.layout, numbers))
             marks.reach("stored")
-            return charge.place, numbers
+            return numbers
         except LedgerError as error:
             failed, words = type(error).__name__, str(error)
         except Exception as error:  # noqa: BLE001 -- its words may repeat a value of the table
@@ -102,61 +113,34 @@ def _answered(plan: Plan, dataset: Dataset, ledger: Ledger, label: str, *, fresh
             words = f"the engine failed ({in_words(failed)})."
         except BaseException as error:
             charge.failed(type(error).__name__)
-            error.add_note(_told(plan, ledger, charge, otherwise))
+            error.add_note(_told(plan, same, charge, finish, otherwise))
             raise
         charge.failed(failed)
-        told = _told(plan, ledger, charge, otherwise)
+        told = _told(plan, same, charge, finish, otherwise)
         if failed == _BY_HAND:
             raise KeyboardInterrupt(told)
         raise ReleaseFailedError(f"{words} {told}", kind=failed, charge=charge.place, words=words)
 
 
-def _told(plan: Plan, ledger: Ledger, charge: Charge, otherwise: str) -> str:
-    """What was spent and what to do, as the ledger says; `otherwise` if it is away as well."""
+def _announced(charge: Charge) -> bool:
+    """Whether a row of the ledger says that its holder draws from a charge; False if somebody else holds it."""
     try:
-        after = _AFTERWARDS.get(standing_of(plan, ledger).get(charge.place, ""), otherwise)
+        charge.drawing()
+    except LedgerError as error:
+        if "taken" not in error.fields:
+            raise
+        return False
+    return True
+
+
+def _told(plan: Plan, same: Same, charge: Charge, finish: str, otherwise: str) -> str:
+    """What was spent and what to do, as the ledger says: `finish` if nothing was drawn, `otherwise` if it is away."""
+    try:
+        how = same.look().standing.get(charge.place, "")
+        after = finish if how in (UNDRAWN, FAILED) else _AFTERWARDS.get(how, otherwise)
     except LedgerError:
         after = otherwise
-    return f"Charge {charge.place} of {ledger.url} is spent: {plan.privacy}. {after}"
-
-
-def charged(ledger: Ledger, plan: Plan, label: str, *, fresh: bool) -> Charge:
-    """A charge to draw from: one of the same plan of which nothing was drawn, or a new one.
-
-    Guarantees: nobody else draws from it; what was charged is the very mechanism of the plan. Refuses where something
-    may have been drawn and no answer is stored, unless the plan is asked for afresh. What was asked for afresh takes no
-    charge from somebody who may be at work.
-    """
-    known = standing_of(plan, ledger)
-    ready = [place for place, how in known.items() if how == FAILED or (how == UNDRAWN and not fresh)]
-    lost = [place for place, how in known.items() if how == DRAWN]
-    if ready:
-        found = resumed(ledger, max(ready), undrawn(plan), plan.charge)
-        if found is not None:
-            return found
-        raise InvalidInputError(
-            f"somebody else is finishing charge {max(ready)} of this plan; release it again in a while to get that"
-            " answer. Nothing was spent."
-        )
-    if lost and not fresh:
-        raise InvalidInputError(
-            f"charge {max(lost)} of {ledger.url} was spent on this plan already. {_LOST} Nothing was spent now."
-        )
-    try:
-        return ledger.charge(plan.charge, reason=label, undrawn=undrawn(plan))
-    except KeyboardInterrupt as error:
-        error.add_note(f"If a charge of this plan is in {ledger.url}, it is spent. {_FINISH}")
-        raise
-
-
-def standing_of(plan: Plan, ledger: Ledger) -> dict[int, str]:
-    """How each charge of a plan stands, by its place."""
-    return standing(ledger, ("plan", plan.key), undrawn(plan), plan.charge)
-
-
-def undrawn(plan: Plan) -> str:
-    """What a charge of a plan is of: its mechanisms, each with its proof."""
-    return digest({"charged": plan.to_dict()["blocks"]})
+    return f"Charge {charge.place} of {same.ledger.url} is spent: {plan.privacy}. {after}"
 
 
 def tidying_of(plan: Plan, post: Any) -> Tidying | None:
@@ -170,30 +154,6 @@ def _kind(error: Exception) -> str:
     if isinstance(error, EngineError):
         return str(error.problem)
     return _BY_HAND if isinstance(error, RuntimeError) and "interrupted" in str(error) else type(error).__name__
-
-
-def stored(ledger: Ledger, key: str, layout: Layout) -> tuple[int, list[Any]] | None:
-    """The charge and the numbers of the last answer to the same plan; None if it was never answered."""
-    places, found = set(), None
-    for row in ledger.rows():
-        if row["event"] == "charge" and str(row.get("label", "")).split(" ")[:2] == ["plan", key]:
-            places.add(row["place"])
-        elif row["event"] == "answer" and row.get("charge") in places:
-            found = (row["charge"], row["answer"])
-    if found is None:
-        return None
-    if not isinstance(found[1], list):
-        raise InvalidInputError(
-            "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
-        )
-    # Anybody may write a label, so that what is beside it is looked at before it is believed.
-    if len(found[1]) != layout.released:
-        return None
-    try:
-        parts = zip(layout.tables, layout.split_released(found[1]), strict=True)
-        return int(found[0]), [value for table, part in parts for value in table.way.restored(table, part)]
-    except (TypeError, ValueError):
-        return None
 
 
 def stored_form(layout: Layout, numbers: Sequence[Any]) -> list[Any]:

@@ -180,7 +180,10 @@ TROUBLES = {
     "CrashShutdown": "the server ended all connections, because it was stopped at once or crashed",
     "InterfaceError": "the connection that was given is closed: connect again, and make the dataset anew",
     "OperationalError": _LOST,
-    "Py4JJavaError": "a job of Spark was cancelled, or failed because executors were lost; its log says which",
+    "Py4JJavaError": (
+        "a job of Spark failed, because it was cancelled, executors were lost, a file could not be read or the like;"
+        " its log says why"
+    ),
     "Py4JNetworkError": _GONE,
     "QueryCanceled": _STOPPED,
 }
