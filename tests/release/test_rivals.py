@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +143,9 @@ def test_two_that_ask_afresh_at_once_have_two_charges(tmp_path: Path, monkeypatc
 def test_who_lost_a_charge_draws_nothing_where_there_is_no_budget_for_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    path = tmp_path / "x.ledger"
-    rival = Rival(monkeypatch, path, lambda _, plan: plan.release(fresh=True), epsilon=1)
+    rival = Rival(monkeypatch, tmp_path / "x.ledger", lambda _, plan: plan.release(fresh=True), epsilon=1)
     with pytest.raises(nw.errors.BudgetExceeded):
-        replace(rival.plan).release(fresh=True)
+        rival.plan.release(fresh=True)
     assert rival.draws == [1]
     assert events(rival.data.ledger) == ["create", "charge", "resumed", "drawing", "answer", "refused"]
 
@@ -156,7 +154,7 @@ def test_who_lost_a_charge_draws_nothing_where_there_is_no_budget_for_another(
 def test_processes_that_ask_the_same_plan_at_the_same_instant_charge_once(
     tmp_path: Path, request: pytest.FixtureRequest, store: str
 ):
-    rounds, processes = 3, 3
+    rounds, processes = 2, 3
     places = [str(tmp_path / f"{number}.ledger") for number in range(rounds)]
     if store == "postgres":
         url = request.getfixturevalue("server").url
@@ -208,3 +206,20 @@ def test_other_charges_meanwhile_stop_nothing(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(marks, "reach", reach)
     assert plan.release(frame="pyarrow")["charge"].to_pylist() == [4]
+
+
+def test_a_ledger_that_cannot_say_that_somebody_draws_ends_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    data = clinic(tmp_path / "x.ledger")
+    plan = data.plan(nw.count(), privacy=nw.PureDP(1))
+
+    def away(_: Charge) -> None:
+        raise LEDGER("the disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Charge, "drawing", away)
+        patch.setattr(transaction, "drawn", None)
+        with pytest.raises(
+            nw.errors.ReleaseFailedError, match=r"disk is full.*Nothing was drawn: release the same plan"
+        ):
+            plan.release()
+    assert plan.release(frame="pyarrow")["charge"].to_pylist() == [1]
