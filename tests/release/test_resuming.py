@@ -180,7 +180,11 @@ def test_a_killed_release_that_was_asked_afresh_is_finished_when_it_is_asked_afr
     data = clinic(tmp_path / "x.ledger")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     first = plan.release(frame="pyarrow").to_pydict()
-    assert killed_at("charged", lambda: plan.release(fresh=True)) == -signal.SIGKILL
+
+    def afresh() -> None:
+        clinic(data.ledger).plan(nw.count(), privacy=nw.PureDP(1)).release(fresh=True)
+
+    assert killed_at("charged", afresh) == -signal.SIGKILL
     assert plan.release(frame="pyarrow").to_pydict() == first
     assert plan.release(fresh=True, frame="pyarrow")["charge"].to_pylist() == [4]
     assert plan.release(frame="pyarrow")["charge"].to_pylist() == [4]

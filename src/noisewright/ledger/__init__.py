@@ -2,7 +2,7 @@
 
 - ledger, reading: the ledger as people use it: charge, release, sub-budgets; what it says of itself
 - charge: a charge that was made, and the answer or failure beside it
-- resuming: a charge of which nothing was drawn, finished by whoever asks for the same
+- resuming: the charges of one thing: one at the same instant, and one of which nothing was drawn finished by others
 - rules, thresholds, universes: which sums are valid under adaptivity, and how large they may become, proven
 - costed, deciding: what can be charged, and which neighbours it speaks of; what is granted and written
 - state: what the last row says: totals, budgets, what is closed
