@@ -234,9 +234,16 @@ def test_a_release_reads_its_ledger_twice_and_writes_three_rows(tmp_path: Path, 
     assert data.ledger is not None
     assert data.ledger.spent == 0  # the budget is known from here on
     store, done = data.ledger._store, list[str]()
+
+    def counted(name: str, work: Any) -> Any:
+        def done_so(*given: Any) -> Any:
+            done.append(name)
+            return work(*given)
+
+        return done_so
+
     for name in ("look", "change"):
-        real = getattr(store, name)
-        monkeypatch.setattr(store, name, lambda *given, name=name, real=real: (done.append(name), real(*given))[1])
+        monkeypatch.setattr(store, name, counted(name, getattr(store, name)))
     plan.release()
     assert done == ["look", "look", "change", "change", "change"]
     done.clear()

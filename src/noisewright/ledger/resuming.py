@@ -87,14 +87,15 @@ class Same:
     def look(self) -> Seen:
         """What the ledger says of them now: one reading of its rows, without the lock."""
         claimed: dict[int, tuple[Any, str]] = {}
-        named, answer, rows = set(), None, 0
+        named, rows = set(), 0
+        answer: tuple[int, Any] | None = None
         for row in self.ledger.rows():
             rows, beside = row["place"] + 1, row.get("charge")
             if row["event"] == "charge" and self._has_name(row):
                 named.add(row["place"])
                 if self._claims(row):
                     claimed[row["place"]] = row["certificate"], UNDRAWN if "undrawn" in row else DRAWN
-            elif beside in named:
+            elif beside is not None and beside in named:
                 answer = (beside, row["answer"]) if row["event"] == "answer" else answer
                 if beside in claimed:
                     claimed[beside] = claimed[beside][0], _next(claimed[beside][1], row)
@@ -149,7 +150,7 @@ class Same:
 
     def _claims(self, row: Mapping[str, Any]) -> bool:
         """Whether a charge is of the account and does not say that something else will be drawn."""
-        return row["account"] == self.ledger.name and row.get("undrawn", self._undrawn) == self._undrawn
+        return bool(row["account"] == self.ledger.name and row.get("undrawn", self._undrawn) == self._undrawn)
 
 
 def _next(before: str, row: Mapping[str, Any]) -> str:
