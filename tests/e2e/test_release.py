@@ -238,6 +238,28 @@ def test_an_interruption_says_what_was_spent(cli: Cli, tmp_path: Path, monkeypat
     assert (30 - Ledger.open(ledger).remaining if ledger.exists() else 0) == 10 * spent
 
 
+def test_what_is_interrupted_afresh_is_finished_afresh(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from noisewright.release import unlisted
+
+    real = unlisted.aggregated
+
+    def interrupted(table: Any, *given: Any, **named: Any) -> Any:
+        if "Limit" in str(type(table.op())):  # the rehearsal, on no rows
+            return real(table, *given, **named)
+        raise RuntimeError("Query interrupted")
+
+    write(tmp_path)
+    assert_succeeded(cli("release", "visits.toml"))
+    asked = ("release", "visits.toml", "--fresh")
+    finished = "Nothing was drawn; asked again, it is finished without another charge."
+    with monkeypatch.context() as patch:
+        patch.setattr(unlisted, "aggregated", interrupted)
+        assert_failed(cli(*asked), 130, "Charge 4 of", "is spent", finished)
+        assert_failed(cli(*asked), 130, "Charge 4 of", "was spent before, and nothing more now", finished)
+    assert_succeeded(cli(*asked))
+    assert Ledger.open(tmp_path / "visits.ledger").remaining == 10
+
+
 def test_an_engine_that_fails_after_the_charge_repeats_nothing(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

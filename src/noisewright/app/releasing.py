@@ -242,37 +242,38 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, 
         with scanning(plan.dataset):
             return plan.release(fresh=fresh, reason=reason, frame="pyarrow", post=post)
     except KeyboardInterrupt:
-        ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before)}")
+        ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before, fresh=fresh)}")
     except ReleaseFailedError as error:
-        said = _told(plan, before, str(error).removeprefix(error.words).strip())
+        said = _told(plan, before, str(error).removeprefix(error.words).strip(), fresh=fresh)
         ended = EndedError(REFUSED, f"{error.words} {said}")
     except NoisewrightError:
         if not _charges(plan) - before:
             raise
-        ended = EndedError(REFUSED, f"the release failed. {_told(plan, before)}")
+        ended = EndedError(REFUSED, f"the release failed. {_told(plan, before, fresh=fresh)}")
     except Exception as error:  # noqa: BLE001 -- its text might repeat a value
         by_hand = isinstance(error, RuntimeError) and "interrupted" in str(error)  # what DuckDB makes of Ctrl-C
         what = "interrupted" if by_hand else f"the engine failed ({type(error).__name__})"
-        ended = EndedError(INTERRUPTED if by_hand else REFUSED, f"{what}. {_told(plan, before)}")
+        ended = EndedError(INTERRUPTED if by_hand else REFUSED, f"{what}. {_told(plan, before, fresh=fresh)}")
     raise ended
 
 
-def _told(plan: Plan, before: set[int], otherwise: str = _AWAY) -> str:
+def _told(plan: Plan, before: set[int], otherwise: str = _AWAY, *, fresh: bool) -> str:
     """What the ledger says was spent since, whatever point was reached; `otherwise` where it cannot be asked."""
     try:
-        return _told_by(_ledger(plan), plan, before)
+        return _told_by(_ledger(plan), plan, before, fresh=fresh)
     except LedgerError:
         return otherwise
 
 
-def _told_by(ledger: Any, plan: Plan, before: set[int]) -> str:
-    from noisewright.ledger.resuming import ANSWERED, DRAWN
+def _told_by(ledger: Any, plan: Plan, before: set[int], *, fresh: bool) -> str:
+    from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN
     from noisewright.release.holding import standing_of
 
     spent, known = _charges(plan) - before, standing_of(plan, ledger)
-    if not spent and ANSWERED in known.values():
+    ready = {place for place, how in known.items() if fresh and how in (FAILED, UNDRAWN)}  # what is finished next
+    if not spent and not ready and ANSWERED in known.values():
         return f"{_NOTHING} {_STORED}"
-    place = max(spent or known, default=None)
+    place = max(spent or ready or known, default=None)
     after = {ANSWERED: _STORED, DRAWN: _LOST}.get(known.get(place or 0, DRAWN), _UNDRAWN)
     said = "is spent" if spent else "was spent before, and nothing more now"
     return _NOTHING if place is None else f"Charge {place} of {ledger.url} {said}: {plan.privacy}. {after}"
@@ -294,7 +295,6 @@ def _say(columns: dict[str, list[Any]], told: str, *, json: bool) -> None:
         remark(told)
         return
     say(text_of(columns, _MOST_SHOWN) if columns["question"] else _NO_GROUP)
-    hidden = len(columns["question"]) - _MOST_SHOWN
-    if hidden > 0:
+    if (hidden := len(columns["question"]) - _MOST_SHOWN) > 0:
         say(f"({hidden:,} more answers are not shown; --output writes all)")
     say(f"\n{told}")
