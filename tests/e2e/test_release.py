@@ -239,13 +239,11 @@ def test_an_interruption_says_what_was_spent(cli: Cli, tmp_path: Path, monkeypat
 
 
 def test_what_is_interrupted_afresh_is_finished_afresh(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from noisewright.release import unlisted
-
-    real = unlisted.aggregated
+    from noisewright.release.aggregate import aggregated
 
     def interrupted(table: Any, *given: Any, **named: Any) -> Any:
         if "Limit" in str(type(table.op())):  # the rehearsal, on no rows
-            return real(table, *given, **named)
+            return aggregated(table, *given, **named)
         raise RuntimeError("Query interrupted")
 
     write(tmp_path)
@@ -253,7 +251,7 @@ def test_what_is_interrupted_afresh_is_finished_afresh(cli: Cli, tmp_path: Path,
     asked = ("release", "visits.toml", "--fresh")
     finished = "Nothing was drawn; asked again, it is finished without another charge."
     with monkeypatch.context() as patch:
-        patch.setattr(unlisted, "aggregated", interrupted)
+        patch.setattr("noisewright.release.unlisted.aggregated", interrupted)
         assert_failed(cli(*asked), 130, "Charge 4 of", "is spent", finished)
         assert_failed(cli(*asked), 130, "Charge 4 of", "was spent before, and nothing more now", finished)
     assert_succeeded(cli(*asked))
