@@ -206,12 +206,11 @@ def test_nothing_is_read_before_the_charge_and_every_release_has_a_salt_of_its_o
     aggregate = Dataset._aggregate
     salts: list[int] = []
 
-    def watched(self: Any, layout: Any, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
-        if not rehearsal:
-            assert data.ledger is not None
-            assert data.ledger.spent == len(salts) + 1, "charged before it is read"
-            salts.append(salt)
-        return aggregate(self, layout, salt, leave_out, rehearsal=rehearsal)
+    def watched(self: Any, layout: Any, salt: int, leave_out: Any = None) -> list[int]:
+        assert data.ledger is not None
+        assert data.ledger.spent == len(salts) + 1, "charged before it is read"
+        salts.append(salt)
+        return aggregate(self, layout, salt, leave_out)
 
     monkeypatch.setattr(Dataset, "_aggregate", watched)
     plan.release()

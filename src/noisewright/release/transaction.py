@@ -77,7 +77,8 @@ def _answered(plan: Plan, dataset: Dataset, ledger: Ledger, label: str, *, fresh
 
     require_sound(plan)
     marks.reach("begun")
-    dataset.rehearse(plan.layout)
+    salt = int(SystemEntropy().stream().words(1)[0])
+    dataset.rehearse(plan.layout, salt)
     marks.reach("rehearsed")
     if not fresh and (kept := stored(ledger, plan.key, plan.layout)) is not None:
         return kept  # somebody else was quicker
@@ -85,7 +86,7 @@ def _answered(plan: Plan, dataset: Dataset, ledger: Ledger, label: str, *, fresh
         failed, words, otherwise = "", "", _FINISH
         try:
             marks.reach("charged")
-            vector = dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0]))
+            vector = dataset._aggregate(plan.layout, salt)
             marks.reach("aggregated")
             otherwise = _UNKNOWN
             charge.drawing()
