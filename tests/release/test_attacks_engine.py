@@ -171,11 +171,8 @@ def test_a_dataset_does_not_change_after_it_was_checked(tmp_path: Path):
 def test_what_an_engine_says_of_a_value_is_not_repeated(tmp_path: Path, monkeypatch):
     data = declared(tmp_path)
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
-    aggregate = Dataset._aggregate
 
-    def failing(self: Any, layout: Any, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
-        if rehearsal:
-            return aggregate(self, layout, salt, leave_out, rehearsal=True)
+    def failing(self: Any, layout: Any, salt: int) -> list[int]:
         raise duckdb.ConversionException("could not convert 'a secret' to INT64")
 
     monkeypatch.setattr(Dataset, "_aggregate", failing)
@@ -190,9 +187,7 @@ def test_what_an_engine_says_of_a_value_is_not_repeated(tmp_path: Path, monkeypa
     assert data.ledger is not None
     assert data.ledger.spent == 1
 
-    def stopped(self: Any, *given: Any, rehearsal: bool = False) -> list[int]:
-        if rehearsal:
-            return aggregate(self, *given, rehearsal=True)
+    def stopped(self: Any, layout: Any, salt: int) -> list[int]:
         raise RuntimeError("Query interrupted")
 
     monkeypatch.setattr(Dataset, "_aggregate", stopped)
@@ -206,12 +201,11 @@ def test_nothing_is_read_before_the_charge_and_every_release_has_a_salt_of_its_o
     aggregate = Dataset._aggregate
     salts: list[int] = []
 
-    def watched(self: Any, layout: Any, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[int]:
-        if not rehearsal:
-            assert data.ledger is not None
-            assert data.ledger.spent == len(salts) + 1, "charged before it is read"
-            salts.append(salt)
-        return aggregate(self, layout, salt, leave_out, rehearsal=rehearsal)
+    def watched(self: Any, layout: Any, salt: int, leave_out: Any = None) -> list[int]:
+        assert data.ledger is not None
+        assert data.ledger.spent == len(salts) + 1, "charged before it is read"
+        salts.append(salt)
+        return aggregate(self, layout, salt, leave_out)
 
     monkeypatch.setattr(Dataset, "_aggregate", watched)
     plan.release()

@@ -84,7 +84,7 @@ class Rival:
             return real(*given)
 
         def read(*given: Any, **named: Any) -> Any:
-            self.reads += [] if named.get("rehearsal") else [1]
+            self.reads.append(1)
             return aggregate(*given, **named)
 
         def reach(point: str) -> None:

@@ -19,7 +19,6 @@ import noisewright as nw
 from noisewright.app.cli import main
 from noisewright.release.engines import spark_relations
 from noisewright.release.engines.spark import Spark
-from noisewright.release.engines.spark_writing import written
 from noisewright.release.layout import Limits, layout_of
 from noisewright.release.limiting import rows_in_engine
 from noisewright.release.stage import rows_of, totals
@@ -234,15 +233,33 @@ def test_rows_are_moved_once_by_unit_and_the_table_is_read_once(session: Any):
     rows = rows_of(data._table, "id", part.grouping, part.numbers, engine)
     with engine.snapshot():
         query = totals(rows_in_engine(rows, "salt", 2, 2, engine), dict(enumerate(part.numbers)), engine)
-        changed = {leaf: engine._pinned(leaf) for leaf in query.op().find(ibis.expr.operations.DatabaseTable)}
-        frame = engine._home.own.sql(written(query.op().replace(changed).to_expr()))
-        plan = frame._jdf.queryExecution().executedPlan().toString()
+        plan = engine._query(query).plan().toString()
     moved = [line for line in plan.splitlines() if "Exchange hashpartitioning" in line]
     assert sum("hashpartitioning(u#" in line for line in moved) == 1
     assert len(moved) == 2, "the other one is of the sums, by group"
     assert plan.count("FileScan parquet") == 1
     assert "rand(" not in plan.lower()
     assert "monotonically" not in plan.lower()
+
+
+@pytest.mark.parametrize("limits", [{"one_row_per_person": True}, {"rows_per_group": 2, "groups_per_person": 2}])
+def test_a_rehearsal_runs_nothing_and_the_release_runs_what_was_rehearsed(session: Any, limits: dict[str, Any]):
+    data = nw.Dataset("spark:visits", "id", **limits)
+    layout = layout_of([nw.ask.sum("x", bounds=(0, 9), step=1, by=nw.keys("k", KEYS)), nw.count()], data.limits)
+    engine: Any = data._source.engine
+    jobs = session.sparkContext._jsc.sc().dagScheduler().numTotalJobs
+    data.rehearse(layout, 7)
+    before = jobs()
+    data.rehearse(layout, 7)
+    assert jobs() == before
+    assert len(engine._home.rehearsed) == 2
+    found = data._aggregate(layout, 7)
+    assert jobs() > before
+    assert not engine._home.rehearsed, "each is run once"
+    assert found == data._aggregate(layout, 7)
+    data.rehearse(layout, 7)
+    data._aggregate(layout, 8)
+    assert len(engine._home.rehearsed) == (2 if "rows_per_group" in limits else 0), "another salt is another query"
 
 
 def test_nothing_stands_before_the_table_or_the_functions_and_nothing_is_changed(spark: Sparks, session: Any):

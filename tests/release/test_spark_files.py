@@ -80,6 +80,14 @@ def test_a_file_of_another_type_that_came_after_the_plan_is_refused_before_the_c
     plan.release(fresh=True)
 
 
+def test_files_that_came_after_the_rehearsal_are_read(spark: Sparks, tmp_path: Path):
+    pq.write_table(pa.table({"id": [1, 2]}), tmp_path / "1.parquet")
+    data = nw.Dataset(f"spark:{tmp_path}/*.parquet", "id")
+    data.rehearse(layout_of([nw.ask.persons()], data.limits), 1)
+    pq.write_table(pa.table({"id": [3]}), tmp_path / "2.parquet")
+    assert numbers(data) == [3]
+
+
 def test_a_temporary_view_is_listed_anew(spark: Sparks, tmp_path: Path):
     place = tmp_path / "1.parquet"
     pq.write_table(pa.table({"id": [1, 2]}), place)

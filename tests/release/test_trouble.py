@@ -110,9 +110,9 @@ def test_what_an_engine_says_after_the_charge_is_not_repeated(tmp_path: Path, mo
     def failing(*_: object, **__: object) -> None:
         raise duckdb.ConversionException("Could not convert string 'secret' to INT64")
 
-    def rehearsed(_: Any, layout: Any) -> None:
-        rehearse(layout)
-        monkeypatch.setattr("noisewright.release.unlisted.true_numbers", failing)
+    def rehearsed(_: Any, layout: Any, salt: int) -> None:
+        rehearse(layout, salt)
+        monkeypatch.setattr("noisewright.release.asking.true_numbers", failing)
 
     monkeypatch.setattr(nw.Dataset, "rehearse", rehearsed)
     with pytest.raises(nw.errors.ReleaseFailedError, match="ConversionException") as failure:

@@ -7,7 +7,7 @@
 - sources, files, memory, queries, dataset, budgets, checks: sources as Ibis tables; `Dataset`; what the schema shows
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
 - kinds, growth: what may be compared with what, and constants; how long a text may become
-- stage, limiting, aggregate: rows to whole terms (once, over Ibis), the limits of a person, the true vector
+- stage, limiting, aggregate, asking: rows to whole terms (once, over Ibis), limits of a person, the true vector, tried
 - engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
 - selecting, unlisted, splitting: groups that nobody listed: which are published and why that is proven, their true
   numbers by key, how the budget is split between the choice and the rest

@@ -214,28 +214,23 @@ class Dataset:
 
         require_columns(self._table, layout)
 
-    def rehearse(self, layout: Layout) -> None:
-        """Run every query of a layout on no rows: what can fail without looking at a value fails here."""
-        self._aggregate(layout, 0, rehearsal=True)
+    def rehearse(self, layout: Layout, salt: int = 0) -> None:
+        """Try every query of a layout without reading a row: what can fail without looking at a value fails here.
 
-    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None, *, rehearsal: bool = False) -> list[Any]:
-        """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
-        from noisewright.release.engines.base import NOTHING_SPENT, guarded
-        from noisewright.release.selfcheck import without
-        from noisewright.release.unlisted import true_numbers
+        `salt` is what the release will choose rows by, so that its very queries are tried.
+        """
+        from noisewright.release.asking import tried
 
-        table = self._table if leave_out is None else without(self._source, leave_out)
-        table = table.limit(0) if rehearsal else table
         own = self.limits.one_row_per_person
-        engine = self._source.engine
+        tried(self._source, self._table, self.unit, layout, salt, one_row=own)
 
-        def numbers() -> list[Any]:
-            with engine.snapshot():
-                if rehearsal:
-                    self._source.require_sound_tables()
-                return true_numbers(table, self.unit, layout, salt, engine, one_row=own)
+    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None) -> list[Any]:
+        """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
+        from noisewright.release.asking import asked
+        from noisewright.release.selfcheck import without
 
-        return guarded(engine, numbers, spent=NOTHING_SPENT if rehearsal else "")
+        table, own = self._table if leave_out is None else without(self._source, leave_out), self.limits
+        return asked(self._source, table, self.unit, layout, salt, one_row=own.one_row_per_person)
 
     def _units(self) -> list[Any]:
         """Every unit of the table, for `selfcheck` alone; never shown."""

@@ -13,8 +13,9 @@ for afresh that is a charge of its own if need be; else it is the answer that wa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger import marks
@@ -67,21 +68,22 @@ def _answered(plan: Plan, dataset: Dataset, same: Same, reason: str | None, *, f
 
     require_sound(plan)
     marks.reach("begun")
-    dataset.rehearse(plan.layout)
+    salt = int(SystemEntropy().stream().words(1)[0])
+    dataset.rehearse(plan.layout, salt)
     marks.reach("rehearsed")
     label = f"{' '.join(same.named)} {reason or ''}".strip()
-    sums: list[list[Any]] = []
+    aggregate, sums = partial(dataset._aggregate, plan.layout, salt), list[list[Any]]()
     while True:
         charge = held(plan, same, label, fresh=fresh)
         if not isinstance(charge, Charge):
             return charge
-        numbers = _finished(plan, dataset, same, charge, sums, fresh=fresh)
+        numbers = _finished(plan, aggregate, same, charge, sums, fresh=fresh)
         if numbers is not None:
             return charge.place, numbers
 
 
 def _finished(
-    plan: Plan, dataset: Dataset, same: Same, charge: Charge, sums: list[list[Any]], *, fresh: bool
+    plan: Plan, aggregate: Callable[[], list[Any]], same: Same, charge: Charge, sums: list[list[Any]], *, fresh: bool
 ) -> list[Any] | None:
     """The numbers of an answer that is drawn from a charge and stored; None if somebody else took it over.
 
@@ -95,7 +97,7 @@ def _finished(
         try:
             if not sums:
                 marks.reach("charged")
-                sums.append(dataset._aggregate(plan.layout, int(SystemEntropy().stream().words(1)[0])))
+                sums.append(aggregate())
                 marks.reach("aggregated")
             otherwise = UNKNOWN[fresh]
             if not _announced(charge):

@@ -7,7 +7,7 @@ queries. Every expression it gives must be *total*: no value of its arguments ma
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 import ibis
@@ -109,6 +109,9 @@ class Engine(Protocol):
     def fetch(self, expression: Any) -> Any:
         """The result of a query as an Arrow table."""
 
+    def rehearsal(self, table: Any) -> AbstractContextManager[Any]:
+        """What stands for a table while queries of it are tried without reading a row: no result has one."""
+
     def snapshot(self) -> AbstractContextManager[None]:
         """All queries inside see the same data, and nobody else's query comes between one and its result."""
 
@@ -156,6 +159,10 @@ class Plain:
     def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
         """Listed keys are joined before anything is added up."""
         return None
+
+    def rehearsal(self, table: Any) -> AbstractContextManager[Any]:
+        """Queries are run, on no rows."""
+        return nullcontext(table.limit(0))
 
 
 class InProcess(Plain):

@@ -34,7 +34,7 @@ from noisewright.release.engines import spark_relations as relations
 from noisewright.release.engines.base import Result
 from noisewright.release.engines.spark_options import matching, named, options_of
 from noisewright.release.engines.spark_relations import Pin, Relation
-from noisewright.release.engines.spark_rows import constant, is_collated, rows_of, schema_of
+from noisewright.release.engines.spark_rows import Query, constant, is_collated, schema_of
 from noisewright.release.engines.spark_threads import apart
 from noisewright.release.engines.spark_writing import Expressions, written
 from noisewright.release.memory import content
@@ -175,12 +175,11 @@ class Spark(Expressions):
             return "has other columns or types than when the dataset was made; make it anew"
         if frame.storageLevel.useMemory or frame.storageLevel.useDisk:
             return "is cached, and what is cached may be of an earlier state than the files; unpersist it first"
-        state = relations.state_of(frame)
-        if self._home.readable.get(table) == state:
+        known, state = self._home.readable, relations.state_of(frame)
+        if known.get(table) == state:
             return None  # the very files whose schemas were read before
-        why = relations.why_not_readable(frame)
-        if why is None:
-            self._home.readable[table] = state
+        if (why := relations.why_not_readable(frame)) is None:
+            known[table] = state
         return why
 
     def _frame(self, leaf: Any) -> Any:
@@ -198,22 +197,47 @@ class Spark(Expressions):
         return ops.DatabaseTable(name=name, schema=schema, source=self.backend, namespace=ops.Namespace()).to_expr()
 
     def fetch(self, expression: Any) -> Any:
+        home = self._home
         with self.snapshot():
             query = expression.as_table()
-            changed = {leaf: self._pinned(leaf) for leaf in query.op().find(ops.DatabaseTable)}
-            found = self._home.own.sql(written(query.op().replace(changed).to_expr()))
-            return rows_of(found, query.schema().to_pyarrow())
+            schema, found = query.schema().to_pyarrow(), self._query(query)
+            if home.rehearsing:
+                found.plan()
+                home.rehearsed[query.op()] = found
+                return schema.empty_table()
+            for leaf in found.states:
+                self._pin(leaf).was_read = True
+            return found.rows(schema)
 
-    def _pinned(self, leaf: Any) -> Any:
-        """The table as it was listed when this snapshot first asked for it; small tables are constants."""
-        if leaf not in self._home.relations:
-            return leaf
-        pin = self._pin(leaf)
+    def _query(self, query: Any) -> Query:
+        """A query over its tables as this snapshot has them: the rehearsed one, if they are as they were then."""
+        home = self._home
+        pins = {leaf: self._pin(leaf) for leaf in query.op().find(ops.DatabaseTable) if leaf in home.relations}
+        states = {leaf: pin.state for leaf, pin in pins.items()}
+        known = home.rehearsed.pop(query.op(), None)
+        if known is not None and known.states == states:
+            return known
+        views = {leaf: self._view(leaf, pin) for leaf, pin in pins.items()}
+        return Query(home.own, written(query.op().replace(views).to_expr()), states)
+
+    def _view(self, leaf: Any, pin: Pin) -> Any:
+        """A table as it was listed when this snapshot first asked for it."""
         if pin.view is None:
-            name = next(_VIEWS)
-            pin.frame.createOrReplaceTempView(name)
-            pin.view = ops.DatabaseTable(name=name, schema=leaf.schema, source=self.backend, namespace=ops.Namespace())
-        return pin.view
+            pin.view = next(_VIEWS)
+            pin.frame.createOrReplaceTempView(pin.view)
+        space = ops.Namespace()
+        return ops.DatabaseTable(name=pin.view, schema=leaf.schema, source=self.backend, namespace=space)
+
+    @contextmanager
+    def rehearsal(self, table: Any) -> Iterator[Any]:
+        """Queries are planned to the end, and kept: the release that follows runs the very plans."""
+        with self.snapshot():
+            self._home.rehearsed.clear()
+            self._home.rehearsing = True
+            try:
+                yield table
+            finally:
+                self._home.rehearsing = False
 
     def _pin(self, leaf: Any) -> Pin:
         home = self._home
@@ -240,14 +264,14 @@ class Spark(Expressions):
             try:
                 yield
                 for leaf, pin in home.pinned.items():
-                    if pin.view is not None and relations.state_of(home.relations[leaf].read()) != pin.state:
+                    if pin.was_read and relations.state_of(home.relations[leaf].read()) != pin.state:
                         raise EngineError(
                             "the files of the table were changed while they were read.",
                             engine=self.name,
                             problem="the table changed meanwhile",
                         )
             finally:
-                views, home.pinned = [pin.view.name for pin in home.pinned.values() if pin.view is not None], None
+                views, home.pinned = [pin.view for pin in home.pinned.values() if pin.view is not None], None
                 home.holder = None
                 _dropped(home.own, views)
 

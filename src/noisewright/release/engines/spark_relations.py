@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines.spark_options import matching, why_not_plain
+from noisewright.release.engines.spark_rows import Query
 
 _SCAN = "org.apache.spark.sql.execution.datasources.HadoopFsRelation"
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
@@ -53,11 +54,12 @@ class Relation:
 
 
 class Pin:
-    """A table as a snapshot has it: a frame of its files, their state, and the view that queries read it by."""
+    """A table as a snapshot has it: a frame of its files, their state, and the view that queries know it by."""
 
     def __init__(self, frame: Any) -> None:
         self.frame, self.state = frame, state_of(frame)
-        self.view: Any = None
+        self.view: str | None = None
+        self.was_read = False
 
 
 @dataclass(eq=False)
@@ -74,6 +76,9 @@ class Home:
     """In a snapshot, by table: what was listed."""
     holder: int | None = None
     """The thread that is in a snapshot."""
+    rehearsing: bool = False
+    rehearsed: dict[Any, Query] = field(default_factory=dict)
+    """The queries of the last rehearsal, planned."""
     readable: dict[Any, str] = field(default_factory=dict)
     """By table, the state of the files whose schemas were last found to be as declared."""
 

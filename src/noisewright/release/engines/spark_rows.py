@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import ibis
@@ -57,14 +58,24 @@ def constant(session: Any, data: Any) -> Any:
     return type(found)(kept, session)
 
 
-def rows_of(frame: Any, schema: Any) -> Any:
-    """The rows of a frame as an Arrow table: one text from the JVM, without a socket that nobody closes."""
-    jvm = frame.sparkSession._jvm
-    text = str(jvm.java.lang.String.join(",", frame._jdf.toJSON().collectAsList()))
-    rows = json.loads(f"[{text}]")
-    return pa.table(
-        [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
-    )
+class Query:
+    """A query of Spark over tables in some states; its rows come as one text, without a socket that nobody closes."""
+
+    def __init__(self, session: Any, text: str, states: Mapping[Any, str]) -> None:
+        self.states = dict(states)
+        self._jvm, self._found = session._jvm, session.sql(text)._jdf.toJSON()
+
+    def plan(self) -> Any:
+        """How Spark will run it, planned to the end; nothing is read."""
+        return self._found.queryExecution().executedPlan()
+
+    def rows(self, schema: Any) -> Any:
+        """Its rows as an Arrow table; once, because a plan that failed is not begun again."""
+        text = str(self._jvm.java.lang.String.join(",", self._found.collectAsList()))
+        rows = json.loads(f"[{text}]")
+        return pa.table(
+            [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
+        )
 
 
 def _value(value: Any, kind: Any) -> Any:

@@ -11,7 +11,7 @@ import ibis.expr.datatypes as dt
 import sqlglot.expressions as sge
 
 from noisewright.problem.errors import InvalidTableError, NotPersonLocalError
-from noisewright.release.engines.base import GRAMMAR, WHOLE_GRAMMAR, between_ends
+from noisewright.release.engines.base import GRAMMAR, WHOLE_GRAMMAR, Plain, between_ends
 
 _YEAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _LEAP = r"([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"
@@ -72,7 +72,7 @@ def _any_whole(value: Any, array: Any) -> Any: ...
 def _any_date(value: Any, array: Any) -> Any: ...
 
 
-class Expressions:
+class Expressions(Plain):
     """What an engine gives as expressions, for PostgreSQL; `base.Engine` says what each is."""
 
     def number_of_text(self, text: Any) -> Any:
