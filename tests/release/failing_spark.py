@@ -40,7 +40,6 @@ MOSTLY = ("aggregating", *SPARK_POINTS, *["aggregating"] * 5)
 WARDS = nw.keys("ward", [0, 1, 2, 3])
 _CLUSTER = {
     "spark.deploy.maxExecutorRetries": "-1",  # executors come back however often they are killed
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.shuffle.io.maxRetries": "1",  # nobody waits long for what the dead had
     "spark.shuffle.io.retryWait": "100ms",
     "spark.locality.wait": "0",
