@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import ibis
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
@@ -141,9 +142,26 @@ def test_sums_beyond_64_bits_are_exact(engine: Any):
     table = [row(place, id=place, w=most) for place in range(3)]
     data = nw.Dataset(load(engine, COLUMNS, table), "id", name="x")
     own, rows = data._source.engine, data._table
-    sums = {"s": own.sum_text(rows.w), "least": own.sum_text(-1 - rows.w), "whole": own.sum_of(rows.w).cast("string")}
+    sums = {
+        "s": own.sum_text(rows.w, most),
+        "least": own.sum_text(-1 - rows.w, most + 1),
+        "whole": own.sum_of(rows.w).cast("string"),
+    }
     found = own.fetch(rows.agg(**sums, c=rows.count()))
     assert [int(found[name][0].as_py()) for name in sums] == [3 * most, -3 * 2**63, 3 * most]
+
+
+def test_sums_are_exact_at_every_size_of_their_terms(engine: Any):
+    sizes = [2**bits + less for bits in (1, 20, 21, 22, 41, 42, 43, 62) for less in (-1, 0, 1)]
+    table = [row(place, id=place, w=1) for place in range(4)]
+    data = nw.Dataset(load(engine, COLUMNS, table), "id", name="x")
+    own, rows = data._source.engine, data._table
+    sums = {f"s{size}": own.sum_text(rows.w * ibis.literal(size, "int64"), size) for size in sizes}
+    sums |= {f"n{size}": own.sum_text(rows.w * ibis.literal(-size, "int64"), size) for size in sizes}
+    found = own.fetch(rows.agg(**sums))
+    assert [int(found[name][0].as_py()) for name in sums] == [4 * size for size in sizes] + [
+        -4 * size for size in sizes
+    ]
 
 
 def test_texts_with_any_spaces_around_them_are_numbers(engine: Any):

@@ -65,6 +65,21 @@ def test_columns_that_differ_by_capitals_alone_are_refused(spark: Sparks, tmp_pa
         spark.session.sql("DROP TABLE capitals")
 
 
+def test_a_file_of_another_type_that_came_after_the_plan_is_refused_before_the_charge(spark: Sparks, tmp_path: Path):
+    (tmp_path / "files").mkdir()
+    pq.write_table(pa.table({"id": [1, 2], "x": [1, 2]}), tmp_path / "files" / "1.parquet")
+    data = nw.Dataset(f"spark:{tmp_path}/files/*.parquet", "id", budget=nw.PureDP(2), ledger=tmp_path / "budget.ledger")
+    plan = data.plan(nw.ask.persons(), privacy=nw.PureDP(1))
+    plan.release()
+    pq.write_table(pa.table({"id": [3], "x": ["text"]}), tmp_path / "files" / "2.parquet")
+    with pytest.raises(REFUSED, match="types"):
+        plan.release(fresh=True)
+    assert data.ledger is not None
+    assert [row["event"] for row in data.ledger.rows()].count("charge") == 1
+    (tmp_path / "files" / "2.parquet").unlink()
+    plan.release(fresh=True)
+
+
 def test_a_temporary_view_is_listed_anew(spark: Sparks, tmp_path: Path):
     place = tmp_path / "1.parquet"
     pq.write_table(pa.table({"id": [1, 2]}), place)

@@ -232,9 +232,9 @@ def totals(rows: Any, numbers: Mapping[int, Number], engine: Engine, by: Sequenc
     sums = {}
     for place, number in numbers.items():
         if isinstance(number, Partial):
-            sums[f"s{place}"] = engine.sum_text(_within(rows[f"t{place}"], number))
+            sums[f"s{place}"] = engine.sum_text(_within(rows[f"t{place}"], number), number.extent(1))
         elif f"t{place}" in rows.columns:
-            sums[f"s{place}"] = engine.sum_text(rows[f"t{place}"])
+            sums[f"s{place}"] = engine.sum_text(rows[f"t{place}"], number.extent(1))
         else:
             sums[f"s{place}"] = rows.count().cast("string")
     return rows.group_by(list(by)).agg(**sums)

@@ -6,5 +6,5 @@
 - writing, arithmetic: PostgreSQL: expressions that cannot raise; doubles, and what else raises or differs there
 - spark, spark_relations, spark_writing: tables of Spark: one state for each release; a session of its own, and what a
   table is by its plan; expressions that cannot raise, and their SQL
-- spark_options, spark_threads: what files are read with; work on Spark that Ctrl-C can end
+- spark_options, spark_rows, spark_threads: what files are read with; what goes in and comes out; work that Ctrl-C ends
 """

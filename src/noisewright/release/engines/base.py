@@ -85,8 +85,8 @@ class Engine(Protocol):
     def sum_of(self, terms: Any) -> Any:
         """The sum of 64-bit whole numbers as a whole number, exact however large it becomes."""
 
-    def sum_text(self, terms: Any) -> Any:
-        """The sum of 64-bit whole numbers as text, exact however large it becomes."""
+    def sum_text(self, terms: Any, largest: int) -> Any:
+        """The sum of 64-bit whole numbers as text, exact however large it becomes; each is within `largest` of 0."""
 
     def is_view(self, table: Any) -> bool:
         """Whether a table of the database is a view, whose definition nobody has checked."""
@@ -132,6 +132,18 @@ class Local(Engine, Protocol):
 def is_local(engine: Engine) -> TypeGuard[Local]:
     """Whether an engine works in this process."""
     return engine.in_process
+
+
+_DENSE = 4
+"""A list of whole numbers is asked for by its ends where it has at least one of so many between them."""
+
+
+def between_ends(column: Any, values: Collection[int]) -> Any:
+    """For a dense list of whole numbers, whether a column is between its ends; None for any other list."""
+    first, last, whole = min(values), max(values), column.cast("int64")
+    if last - first >= _DENSE * len(values):
+        return None
+    return (whole >= ibis.literal(first, "int64")) & (whole <= ibis.literal(last, "int64"))
 
 
 class Plain:

@@ -186,7 +186,7 @@ class DuckDB(base.InProcess):
         # DuckDB adds 64-bit numbers in 128 bits; Ibis would take the result for one of 64.
         return functions.added(terms)
 
-    def sum_text(self, terms: Any) -> Any:
+    def sum_text(self, terms: Any, largest: int) -> Any:
         return functions.added(terms).cast("string")
 
     def is_view(self, table: Any) -> bool:

@@ -14,12 +14,10 @@ written anew within the granularity of its file system's clock, with the same le
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from hashlib import sha256
 from itertools import count
 from threading import get_ident
 from typing import Any
@@ -31,18 +29,20 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from noisewright.problem.errors import EngineError, InvalidTableError
+from noisewright.problem.records import digest
 from noisewright.release.engines import spark_relations as relations
 from noisewright.release.engines.base import Result
 from noisewright.release.engines.spark_options import matching, named, options_of
-from noisewright.release.engines.spark_relations import Relation
+from noisewright.release.engines.spark_relations import Pin, Relation
+from noisewright.release.engines.spark_rows import constant, is_collated, rows_of, schema_of
 from noisewright.release.engines.spark_threads import apart
 from noisewright.release.engines.spark_writing import Expressions, written
+from noisewright.release.memory import content
 
 _WORDS = (
     'give spark.table("name"), spark.read.parquet(path), "spark:name", "spark:/path/*.parquet" or an Ibis table on'
     " PySpark, and derive from it with dataset.filter and dataset.mutate"
 )
-_WRITTEN = {"string": "string", "bool": "boolean", "int64": "bigint", "date32[day]": "int"}
 # PySpark would write every error of a query to the terminal, and its words may repeat a value.
 logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
 _LOST = (OSError, EOFError)
@@ -146,13 +146,13 @@ class Spark(Expressions):
 
     def _kept(self, name: tuple[str, ...], relation: Relation) -> Any:
         space = ops.Namespace(*name[:-1])
-        schema = relations.schema_of(relation.read())
+        schema = schema_of(relation.read())
         leaf = ops.DatabaseTable(name=name[-1], schema=schema, source=self.backend, namespace=space)
         self._home.relations[leaf] = relation
         return leaf.to_expr()
 
     def is_view(self, table: Any) -> bool:
-        return relations.scan_of(relations.plan_of(self._home.relations[table].read())) is None
+        return relations.scan_of(relations.plan_of(self._frame(table))) is None
 
     def is_hidden(self, table: Any) -> bool:
         return False  # tables are written with their catalogue, and this session has no views of others
@@ -165,23 +165,34 @@ class Spark(Expressions):
 
     def why_unsound(self, table: Any) -> str | None:
         """Sources that may change when they are read twice, or that fail on a value."""
-        frame = self._home.relations[table].read()
+        frame = self._frame(table)
         plan = relations.plan_of(frame)
-        if relations.is_collated(frame):
+        if is_collated(frame):
             return "compares texts by a collation, by which two persons may be one; copy it without"
-        if (why := relations.why_not_steady(plan) or relations.why_not_as_written(plan, self._home.own)) is not None:
+        if (why := relations.why_not_steady(plan) or relations.why_not_as_written(plan)) is not None:
             return why
-        if relations.schema_of(frame) != table.schema:
+        if schema_of(frame) != table.schema:
             return "has other columns or types than when the dataset was made; make it anew"
         if frame.storageLevel.useMemory or frame.storageLevel.useDisk:
             return "is cached, and what is cached may be of an earlier state than the files; unpersist it first"
-        return relations.why_not_readable(frame)
+        state = relations.state_of(frame)
+        if self._home.readable.get(table) == state:
+            return None  # the very files whose schemas were read before
+        why = relations.why_not_readable(frame)
+        if why is None:
+            self._home.readable[table] = state
+        return why
+
+    def _frame(self, leaf: Any) -> Any:
+        """A table with its files as they are; in a snapshot, as they were when it first asked for them."""
+        with self.snapshot():
+            return self._pin(leaf).frame
 
     def small_table(self, columns: Mapping[str, Any]) -> Any:
         data = pa.table(dict(columns))
-        name = f"listed_{_content(data)[:32]}"
+        name = f"listed_{digest({'columns': str(data.schema), 'content': content(data)})[:32]}"
         if name not in self._home.listed:
-            _constant(self._home.own, data).createOrReplaceTempView(name)
+            constant(self._home.own, data).createOrReplaceTempView(name)
             self._home.listed.add(name)
         schema = ibis.Schema.from_pyarrow(data.schema)
         return ops.DatabaseTable(name=name, schema=schema, source=self.backend, namespace=ops.Namespace()).to_expr()
@@ -191,23 +202,26 @@ class Spark(Expressions):
             query = expression.as_table()
             changed = {leaf: self._pinned(leaf) for leaf in query.op().find(ops.DatabaseTable)}
             found = self._home.own.sql(written(query.op().replace(changed).to_expr()))
-            return _rows_of(found, query.schema().to_pyarrow())
+            return rows_of(found, query.schema().to_pyarrow())
 
     def _pinned(self, leaf: Any) -> Any:
-        """The table as it was listed when this snapshot first read it; small tables are constants."""
-        home = self._home
-        if leaf not in home.relations:
+        """The table as it was listed when this snapshot first asked for it; small tables are constants."""
+        if leaf not in self._home.relations:
             return leaf
-        pinned = home.pinned
-        if pinned is None:
+        pin = self._pin(leaf)
+        if pin.view is None:
+            name = next(_VIEWS)
+            pin.frame.createOrReplaceTempView(name)
+            pin.view = ops.DatabaseTable(name=name, schema=leaf.schema, source=self.backend, namespace=ops.Namespace())
+        return pin.view
+
+    def _pin(self, leaf: Any) -> Pin:
+        home = self._home
+        if home.pinned is None:
             raise EngineError("a query was run outside of a snapshot.", engine=self.name, problem="no snapshot")
-        if leaf not in pinned:
-            frame = home.relations[leaf].read()
-            view = next(_VIEWS)
-            frame.createOrReplaceTempView(view)
-            made = ops.DatabaseTable(name=view, schema=leaf.schema, source=self.backend, namespace=ops.Namespace())
-            pinned[leaf] = made, relations.state_of(frame)
-        return pinned[leaf][0]
+        if leaf not in home.pinned:
+            home.pinned[leaf] = Pin(home.relations[leaf].read())
+        return home.pinned[leaf]
 
     def run(self, work: Callable[[], Result]) -> Result:
         if self._home.holder == get_ident():
@@ -225,17 +239,17 @@ class Spark(Expressions):
             home.pinned, home.holder = {}, get_ident()
             try:
                 yield
-                for leaf, (_, state) in home.pinned.items():
-                    if relations.state_of(home.relations[leaf].read()) != state:
+                for leaf, pin in home.pinned.items():
+                    if pin.view is not None and relations.state_of(home.relations[leaf].read()) != pin.state:
                         raise EngineError(
                             "the files of the table were changed while they were read.",
                             engine=self.name,
                             problem="the table changed meanwhile",
                         )
             finally:
-                views, home.pinned = list(home.pinned.values()), None
+                views, home.pinned = [pin.view.name for pin in home.pinned.values() if pin.view is not None], None
                 home.holder = None
-                _dropped(home.own, [view.name for view, _ in views])
+                _dropped(home.own, views)
 
     def _ready(self) -> None:
         if relations.is_stopped(self._home.own):
@@ -259,41 +273,3 @@ def _kind(error: Exception) -> str:
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
-
-
-def _content(data: Any) -> str:
-    """A digest of a small public table."""
-    found = sha256(str(data.schema).encode())
-    for batch in data.combine_chunks().to_batches():
-        found.update(batch.serialize())
-    return found.hexdigest()
-
-
-def _constant(session: Any, data: Any) -> Any:
-    """A small public table as a frame of constants, which Spark sends to every executor; days are counted."""
-    kinds = dict(zip(data.column_names, map(str, data.schema.types), strict=True))
-    days = {name for name, kind in kinds.items() if kind == "date32[day]"}
-    plain = {name: data[name].cast("int32") if name in days else data[name] for name in kinds}
-    shape = ", ".join(f"{name}: {_WRITTEN[kind]}" for name, kind in kinds.items())
-    rows = list(zip(*(column.to_pylist() for column in plain.values()), strict=True))
-    text = json.dumps([dict(zip(kinds, row, strict=True)) for row in rows])
-    columns = ", ".join(f"date_from_unix_date({name}) AS {name}" if name in days else name for name in kinds)
-    query = f"SELECT {columns} FROM (SELECT inline(from_json(:text, 'array<struct<{shape}>>')))"
-    found = session.sql(query, args={"text": text})
-    kept = session._jsparkSession.createDataFrame(found._jdf.collectAsList(), found._jdf.schema())
-    return type(found)(kept, session)
-
-
-def _rows_of(frame: Any, schema: Any) -> Any:
-    """The rows of a frame as an Arrow table: one text from the JVM, without a socket that nobody closes."""
-    jvm = frame.sparkSession._jvm
-    text = str(jvm.java.lang.String.join(",", frame._jdf.toJSON().collectAsList()))
-    rows = json.loads(f"[{text}]")
-    return pa.table(
-        [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
-    )
-
-
-def _value(value: Any, kind: Any) -> Any:
-    """A value that stood in a text: doubles that are no numbers stand there as words."""
-    return float(value) if value is not None and pa.types.is_floating(kind) else value

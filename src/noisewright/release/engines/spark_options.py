@@ -19,14 +19,14 @@ _ALLOWED = frozenset(
 )
 
 
-def why_not_plain(scan: Any, session: Any, *, named: bool) -> str | None:
+def why_not_plain(scan: Any, *, named: bool) -> str | None:
     """Why a scan cannot be read with its options and folders; None if it can.
 
     The types of folders of a table of the catalogue (`named`) are declared. Those of files at a path were guessed by
     Spark from the names of all folders, so that one person's folder would change what another's name means.
     """
-    given = dict(session._jvm.scala.jdk.javaapi.CollectionConverters.asJava(scan.relation().options()))
-    for name in sorted(map(str, given)):
+    given = str(scan.relation().options().keys().mkString("\0"))
+    for name in sorted(given.split("\0") if given else ()):
         if name.lower() not in _ALLOWED:
             return f"is read with the option {name!r}, which may change what is read; leave it out"
     parts = json.loads(scan.relation().partitionSchema().json())["fields"]

@@ -13,9 +13,6 @@ from threading import RLock
 from typing import Any
 
 import ibis
-import ibis.expr.datatypes as dt
-from ibis.backends.pyspark.datatypes import PySparkType
-from ibis.common.exceptions import IbisError
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -23,7 +20,6 @@ from pyspark.sql import SparkSession
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines.spark_options import matching, why_not_plain
-from noisewright.release.memory import require_distinct
 
 _SCAN = "org.apache.spark.sql.execution.datasources.HadoopFsRelation"
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
@@ -56,6 +52,14 @@ class Relation:
     read: Callable[[], Any]
 
 
+class Pin:
+    """A table as a snapshot has it: a frame of its files, their state, and the view that queries read it by."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame, self.state = frame, state_of(frame)
+        self.view: Any = None
+
+
 @dataclass(eq=False)
 class Home:
     """What all tables of one session share."""
@@ -66,10 +70,12 @@ class Home:
     relations: dict[Any, Relation] = field(default_factory=dict)
     listed: set[str] = field(default_factory=set)
     lock: Any = field(default_factory=RLock)
-    pinned: dict[Any, tuple[Any, str]] | None = None
-    """In a snapshot, by table: the view of what was listed, and the state of its files."""
+    pinned: dict[Any, Pin] | None = None
+    """In a snapshot, by table: what was listed."""
     holder: int | None = None
     """The thread that is in a snapshot."""
+    readable: dict[Any, str] = field(default_factory=dict)
+    """By table, the state of the files whose schemas were last found to be as declared."""
 
 
 _HOMES: dict[tuple[str, int], Home] = {}
@@ -216,9 +222,9 @@ def scans_of(plan: Any) -> list[Any]:
     return [leaf for leaf in _listed(plan.collectLeaves()) if _is_scan(leaf)]
 
 
-def why_not_as_written(plan: Any, session: Any) -> str | None:
+def why_not_as_written(plan: Any) -> str | None:
     """Why what a plan reads may be other rows or types than those of its files; None if it is not."""
-    found = (why_not_plain(scan, session, named=name_of(scan) is not None) for scan in scans_of(plan))
+    found = (why_not_plain(scan, named=name_of(scan) is not None) for scan in scans_of(plan))
     return next((why for why in found if why is not None), None)
 
 
@@ -267,28 +273,3 @@ def why_not_readable(frame: Any) -> str | None:
 def _columns(schema: Any) -> dict[str, Any]:
     """The columns of a schema and their types, as plain data."""
     return {str(one["name"]): one["type"] for one in json.loads(schema.json())["fields"]}
-
-
-def schema_of(frame: Any) -> Any:
-    """The columns of a frame, of Ibis; TIMESTAMP is an instant and TIMESTAMP_NTZ a time without a zone."""
-    require_distinct(frame.columns)
-    return ibis.schema({one.name: _type_of(one) for one in frame.schema.fields})
-
-
-def _type_of(column: Any) -> Any:
-    kind = column.dataType.typeName()
-    if kind in ("timestamp", "timestamp_ntz"):
-        return dt.Timestamp("UTC" if kind == "timestamp" else None, 6)
-    try:
-        return PySparkType.to_ibis(column.dataType)
-    except (RuntimeError, IbisError):
-        raise InvalidTableError(
-            f"{column.name!r} is of type {column.dataType.simpleString()}, which is not read; leave it out of the"
-            " table.",
-            column=column.name,
-        ) from None
-
-
-def is_collated(frame: Any) -> bool:
-    """Whether a text of a frame is compared in another way than by its bytes."""
-    return any("collate" in one.dataType.simpleString().lower() for one in frame.schema.fields)

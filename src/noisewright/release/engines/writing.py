@@ -11,7 +11,7 @@ import ibis.expr.datatypes as dt
 import sqlglot.expressions as sge
 
 from noisewright.problem.errors import InvalidTableError, NotPersonLocalError
-from noisewright.release.engines.base import GRAMMAR, WHOLE_GRAMMAR
+from noisewright.release.engines.base import GRAMMAR, WHOLE_GRAMMAR, between_ends
 
 _YEAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _LEAP = r"([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"
@@ -72,10 +72,6 @@ def _any_whole(value: Any, array: Any) -> Any: ...
 def _any_date(value: Any, array: Any) -> Any: ...
 
 
-_DENSE = 4
-"""A list of whole numbers is asked for by its ends where it has at least one of so many between them."""
-
-
 class Expressions:
     """What an engine gives as expressions, for PostgreSQL; `base.Engine` says what each is."""
 
@@ -108,7 +104,7 @@ class Expressions:
         # PostgreSQL adds 64-bit numbers as decimals of any length; Ibis would take the result for one of 64 bits.
         return _sum(terms)
 
-    def sum_text(self, terms: Any) -> Any:
+    def sum_text(self, terms: Any, largest: int) -> Any:
         return _sum(terms).cast("string")
 
     def clamped(self, whole: Any, first: int, last: int) -> Any:
@@ -124,10 +120,8 @@ class Expressions:
             return column.notnull()
         if kind != "integer":
             return (_any_date if kind == "date" else _any_text)(column, array_text(values))
-        first, last, whole = min(values), max(values), column.cast("int64")
-        if last - first < _DENSE * len(values):
-            return (whole >= ibis.literal(first, "int64")) & (whole <= ibis.literal(last, "int64"))
-        return _any_whole(whole, array_text(values))
+        dense = between_ends(column, values)
+        return _any_whole(column.cast("int64"), array_text(values)) if dense is None else dense
 
     def divisible(self, number: Any) -> Any:
         """Numbers so near to 0 that a quotient of them is no double are made 0."""

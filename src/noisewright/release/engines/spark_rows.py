@@ -1,0 +1,72 @@
+"""What goes into Spark and what comes out of it: the columns of a frame, small public tables, and aggregates."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import ibis
+import ibis.expr.datatypes as dt
+import pyarrow as pa
+from ibis.backends.pyspark.datatypes import PySparkType
+from ibis.common.exceptions import IbisError
+
+from noisewright.problem.errors import InvalidTableError
+from noisewright.release.memory import require_distinct
+
+_WRITTEN = {"string": "string", "bool": "boolean", "int64": "bigint", "date32[day]": "int"}
+
+
+def schema_of(frame: Any) -> Any:
+    """The columns of a frame, of Ibis; TIMESTAMP is an instant and TIMESTAMP_NTZ a time without a zone."""
+    require_distinct(frame.columns)
+    return ibis.schema({one.name: _type_of(one) for one in frame.schema.fields})
+
+
+def _type_of(column: Any) -> Any:
+    kind = column.dataType.typeName()
+    if kind in ("timestamp", "timestamp_ntz"):
+        return dt.Timestamp("UTC" if kind == "timestamp" else None, 6)
+    try:
+        return PySparkType.to_ibis(column.dataType)
+    except (RuntimeError, IbisError):
+        raise InvalidTableError(
+            f"{column.name!r} is of type {column.dataType.simpleString()}, which is not read; leave it out of the"
+            " table.",
+            column=column.name,
+        ) from None
+
+
+def is_collated(frame: Any) -> bool:
+    """Whether a text of a frame is compared in another way than by its bytes."""
+    return any("collate" in one.dataType.simpleString().lower() for one in frame.schema.fields)
+
+
+def constant(session: Any, data: Any) -> Any:
+    """A small public table as a frame of constants, which Spark sends to every executor; days are counted."""
+    kinds = dict(zip(data.column_names, map(str, data.schema.types), strict=True))
+    days = {name for name, kind in kinds.items() if kind == "date32[day]"}
+    plain = {name: data[name].cast("int32") if name in days else data[name] for name in kinds}
+    shape = ", ".join(f"{name}: {_WRITTEN[kind]}" for name, kind in kinds.items())
+    rows = list(zip(*(column.to_pylist() for column in plain.values()), strict=True))
+    text = json.dumps([dict(zip(kinds, row, strict=True)) for row in rows])
+    columns = ", ".join(f"date_from_unix_date({name}) AS {name}" if name in days else name for name in kinds)
+    query = f"SELECT {columns} FROM (SELECT inline(from_json(:text, 'array<struct<{shape}>>')))"
+    found = session.sql(query, args={"text": text})
+    kept = session._jsparkSession.createDataFrame(found._jdf.collectAsList(), found._jdf.schema())
+    return type(found)(kept, session)
+
+
+def rows_of(frame: Any, schema: Any) -> Any:
+    """The rows of a frame as an Arrow table: one text from the JVM, without a socket that nobody closes."""
+    jvm = frame.sparkSession._jvm
+    text = str(jvm.java.lang.String.join(",", frame._jdf.toJSON().collectAsList()))
+    rows = json.loads(f"[{text}]")
+    return pa.table(
+        [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
+    )
+
+
+def _value(value: Any, kind: Any) -> Any:
+    """A value that stood in a text: doubles that are no numbers stand there as words."""
+    return float(value) if value is not None and pa.types.is_floating(kind) else value
