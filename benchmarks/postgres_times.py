@@ -14,23 +14,14 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import psycopg
+from beside_plain import GROUPS, TASKS, by_turns, goal, line, ours, plain
 from tables import as_markdown
 
-import noisewright as nw
-
-GROUPS = 1000
 NAME = "noisewright_visits"
-TASKS: dict[str, dict[str, Any]] = {
-    "one row per person": {"unit": "visit", "by": "ward", "goal": 1.5, "limits": {"one_row_per_person": True}},
-    "limited": {"unit": "id", "by": "id, ward", "goal": 8.0, "limits": {"rows_per_group": 3, "groups_per_person": 3}},
-}
 
 
 def made(connection: Any, rows: int) -> None:
@@ -45,30 +36,6 @@ def made(connection: Any, rows: int) -> None:
     connection.execute(f"VACUUM ANALYZE {NAME}")
 
 
-def ours(address: str, task: dict[str, Any], folder: str) -> Callable[[], Any]:
-    """A release of the plan of a task, charged and drawn anew at each call."""
-    groups = nw.keys("ward", range(GROUPS))
-    ledger = Path(tempfile.mkdtemp(dir=folder)) / "budget.ledger"
-    data = nw.Dataset(f"{address}/{NAME}", task["unit"], budget=nw.PureDP(30), ledger=ledger, **task["limits"])
-    cost = nw.ask.sum("cost", bounds=(0, 10_000), step="0.01", by=groups)
-    plan = data.plan(nw.count(by=groups), cost, privacy=nw.PureDP(1))
-    return lambda: plan.release(fresh=True)
-
-
-def plain(connection: Any, task: dict[str, Any]) -> Callable[[], Any]:
-    """The plain aggregate of a task; pairs of person and group are not fetched, only added up."""
-    query = f"SELECT {task['by']}, count(*) AS n, sum(cost) AS s FROM {NAME} GROUP BY {task['by']}"
-    query = f"SELECT sum(n), sum(s) FROM ({query}) AS pairs" if "," in task["by"] else query
-    return lambda: connection.execute(query).fetchall()
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    """Seconds on the clock."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def measured(address: str, rows: int, runs: int) -> None:
     """A line for each task, then the goals."""
     lines, goals = [["release", "plain", "noisewright", "ratio"]], []
@@ -76,12 +43,10 @@ def measured(address: str, rows: int, runs: int) -> None:
         made(connection, rows)
         try:
             for name, task in TASKS.items():
-                release, aggregate = ours(address, task, folder), plain(connection, task)
-                pairs = [(seconds(aggregate), seconds(release)) for _ in range(runs + 1)][1:]
-                base, own = (median(column) for column in zip(*pairs, strict=True))
-                lines.append([name, f"{base:.2f} s", f"{own:.2f} s", f"{own / base:.2f}"])
-                reached = "yes" if own <= task["goal"] * base else "no"
-                goals.append(f"goal {name}: at most {task['goal']} times: {own / base:.2f} … reached {reached}")
+                query, release = plain(NAME, task), ours(f"{address}/{NAME}", task, folder)
+                found = by_turns(lambda query=query: connection.execute(query).fetchall(), release, runs)
+                lines.append(line(name, *found))
+                goals.append(goal(name, *found))
                 print(" | ".join(lines[-1]), file=sys.stderr, flush=True)
         finally:
             connection.execute(f"DROP TABLE {NAME}")

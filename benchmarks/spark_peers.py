@@ -14,7 +14,8 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from spark_times import GROUPS, session
+from beside_plain import GROUPS
+from spark_times import session
 
 
 def query(frame: Any, task: str) -> Callable[[], Any]:

@@ -24,21 +24,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import venv
-from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from typing import Any
 
+from beside_plain import GROUPS, TASKS, by_turns, goal, line, ours, plain
 from tables import as_markdown
 
-GROUPS, FILES = 1000, 8
-LIMITS = {"rows_per_group": 3, "groups_per_person": 3}
-TASKS: dict[str, dict[str, Any]] = {
-    "one row per person": {"unit": "visit", "by": "ward", "goal": 1.5, "limits": {"one_row_per_person": True}},
-    "limited": {"unit": "id", "by": "id, ward", "goal": 8.0, "limits": LIMITS},
-}
+FILES = 8
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -83,41 +76,14 @@ def session(master: str, folder: str) -> Any:
     return found
 
 
-def ours(spark: Any, job: dict[str, Any], task: dict[str, Any]) -> Callable[[], Any]:
-    """A release of the plan of a task, charged and drawn anew at each call."""
-    import noisewright as nw
-
-    groups = nw.keys("ward", range(GROUPS))
-    ledger = Path(tempfile.mkdtemp(dir=job["folder"])) / "budget.ledger"
-    table = spark.read.parquet(job["path"])
-    data = nw.Dataset(table, task["unit"], budget=nw.PureDP(30), ledger=ledger, **task["limits"])
-    cost = nw.ask.sum("cost", bounds=(0, 10_000), step="0.01", by=groups)
-    plan = data.plan(nw.count(by=groups), cost, privacy=nw.PureDP(1))
-    return lambda: plan.release(fresh=True)
-
-
-def plain(spark: Any, job: dict[str, Any], task: dict[str, Any]) -> Callable[[], Any]:
-    """The plain aggregate of a task; pairs of person and group are not fetched, only added up."""
-    spark.read.parquet(job["path"]).createOrReplaceTempView("visits")
-    query = f"SELECT {task['by']}, count(*) AS n, sum(cost) AS s FROM visits GROUP BY {task['by']}"
-    query = f"SELECT sum(n), sum(s) FROM ({query}) AS pairs" if "," in task["by"] else query
-    return lambda: spark.sql(query).toArrow()
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    """Seconds on the clock."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def measured(job: dict[str, Any]) -> dict[str, Any]:
     """What one process measures: by task, the medians of the plain aggregate and of ours."""
     spark, found = session(job["master"], job["folder"]), {}
+    table = spark.read.parquet(job["path"])
+    table.createOrReplaceTempView("visits")
     for name in job["tasks"]:
-        aggregate, release = plain(spark, job, TASKS[name]), ours(spark, job, TASKS[name])
-        pairs = [(seconds(aggregate), seconds(release)) for _ in range(job["runs"] + 1)][1:]
-        found[name] = [median(column) for column in zip(*pairs, strict=True)]
+        query, release = plain("visits", TASKS[name]), ours(table, TASKS[name], job["folder"])
+        found[name] = by_turns(lambda query=query: spark.sql(query).toArrow(), release, job["runs"])
     spark.stop()
     return found
 
@@ -159,10 +125,8 @@ def compared(job: dict[str, Any], tumult: str | None) -> None:
     lines, goals = [["release", "plain", "noisewright", "ratio", "Tumult"]], []
     for name, (base, own) in found.items():
         other = f"{beside[name]:.1f} s" if name in beside else "not run"
-        lines.append([name, f"{base:.2f} s", f"{own:.2f} s", f"{own / base:.2f}", other])
-        goal = TASKS[name]["goal"]
-        reached = "yes" if own <= goal * base else "no"
-        goals.append(f"goal {name}: at most {goal} times: {own / base:.2f} … reached {reached}")
+        lines.append([*line(name, base, own), other])
+        goals.append(goal(name, base, own))
     print(as_markdown(lines), "", *goals, "", sep="\n", flush=True)
 
 

@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""A JVM that lives for a minute gains nothing from compiling well or from collecting in threads."""
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
@@ -19,6 +21,7 @@ _SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
     "spark.driver.memory": "1g",
+    "spark.executor.extraJavaOptions": _JVM,
 }
 
 
@@ -65,7 +68,7 @@ class Sparks:
         places = {
             "spark.sql.warehouse.dir": str(self.folder / "tables"),
             "spark.local.dir": str(self.folder / "work"),
-            "spark.driver.extraJavaOptions": f"-Dderby.system.home={self.folder} -XX:TieredStopAtLevel=1",
+            "spark.driver.extraJavaOptions": f"-Dderby.system.home={self.folder} {_JVM}",
         }
         for name, value in {**_SETTINGS, **places, **settings}.items():
             builder = builder.config(name, value)

@@ -43,6 +43,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 class _Quiet(SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # one connection for many files
+
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 

@@ -13,6 +13,7 @@ from noisewright.problem.queries import Bounded
 from noisewright.search.design import DESIGNERS
 from noisewright.search.designers.bounded import bounded_designer
 from noisewright.search.programmes.layout import Size
+from tests.bounded import few_forms
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 SHORT = ("budget", "--sensitivity", "1", "--half-width", "10", "--confidence", "0.95")
@@ -105,6 +106,7 @@ def test_every_promise_has_a_price(cli: Cli, words: tuple[str, ...], given: dict
 
 def test_answers_in_bounds_have_a_price(cli: Cli, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(DESIGNERS, (Bounded, nw.PureDP), bounded_designer(Size(4, 24)))
+    few_forms(monkeypatch, "piecewise")
     words = ("--sensitivity", "1", "--inputs=0,1", "--outputs=-4,5", "--unbiased")
     outcome = cli("budget", *words, "--utility", "squared-error", "--target", "2", "--json")
     assert_succeeded(outcome)

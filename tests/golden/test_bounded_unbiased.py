@@ -20,7 +20,7 @@ from noisewright.search.families.shapes import (
     tuned_half,
     two_point,
 )
-from tests.bounded import question
+from tests.bounded import few_forms, question
 
 # Closed forms and one-dimensional optimisation, sensitivity = range = 1.
 CLOSED = {
@@ -128,7 +128,10 @@ def test_a_sensitivity_of_a_tenth_of_the_range(epsilon: str, margin: str, best: 
     assert 0.997 * best <= report.bound <= best
 
 
-def test_a_closed_form_takes_over_where_it_is_better():
+@pytest.mark.parametrize("all_forms", [pytest.param(True, marks=pytest.mark.soak), False])
+def test_a_closed_form_takes_over_where_it_is_better(all_forms, monkeypatch):
+    if not all_forms:
+        few_forms(monkeypatch, "two-point", "piecewise", "central piecewise")
     report = nw.mechanisms.design_bounded(
         question("1/10", "1"), privacy=nw.PureDP(3), utility=nw.WorstVariance(), inputs=20, outputs=40
     )

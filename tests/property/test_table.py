@@ -27,6 +27,7 @@ from noisewright.search.design import DESIGNERS, design
 from noisewright.search.designers.bounded import BOUNDED_PURE, bounded_designer
 from noisewright.search.programmes.layout import Size
 from noisewright.search.saved import report_from_dict
+from tests.bounded import few_forms
 from tests.examples import EXAMPLES
 from tests.wording import assert_reads_well
 
@@ -101,8 +102,28 @@ def small_grids(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setitem(DESIGNERS, cell, bounded_designer(Size(4, 24)))
 
 
+@pytest.fixture
+def small_designs(small_grids: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, and of the closed forms one of each way to be made."""
+    few_forms(monkeypatch, "two-point", "A1B1", "hybrid", "truncated Laplace")
+
+
 @pytest.mark.parametrize(("query", "privacy", "utility"), list(_cells(served=True)))
-def test_a_cell_of_the_table_gives_a_report(query: Any, privacy: Any, utility: Any, small_grids: None):
+def test_a_cell_of_the_table_gives_a_report(query: Any, privacy: Any, utility: Any, small_designs: None):
+    _require_a_report(query, privacy, utility)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("query", "privacy", "utility"), [cell for cell in _cells(served=True) if isinstance(cell.values[0], Bounded)]
+)
+def test_every_closed_form_is_in_a_report_on_answers_in_bounds(
+    query: Any, privacy: Any, utility: Any, small_grids: None
+):
+    _require_a_report(query, privacy, utility)
+
+
+def _require_a_report(query: Any, privacy: Any, utility: Any) -> None:
     report = design(query, privacy=privacy, utility=utility)
     assert isinstance(report.best, Certified)
     assert report.best is report.candidates[0].certified
@@ -123,7 +144,7 @@ def test_a_cell_of_the_table_gives_a_report(query: Any, privacy: Any, utility: A
 
 @pytest.mark.parametrize(("query", "privacy", "utility"), FIRST)
 def test_a_report_of_every_designer_is_pickled_and_read_back_by_proving_it_again(
-    query: Any, privacy: Any, utility: Any, small_grids: None
+    query: Any, privacy: Any, utility: Any, small_designs: None
 ):
     report = design(query, privacy=privacy, utility=utility)
     pickled = pickle.loads(pickle.dumps(report))  # noqa: S301  # written just now
@@ -181,7 +202,7 @@ PLANNED = {
 
 @pytest.mark.parametrize(("query", "privacy", "utility"), FIRST)
 def test_a_plan_is_designed_for_every_cell_proven_and_read_back(
-    query: Any, privacy: Any, utility: Any, small_grids: None
+    query: Any, privacy: Any, utility: Any, small_designs: None
 ):
     if type(privacy) not in PLANNED:
         with pytest.raises(InvalidInputError, match="a plan of many is designed for a total of"):

@@ -146,15 +146,6 @@ def triggered(trigger: Trigger, draws: Path, expected: list[int] | None = None) 
         yield
 
 
-def ended(release: Callable[[], Any]) -> BaseException | None:
-    """What a release ends with."""
-    try:
-        release()
-    except (NoisewrightError, KeyboardInterrupt) as error:
-        return error
-    return None
-
-
 def dead(trigger: Trigger, draws: Path, release: Callable[[], Any]) -> int:
     """How a process of its own ends that releases and is harmed."""
 
@@ -254,6 +245,21 @@ def require_told(error: BaseException, point: str) -> None:
         assert "release(fresh=True), --fresh at the command line, draws and charges again." in told
     else:
         assert "Its answer is stored: release the same plan again to get it, without another charge." in told, told
+
+
+def struck(plan: Any, harms: Any, how: str, point: str, draws: Path, expected: list[int] | None = None) -> Any:
+    """Harm the release of a plan at a point: the error with which it ends, or None; it says what was spent."""
+    trigger, error = Trigger(point, getattr(harms, how), harms.waiting), None
+    with triggered(trigger, draws, expected):
+        try:
+            plan.release()
+        except (NoisewrightError, KeyboardInterrupt) as found:
+            error = found
+    harms.over()
+    assert trigger.done
+    if error is not None:
+        require_told(error, point)
+    return error
 
 
 def require_ledger(ledger: str, point: str, *, failed: bool) -> None:

@@ -23,15 +23,7 @@ import pyarrow.parquet as pq
 
 import noisewright as nw
 from noisewright.app import cli
-from tests.release.failing import (
-    POINTS,
-    Trigger,
-    ended,
-    require_finished,
-    require_ledger,
-    require_told,
-    triggered,
-)
+from tests.release.failing import POINTS, Trigger, require_finished, require_ledger, struck, triggered
 from tests.spark_session import Sparks
 
 SPARK_POINTS = tuple(point for point in POINTS if point != "rehearsing")
@@ -40,7 +32,6 @@ MOSTLY = ("aggregating", *SPARK_POINTS, *["aggregating"] * 5)
 WARDS = nw.keys("ward", [0, 1, 2, 3])
 _CLUSTER = {
     "spark.deploy.maxExecutorRetries": "-1",  # executors come back however often they are killed
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.shuffle.io.maxRetries": "1",  # nobody waits long for what the dead had
     "spark.shuffle.io.retryWait": "100ms",
     "spark.locality.wait": "0",
@@ -163,16 +154,10 @@ def begun(harms: Harms, path: str, folder: Path, how: str, point: str) -> bool:
     kept, draws = str(folder / "visits.ledger"), folder / "draws"
     draws.write_text("")
     plan = asked(path, kept)
-    trigger = Trigger(point, getattr(harms, how), harms.waiting)
     harms.ready()
-    with triggered(trigger, draws, SUMS):
-        error = ended(plan.release)
-    harms.over()
-    assert trigger.done
-    if error is not None:
-        require_told(error, point)
-    require_ledger(kept, point, failed=error is not None)
-    return error is not None
+    failed = struck(plan, harms, how, point, draws, SUMS) is not None
+    require_ledger(kept, point, failed=failed)
+    return failed
 
 
 def finished(path: str, folder: Path, point: str, *, failed: bool) -> None:

@@ -82,3 +82,24 @@ def arrow(rows: list[dict[str, Any]], *, text_units: bool = False) -> pa.Table:
         "b": pa.bool_(),
     }
     return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()})
+
+
+SPEC = """
+[dataset]
+source = "{source}"
+unit = "id"
+budget = {{ epsilon = 3 }}
+ledger = "{ledger}"
+
+[privacy]
+epsilon = 1
+
+[keys.kinds]
+columns = "k"
+values = ["A", "a"]
+
+[[ask]]
+kind = "count"
+by = "kinds"
+"""
+"""A spec file about a table of visits, wherever it is."""

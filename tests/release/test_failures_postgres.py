@@ -22,12 +22,11 @@ from tests.release.failing import (
     Harms,
     Trigger,
     dead,
-    ended,
     pressed,
     require_finished,
     require_ledger,
-    require_told,
     seen,
+    struck,
     triggered,
 )
 
@@ -54,21 +53,15 @@ def harmed(server: Server, folder: Path, how: str, point: str, ledger: str | Non
     harms, draws = Harms(server), folder / "draws"
     draws.write_text("")
     kept = ledger or str(folder / "visits.ledger")
-    trigger = Trigger(point, getattr(harms, how), harms.waiting)
     if how == "kill":
+        trigger = Trigger(point, harms.kill, harms.waiting)
         nw.Ledger.create(kept, budget=nw.PureDP(3))
         assert dead(trigger, draws, lambda: asked(server, kept).release()) == -9
         failed = True
     else:
-        plan = asked(server, kept)
-        with triggered(trigger, draws):
-            error = ended(plan.release)
+        error = struck(asked(server, kept), harms, how, point, draws)
         failed = error is not None
-        harms.over()
-        assert trigger.done
         assert failed == (how == "interrupt" or point in QUERIED), error
-        if error is not None:
-            require_told(error, point)
     require_ledger(kept, point, failed=failed)
     with triggered(Trigger.never(), draws):
         require_finished(asked(server, kept), kept, draws, point, failed=failed)

@@ -124,10 +124,11 @@ def check(
     *,
     count: int,
     apart: bool = False,
+    persons: int = PERSONS,
     made: Callable[..., Any] = with_days,
     asked: Callable[[int], list[Any]] = lambda count: [*questions(count), *more_questions(count)],
 ) -> None:
-    """Of so many random tables, leave each person out of each; `made` makes a source of rows."""
+    """Of so many random tables, leave each of the first `persons` out of each; `made` makes a source of rows."""
     listed = tables(count, 7 + rows + groups + salt, text_units=text_units)
 
     def vector(without: int | None) -> list[Any]:
@@ -139,7 +140,7 @@ def check(
 
     everybody = vector(None)
     changed, full, clamped = 0, 0, 0
-    for person in range(PERSONS):
+    for person in range(persons):
         left = vector(person)
         for part, all_of, rest in zip(everybody[0].tables, everybody[1:], left[1:], strict=True):
             pairs = zip(blocks(part, all_of, count), blocks(part, rest, count), strict=True)

@@ -16,6 +16,7 @@ from noisewright.app.cli import main
 from noisewright.release.engines.postgres import Postgres, split
 from noisewright.release.layout import layout_of
 from tests.postgres_server import PASSWORD, Server
+from tests.release.tables import SPEC
 from tests.release.test_trouble import CODE
 
 TABLE_ERROR = nw.errors.InvalidTableError
@@ -226,31 +227,13 @@ def test_two_tables_of_one_database_are_joined_and_others_are_not(base: str, tmp
         first.join_public(pa.table({"k": ["A"]}), "k")
 
 
-SPEC = """
-[dataset]
-source = "{address}/visits?statement_timeout=60000"
-unit = "id"
-budget = {{ epsilon = 3 }}
-ledger = "clinic.ledger"
-
-[privacy]
-epsilon = 1
-
-[keys.kinds]
-columns = "k"
-values = ["A", "a"]
-
-[[ask]]
-kind = "count"
-by = "kinds"
-"""
-
-
 def test_a_spec_file_names_an_address_and_shows_no_password(
     base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     spec = tmp_path / "clinic.toml"
-    spec.write_text(SPEC.format(address=base), encoding="utf-8")
+    spec.write_text(
+        SPEC.format(source=f"{base}/visits?statement_timeout=60000", ledger="clinic.ledger"), encoding="utf-8"
+    )
     shown = ""
     for words in (["plan", str(spec)], ["release", str(spec)], ["release", str(spec), "--json"]):
         assert main(words) in (0, None)

@@ -15,7 +15,7 @@ from noisewright.search.families.bounded_optimum import solved
 from noisewright.search.programmes.bounded import Multipliers, Programme, solve
 from noisewright.search.programmes.layout import BITS, Size, bound_programme, charges, charges_below, design_programme
 from noisewright.search.tools.cache import Cache
-from tests.bounded import question
+from tests.bounded import few_forms, question
 
 ONE = Fraction(1)
 ASKED = nw.Scalar(1, inputs=(0, 1), outputs=(-2, 3), unbiased=True)
@@ -98,7 +98,10 @@ def test_no_multipliers_raise_the_bound_above_what_is_reached(utility):
     ],
     ids=str,
 )
-def test_every_utility_is_designed_for_as_a_worst_case(utility, gap):
+@pytest.mark.parametrize("all_forms", [pytest.param(True, marks=pytest.mark.soak), False])
+def test_every_utility_is_designed_for_as_a_worst_case(utility, gap, all_forms, monkeypatch):
+    if not all_forms:
+        few_forms(monkeypatch, "two-point", "piecewise", "A1B1", "hybrid", "truncated Laplace")
     report = nw.mechanisms.design_bounded(ASKED, privacy=nw.PureDP(1), utility=utility, inputs=20, outputs=160)
     values = {c.name: c.value for c in report.candidates if c.certified.mechanism.query == report.query}
     assert {"two-point", "piecewise", "A1B1", "hybrid", "linear programme"} <= values.keys()
@@ -115,8 +118,11 @@ def test_every_utility_is_designed_for_as_a_worst_case(utility, gap):
         assert value <= report.bound if utility.larger_is_better else value >= report.bound
 
 
-def test_units_of_the_answer_do_not_matter():
+@pytest.mark.parametrize("all_forms", [pytest.param(True, marks=pytest.mark.soak), False])
+def test_units_of_the_answer_do_not_matter(all_forms, monkeypatch):
     """The same question in other units has the same gap, also where the power is no whole number."""
+    if not all_forms:
+        few_forms(monkeypatch, "two-point", "A1B1")
     wide = nw.Scalar(7, inputs=(0, 7), outputs=(-14, 21), unbiased=True)
     asked = {"privacy": nw.PureDP(1), "utility": nw.PowerError("3/2"), "inputs": 8, "outputs": 60}
     ours, theirs = nw.mechanisms.design_bounded(ASKED, **asked), nw.mechanisms.design_bounded(wide, **asked)

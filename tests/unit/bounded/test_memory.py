@@ -14,6 +14,7 @@ from noisewright.search.families import approximate
 from noisewright.search.families.bounded_optimum import problem_digest, solved
 from noisewright.search.programmes.layout import Size
 from noisewright.search.tools.cache import Cache
+from tests.bounded import few_forms
 
 UNIT = (Fraction(0), Fraction(1))
 WIDE = (Fraction(-2), Fraction(3))
@@ -77,7 +78,8 @@ def test_no_two_approximate_questions_have_the_same_name():
         assert approximate.solve_approximate(*question) is answer
 
 
-def test_reports_are_remembered_by_the_question_they_answer():
+def test_reports_are_remembered_by_the_question_they_answer(monkeypatch: pytest.MonkeyPatch):
+    few_forms(monkeypatch, "two-point", "A1B1")
     ask: dict[str, Any] = {"inputs": 4, "outputs": 20}
     first, second = (
         nw.mechanisms.design_bounded(ASKED["query"], privacy=nw.PureDP(epsilon), utility=nw.WorstVariance(), **ask)

@@ -72,10 +72,12 @@ REPLAYED = {
 }
 
 
-@pytest.mark.parametrize("name", REPLAYED)
-def test_a_hundred_thousand_hard_answers_are_released_as_one_by_one(name: str):
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [pytest.param("computed", 100_000, marks=pytest.mark.soak), *((name, 10_000) for name in REPLAYED)],
+)
+def test_many_hard_answers_are_released_as_one_by_one(name: str, count: int):
     mechanism, largest = REPLAYED[name]
-    count = 100_000 if name == "computed" else 10_000
     answers = adversarial(count, largest, seed=5)
     found = drawer_for(mechanism).release_many(answers, Replay(seed=9))
     assert found.dtype == np.float64

@@ -22,6 +22,7 @@ from noisewright.search.design import DESIGNERS, design
 from noisewright.search.designers.bounded import bounded_designer
 from noisewright.search.programmes.layout import Size
 from noisewright.search.report.budget import reaches
+from tests.bounded import few_forms
 from tests.wording import stumbles
 
 COUNT = nw.Scalar(1, integer=True)
@@ -167,9 +168,11 @@ def test_what_is_not_designed_is_not_priced():
 BOUNDED = nw.Scalar(1, inputs=(0, 1), outputs=(-4, 5), unbiased=True)
 
 
-@pytest.fixture
-def small_grids(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=[pytest.param("all forms", marks=pytest.mark.soak), "few forms"])
+def small_grids(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Bounded questions on a grid that is solved at once, and nothing read from a cache."""
+    if request.param == "few forms":
+        few_forms(monkeypatch, "piecewise", "hybrid", "truncated Laplace")
     monkeypatch.setenv("NOISEWRIGHT_CACHE", "off")
     cell = next(cell for cell in DESIGNERS if cell[0].__name__ == "Bounded")
     monkeypatch.setitem(DESIGNERS, cell, bounded_designer(Size(4, 24)))
