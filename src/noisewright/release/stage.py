@@ -176,7 +176,7 @@ def counted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
         return totals(rows_of(table, unit, grouping, numbers, engine), places, engine)
     own = {f"g{i}": comparable(found[f"g{i}"], engine) for i in range(len(few))}
     by = ["b", *own] if grouping.bins else list(own)
-    joined = _listed(totals(found.filter(few).mutate(**own), places, engine, by), grouping.keys, engine)
+    joined = _placed(totals(found.filter(few).mutate(**own), places, engine, by), grouping.keys, engine)
     return joined.select(**{GROUP: _group(joined, grouping)}, **{f"s{place}": joined[f"s{place}"] for place in places})
 
 
@@ -201,6 +201,18 @@ def _listed(found: Any, keys: Keys, engine: Engine) -> Any:
     columns = range(len(keys.columns))
     matched = [comparable(found[f"g{i}"], engine) == comparable(listed[f"l{i}"], engine) for i in columns]
     return found.join(listed, matched)
+
+
+def _placed(found: Any, keys: Keys, engine: Engine) -> Any:
+    """Sums by key with the places of their keys: how far from the first, where the list is one number after the other.
+
+    Only sums of keys that `engine.among` says are given: their distances fit into 64 bits.
+    """
+    first = keys.rows[0][0]
+    if keys.kinds != ("integer",) or any(row[0] != first + place for place, row in enumerate(keys.rows)):
+        return _listed(found, keys, engine)
+    placed = found.mutate(place=found.g0 - ibis.literal(first, "int64"))
+    return placed.filter((placed.place >= 0) & (placed.place < len(keys.rows)))
 
 
 def _group(joined: Any, grouping: Grouping) -> Any:

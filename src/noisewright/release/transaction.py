@@ -188,10 +188,10 @@ def columns(
     """
     reaches = reaches_of(plan) if reaches is None else reaches
     tables = list(zip(plan.layout.tables, plan.layout.split_released(numbers), strict=True))
-    names = list(dict.fromkeys(name for question in plan.questions for name in question.columns))
+    names = {name: column_name(name) for question in plan.questions for name in question.columns}
     more = {} if tidy is None else tidy.estimates(numbers)
     ends = (*_ENDS, *(() if tidy is None else _TIDY_ENDS), "mechanism", "charge")
-    found: dict[str, list[Any]] = {name: [] for name in ("question", *map(column_name, names), *ends)}
+    found: dict[str, list[Any]] = {name: [] for name in ("question", *names.values(), *ends)}
     by_question = {
         question.label: (table, part, place, places)
         for place, (table, part) in enumerate(tables)
@@ -202,8 +202,8 @@ def columns(
         block = plan.blocks[0 if plan.blocks[0].table is None else place]
         for row, (named, answer) in enumerate(question.answers(table, part, places, reaches[question.label])):
             found["question"].append(question.label)
-            for name in names:
-                found[column_name(name)].append(named.get(name))
+            for name, shown in names.items():
+                found[shown].append(named.get(name))
             after = more[question.label][row] if question.label in more else answer
             values = [getattr(one, name) for one in (answer, after)[: 1 if tidy is None else 2] for name in _ENDS]
             for name, value in zip(ends, values, strict=False):
