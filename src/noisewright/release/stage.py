@@ -208,7 +208,7 @@ def _placed(found: Any, keys: Keys, engine: Engine) -> Any:
 
     Only sums of keys that `engine.among` says are given: their distances fit into 64 bits.
     """
-    first = keys.rows[0][0]
+    first: Any = keys.rows[0][0]
     if keys.kinds != ("integer",) or any(row[0] != first + place for place, row in enumerate(keys.rows)):
         return _listed(found, keys, engine)
     placed = found.mutate(place=found.g0 - ibis.literal(first, "int64"))
