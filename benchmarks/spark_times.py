@@ -134,9 +134,9 @@ def scaled(job: dict[str, Any], workers: list[int]) -> None:
     """The same work on more and more workers of one core each."""
     masters = {count: f"local-cluster[{count},1,{LARGEST_WORKER}]" for count in workers}
     found = {n: asked(sys.executable, Path(__file__).name, {**job, "master": masters[n]}) for n in workers}
-    lines = [["release", "workers", "plain", "noisewright"]]
+    lines = [["release", "workers", "plain", "noisewright", "ratio"]]
     for name in job["tasks"]:
-        lines += [[name, str(n), *(f"{one:.2f} s" for one in found[n][name])] for n in workers]
+        lines += [[name, str(n), *line(name, *found[n][name])[1:]] for n in workers]
     print(as_markdown(lines))
 
 
