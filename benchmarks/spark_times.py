@@ -162,7 +162,8 @@ def main() -> None:
         job = {"path": path, "folder": folder, "runs": given.runs, "tasks": tasks, "master": given.master}
         print(f"{given.rows:,} rows, {GROUPS:,} groups, count and sum; medians of {given.runs} runs\n", flush=True)
         compared(job, None if given.no_peer else peer())
-        scaled(job, given.workers)
+        if given.workers:
+            scaled(job, given.workers)
 
 
 if __name__ == "__main__":
