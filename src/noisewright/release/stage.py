@@ -16,7 +16,7 @@ from typing import Any
 import ibis
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.engines.base import Engine
+from noisewright.release.engines.base import Engine, between_ends
 from noisewright.release.groupings import Bins, Grouping, least_double
 from noisewright.release.keys import Keys
 from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
@@ -206,13 +206,13 @@ def _listed(found: Any, keys: Keys, engine: Engine) -> Any:
 def _placed(found: Any, keys: Keys, engine: Engine) -> Any:
     """Sums by key with the places of their keys: how far from the first, where the list is one number after the other.
 
-    Only sums of keys that `engine.among` says are given: their distances fit into 64 bits.
+    Keys are compared as they are, and not their distances: a server foresees how many rows that leaves.
     """
     first: Any = keys.rows[0][0]
     if keys.kinds != ("integer",) or any(row[0] != first + place for place, row in enumerate(keys.rows)):
         return _listed(found, keys, engine)
-    placed = found.mutate(place=found.g0 - ibis.literal(first, "int64"))
-    return placed.filter((placed.place >= 0) & (placed.place < len(keys.rows)))
+    listed = found.filter(between_ends(found.g0, [row[0] for row in keys.rows]))
+    return listed.mutate(place=listed.g0 - ibis.literal(first, "int64"))
 
 
 def _group(joined: Any, grouping: Grouping) -> Any:
