@@ -208,11 +208,11 @@ def _placed(found: Any, keys: Keys, engine: Engine) -> Any:
 
     Keys are compared as they are, and not their distances: a server foresees how many rows that leaves.
     """
-    first: Any = keys.rows[0][0]
-    if keys.kinds != ("integer",) or any(row[0] != first + place for place, row in enumerate(keys.rows)):
+    values: Any = [row[0] for row in keys.rows]
+    if keys.kinds != ("integer",) or any(value != values[0] + place for place, value in enumerate(values)):
         return _listed(found, keys, engine)
-    listed = found.filter(between_ends(found.g0, [row[0] for row in keys.rows]))
-    return listed.mutate(place=listed.g0 - ibis.literal(first, "int64"))
+    listed = found.filter(between_ends(found.g0, values))
+    return listed.mutate(place=listed.g0 - ibis.literal(values[0], "int64"))
 
 
 def _group(joined: Any, grouping: Grouping) -> Any:
