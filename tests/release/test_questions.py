@@ -93,6 +93,18 @@ def test_what_cannot_be_meant_is_refused(made: Any, words: str):
         made()
 
 
+def test_a_plain_answer_is_in_the_middle_of_its_interval():
+    generator = np.random.default_rng(4)
+    for _ in range(300):
+        value = int(generator.integers(-(2**60), 2**60)) * 10 ** int(generator.integers(0, 20))
+        width, unit = (Fraction(int(a), int(b)) for a, b in generator.integers(1, 10**9, (2, 2)))
+        found = estimates.plain(value, width, unit)
+        exact = [value * unit, width * unit, (value - width) * unit, (value + width) * unit]
+        assert [found.value, found.half_width, found.low, found.high] == exact
+        assert list(found.doubles) == [float(part) for part in exact]
+        assert estimates.Between(found.value, found.low, found.high).doubles == found.doubles
+
+
 def test_a_mean_of_too_few_says_nothing():
     assert estimates.mean(AGES, [5, 7], [Fraction(5), Fraction(100)]) == estimates.NOTHING
     assert estimates.mean(AGES, [-5, 7], [Fraction(1), Fraction(100)]).value is None

@@ -17,7 +17,7 @@ TOO_FEW = "too few to say"
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Between:
     """An answer and the interval that holds the truth with the stated confidence; None where nothing can be said."""
 
     value: Fraction | None
@@ -31,13 +31,55 @@ class Estimate:
             return None
         return max(self.high - self.value, self.value - self.low)
 
+    @property
+    def doubles(self) -> tuple[float | None, ...]:
+        """Value, half-width, low and high, each as the nearest double."""
+        return tuple(None if x is None else float(x) for x in (self.value, self.half_width, self.low, self.high))
 
-NOTHING = Estimate(None, None, None)
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """An answer in the middle of its interval: whole numbers over one denominator, which are quickly made doubles."""
+
+    middle: int
+    reach: int
+    below: int
+
+    @property
+    def value(self) -> Fraction:
+        """The answer."""
+        return Fraction(self.middle, self.below)
+
+    @property
+    def half_width(self) -> Fraction:
+        """How far it is from either end."""
+        return Fraction(self.reach, self.below)
+
+    @property
+    def low(self) -> Fraction:
+        """The lower end."""
+        return Fraction(self.middle - self.reach, self.below)
+
+    @property
+    def high(self) -> Fraction:
+        """The upper end."""
+        return Fraction(self.middle + self.reach, self.below)
+
+    @property
+    def doubles(self) -> tuple[float | None, ...]:
+        """Value, half-width, low and high: the quotient of two whole numbers of Python is the nearest double."""
+        middle, reach, below = self.middle, self.reach, self.below
+        return middle / below, reach / below, (middle - reach) / below, (middle + reach) / below
+
+
+Estimate = Between | Around
+NOTHING = Between(None, None, None)
 
 
 def plain(value: int, width: Fraction, unit: Fraction) -> Estimate:
     """A number as it is, in the units of the question."""
-    return Estimate(value * unit, (value - width) * unit, (value + width) * unit)
+    share, over = unit.numerator, width.denominator
+    return Around(value * over * share, width.numerator * share, over * unit.denominator)
 
 
 def mean(span: Range, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
@@ -50,7 +92,7 @@ def mean(span: Range, values: Sequence[int], widths: Sequence[Fraction]) -> Esti
     if ratio is None:
         return NOTHING
     value, low, high = (_clamped(part, span) for part in ratio)
-    return Estimate(*(span.unit * (span.centre + part) for part in (value, low, high)))
+    return Between(*(span.unit * (span.centre + part) for part in (value, low, high)))
 
 
 def mean_reach(span: Range, widths: Sequence[Fraction], fewest: int) -> Fraction | None:
@@ -78,7 +120,7 @@ def variance(span: Range, values: Sequence[int], widths: Sequence[Fraction]) -> 
     nearest = Fraction(0) if low <= 0 <= high else min(low**2, high**2)
     most = Fraction(span.last - span.first) ** 2 / 4
     ends = (squares[0] - mid**2, squares[1] - max(low**2, high**2), squares[2] - nearest)
-    return Estimate(*(span.unit**2 * min(max(end, Fraction(0)), most) for end in ends))
+    return Between(*(span.unit**2 * min(max(end, Fraction(0)), most) for end in ends))
 
 
 def quotient(

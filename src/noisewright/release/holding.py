@@ -97,7 +97,7 @@ def standing_of(plan: Plan, ledger: Ledger) -> dict[int, str]:
 
 def undrawn(plan: Plan) -> str:
     """What a charge of a plan is of: its mechanisms, each with its proof."""
-    return digest({"charged": plan.to_dict()["blocks"]})
+    return digest({"charged": plan.noise()})
 
 
 def stored(seen: Seen, layout: Layout) -> Kept | None:

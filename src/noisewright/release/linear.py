@@ -13,7 +13,7 @@ from noisewright.problem.fields import Spec, is_list, only, optional
 from noisewright.problem.records import record
 from noisewright.problem.workload import FORMS, Regular, Workload
 from noisewright.release.cells import FINE, MOST_ANSWERS, MOST_CELLS, Answered, Linear
-from noisewright.release.estimates import Estimate
+from noisewright.release.estimates import Between, Estimate
 from noisewright.release.groupings import Bins, Grouping
 from noisewright.release.keys import Keys
 from noisewright.release.questions import QUESTIONS, By, Name, _by, _name, require_keys
@@ -129,7 +129,7 @@ class CellQuestions(Linear):
             for i, label, width in zip(places, labels, widths, strict=True):
                 value = Fraction(part[row * each + i], FINE)
                 named = {**dict(zip(self.columns, key, strict=False)), _COLUMN: label}
-                yield named, Estimate(value, value - width, value + width)
+                yield named, Between(value, value - width, value + width)
 
 
 def workload(

@@ -58,8 +58,7 @@ class Plan(Reported, Unchanging):
     @property
     def key(self) -> str:
         """What the same plan on the same dataset shares: questions, requirement and dataset, not the noise."""
-        content = self.to_dict()
-        return digest({name: content[name] for name in sorted(content) if name not in ("format", "blocks", "digest")})
+        return digest(self._asked())
 
     def release(
         self,
@@ -103,21 +102,27 @@ class Plan(Reported, Unchanging):
     def _repr_html_(self) -> str:
         return shown.html(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data with a digest of the whole content; nothing of the table."""
-        content = {
-            "format": FORMAT,
+    def _asked(self) -> dict[str, Any]:
+        """As plain data, what was asked for."""
+        return {
             "dataset": dict(self.about),
             "questions": [question.to_dict() for question in self.questions],
             "privacy": self.privacy.to_dict(),
             "utility": self.utility.to_dict(),
             "weights": [[name, str(weight)] for name, weight in self.weights],
-            "blocks": [
-                {"table": block.table, "name": block.name, "why": block.why, "certified": block.certified.to_dict()}
-                for block in self.blocks
-            ],
             **({} if self.aims is None else {"aims": self.aims.to_dict()}),
         }
+
+    def noise(self) -> list[dict[str, Any]]:
+        """As plain data, the mechanisms that answer, each with its proof."""
+        return [
+            {"table": block.table, "name": block.name, "why": block.why, "certified": block.certified.to_dict()}
+            for block in self.blocks
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with a digest of the whole content; nothing of the table."""
+        content = {"format": FORMAT, **self._asked(), "blocks": self.noise()}
         return {**content, "digest": digest(content)}
 
     @classmethod

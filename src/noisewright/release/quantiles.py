@@ -33,7 +33,7 @@ from noisewright.problem.numbers import parameter, show
 from noisewright.problem.records import record
 from noisewright.problem.workload import Workload
 from noisewright.release.cells import FINE, Linear, OverCells
-from noisewright.release.estimates import NOTHING, Estimate
+from noisewright.release.estimates import NOTHING, Between, Estimate
 from noisewright.release.groupings import Bins, Grouping
 from noisewright.release.keys import Keys
 from noisewright.release.questions import QUESTIONS, By, Name, _by, _name, require_keys
@@ -170,12 +170,12 @@ class Quantiles(Linear):
             return NOTHING
         best, low, high = found
         if self.range is not None:
-            return Estimate(*(self.range.unit * (self.range.first + place) for place in found))
+            return Between(*(self.range.unit * (self.range.first + place) for place in found))
         edges = self.edges or ()
         before = below[best - 1] if best else -q * below[-1] / (1 - q)
         step = below[best] - before
         share = min(max(-before / step, Fraction(0)), Fraction(1)) if step > 0 else Fraction(1, 2)
-        return Estimate(edges[best] + share * (edges[best + 1] - edges[best]), edges[low], edges[high + 1])
+        return Between(edges[best] + share * (edges[best + 1] - edges[best]), edges[low], edges[high + 1])
 
 
 def quantile(below: Sequence[Fraction], reach: Sequence[Fraction]) -> tuple[int, int, int] | None:

@@ -29,6 +29,9 @@ QUESTIONS: Family[Any] = Family(
 )
 """Every question by the name it has in files."""
 
+_ROWS: tuple[Number, ...] = (Rows(),)
+_PERSONS: tuple[Number, ...] = (Persons(),)
+
 By = Spec[Keys | None, Keys | None]
 Name = Spec[str | None, str | None]
 
@@ -143,7 +146,7 @@ class Count(OneNumber):
 
     @property
     def numbers(self) -> tuple[Number, ...]:
-        return (Rows(),)
+        return _ROWS
 
 
 @record("persons", QUESTIONS, error=InvalidQueryError)
@@ -158,7 +161,7 @@ class PersonCount(OneNumber):
 
     @property
     def numbers(self) -> tuple[Number, ...]:
-        return (Persons(),)
+        return _PERSONS
 
 
 class Valued(Question):

@@ -21,7 +21,7 @@ from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError, U
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import record
-from noisewright.release.estimates import Estimate
+from noisewright.release.estimates import Between, Estimate
 from noisewright.release.keys import Row, Value
 from noisewright.release.numbers import Number, Persons, Rows
 from noisewright.release.ways import BY_GROUP, WAYS, ByGroup, Proposal, Way
@@ -108,7 +108,7 @@ class Selecting(Way):
         self, question: Question, row: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
     ) -> Estimate:
         value, low, high = map(Fraction, row)
-        return Estimate(value, low, high)
+        return Between(value, low, high)
 
     def widths(self, certified: Certified, table: Table, confidence: Fraction) -> list[Fraction]:
         return [Fraction(certified.half_width(confidence))]

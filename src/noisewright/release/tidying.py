@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from noisewright.problem.errors import InvalidInputError, InvalidQueryError
 from noisewright.problem.fields import is_list
 from noisewright.release.adding import Family, families_of
-from noisewright.release.estimates import Estimate
+from noisewright.release.estimates import Between, Estimate
 from noisewright.release.selecting import FOLLOWING
 from noisewright.release.ways import BY_GROUP
 
@@ -109,7 +109,7 @@ class Tidying:
             low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
         if self._cut(number):
             low, high = max(Fraction(0), low), max(Fraction(0), high)
-        return Estimate(value * number.unit, low * number.unit, high * number.unit)
+        return Between(value * number.unit, low * number.unit, high * number.unit)
 
     def _possible(self, value: Fraction, number: Any) -> Fraction:
         """The nearest value that the truth can have, as far as that is asked for."""

@@ -24,6 +24,7 @@ from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN, Same, 
 from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.engines.base import in_words
+from noisewright.release.estimates import Estimate
 from noisewright.release.frames import frame_of, require_frame
 from noisewright.release.holding import FINISH, LOST, UNKNOWN, Kept, held, same_of, stored
 from noisewright.release.layout import Layout
@@ -200,17 +201,23 @@ def columns(
     for question in plan.questions:
         table, part, place, places = by_question[question.label]
         block = plan.blocks[0 if plan.blocks[0].table is None else place]
-        for row, (named, answer) in enumerate(question.answers(table, part, places, reaches[question.label])):
-            found["question"].append(question.label)
-            for name, shown in names.items():
-                found[shown].append(named.get(name))
-            after = more[question.label][row] if question.label in more else answer
-            values = [getattr(one, name) for one in (answer, after)[: 1 if tidy is None else 2] for name in _ENDS]
-            for name, value in zip(ends, values, strict=False):
-                found[name].append(None if value is None else float(value))
-            found["mechanism"].append(block.name)
-            found["charge"].append(charge)
+        rows = list(question.answers(table, part, places, reaches[question.label]))
+        found["question"] += [question.label] * len(rows)
+        for name, shown in names.items():
+            found[shown] += [named.get(name) for named, _ in rows]
+        answers: Sequence[Estimate] = [answer for _, answer in rows]
+        _ended(found, _ENDS, answers)
+        if tidy is not None:
+            _ended(found, _TIDY_ENDS, more.get(question.label, answers))
+        found["mechanism"] += [block.name] * len(rows)
+        found["charge"] += [charge] * len(rows)
     return found
+
+
+def _ended(found: Mapping[str, list[Any]], names: Sequence[str], answers: Sequence[Estimate]) -> None:
+    """Put the numbers of answers below the others, by the names of their columns."""
+    for name, values in zip(names, zip(*(answer.doubles for answer in answers), strict=True), strict=False):
+        found[name] += values
 
 
 def column_name(column: str) -> str:
