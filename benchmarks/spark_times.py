@@ -5,8 +5,9 @@
 Count and sum of each of 1,000 groups of a folder of eight Parquet files. With one row per person declared, beside the
 same GROUP BY; with every person limited to 3 rows in a group and 3 groups, beside GROUP BY person and group. Ours is
 all of `plan.release(fresh=True)`: rehearsal, charge, aggregate, draw, store, frame. Figures are medians of runs that
-take turns, after one that does not count; every master is a process of its own, all with the same settings. The second
-table is the same work on one worker process and on two, each with one core.
+take turns, after one that does not count; every master is a process of its own, all with the same settings. A JVM goes
+on compiling for some ten queries, so that fewer runs give larger figures for both. The second table is the same work on
+one worker process and on two, each with one core.
 
     python benchmarks/spark_times.py --no-peer              # without Tumult, which is installed into a cache folder
     python benchmarks/spark_times.py --rows 1000000 --only "one row per person"
@@ -144,7 +145,7 @@ def main() -> None:
     """Measure on this machine, or, as a child, one job."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=9, help="how many count (%(default)s)")
     parser.add_argument("--master", default="local[*]")
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2], help="numbers of workers; none: leave it out")
     parser.add_argument("--only", choices=TASKS, help="one of the two releases")

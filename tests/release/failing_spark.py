@@ -155,9 +155,10 @@ def begun(harms: Harms, path: str, folder: Path, how: str, point: str) -> bool:
     draws.write_text("")
     plan = asked(path, kept)
     harms.ready()
-    failed = struck(plan, harms, how, point, draws, SUMS) is not None
-    require_ledger(kept, point, failed=failed)
-    return failed
+    error = struck(plan, harms, how, point, draws, SUMS)
+    assert error is None or how != "interrupt" or isinstance(error, KeyboardInterrupt), "Ctrl-C is heard as what it is"
+    require_ledger(kept, point, failed=error is not None)
+    return error is not None
 
 
 def finished(path: str, folder: Path, point: str, *, failed: bool) -> None:

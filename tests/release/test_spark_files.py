@@ -88,6 +88,65 @@ def test_files_that_came_after_the_rehearsal_are_read(spark: Sparks, tmp_path: P
     assert numbers(data) == [3]
 
 
+def test_a_folder_is_listed_anew_in_the_same_frame(spark: Sparks, tmp_path: Path):
+    place = tmp_path / "visits"
+    place.mkdir()
+    pq.write_table(pa.table({"id": [1, 2]}), place / "1.parquet")
+    data = nw.Dataset(f"spark:{place}", "id")
+    engine: Any = data._source.engine
+    home, (leaf,) = engine._home, data._source.bases
+    assert numbers(data) == [2]
+    first = home.known[leaf].listed
+    assert numbers(data) == [2]
+    assert home.known[leaf].listed is first
+    pq.write_table(pa.table({"id": [3]}), place / "2.parquet")
+    assert numbers(data) == [3]
+    assert home.known[leaf].listed is not first, "other files are another frame"
+    (place / "1.parquet").unlink()
+    assert numbers(data) == [1]
+    (place / "2.parquet").unlink()
+    assert numbers(data) == [0]
+    place.rmdir()
+    with pytest.raises(REFUSED, match="there is no file"):
+        numbers(data)
+
+
+def test_what_was_rehearsed_is_not_run_over_files_that_were_away(spark: Sparks, tmp_path: Path):
+    place, away = tmp_path / "visits", tmp_path / "away.parquet"
+    place.mkdir()
+    for name, ids in (("1", [1, 2]), ("2", [3])):
+        pq.write_table(pa.table({"id": ids, "x": ids}), place / f"{name}.parquet")
+    data = nw.Dataset(f"spark:{place}", "id", one_row_per_person=True)
+    layouts = [layout_of([asked], data.limits) for asked in (nw.count(), nw.ask.sum("x", bounds=(0, 9), step=1))]
+    data.rehearse(layouts[0], 1)
+    (place / "2.parquet").rename(away)
+    assert data._aggregate(layouts[1], 1) == [3]
+    away.rename(place / "2.parquet")
+    assert data._aggregate(layouts[0], 1) == [3]
+
+
+def test_what_a_stream_writes_is_read_to_its_last_batch(spark: Sparks, tmp_path: Path):
+    given, place = tmp_path / "given", tmp_path / "visits"
+    given.mkdir()
+
+    def arrived(name: str, ids: list[int]) -> None:
+        pq.write_table(pa.table({"id": ids}), given / f"{name}.parquet")
+        stream = spark.session.readStream.schema("id long").parquet(str(given))
+        sink = stream.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "kept"))
+        sink.trigger(availableNow=True).start(str(place)).awaitTermination()
+
+    arrived("1", [1, 2, 3])
+    data = nw.Dataset(f"spark:{place}", "id", one_row_per_person=True)
+    layout = layout_of([nw.count()], data.limits)
+    assert data._aggregate(layout, 1) == [3]
+    arrived("2", [4, 5])
+    assert data._aggregate(layout, 1) == [5]
+    engine: Any = data._source.engine
+    with pytest.raises(nw.errors.EngineError, match="changed"), engine.snapshot():  # noqa: PT012
+        assert data._aggregate(layout, 1) == [5]
+        arrived("3", [6])
+
+
 def test_a_temporary_view_is_listed_anew(spark: Sparks, tmp_path: Path):
     place = tmp_path / "1.parquet"
     pq.write_table(pa.table({"id": [1, 2]}), place)

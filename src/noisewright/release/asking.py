@@ -14,11 +14,13 @@ def tried(source: Source, table: Any, unit: str, layout: Layout, salt: int, *, o
     """Try every query of a layout without reading a row: what can fail without looking at a value fails here."""
     engine = source.engine
 
+    def trial(nothing: Any) -> None:
+        true_numbers(nothing, unit, layout, salt, engine, one_row=one_row)
+
     def work() -> None:
         with engine.snapshot():
             source.require_sound_tables()
-            with engine.rehearsal(table) as nothing:
-                true_numbers(nothing, unit, layout, salt, engine, one_row=one_row)
+            engine.rehearse(table, trial)
 
     guarded(engine, work, spent=NOTHING_SPENT)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
+from noisewright.release.keys import Keys
 from noisewright.release.layout import Layout
 from noisewright.release.sources import require_column
-from noisewright.release.stage import require_key_types
+from noisewright.release.stage import key_kind
 from noisewright.release.unlisted import kinds_of
 
 
@@ -20,7 +21,7 @@ def require_columns(table: Any, layout: Layout) -> None:
         if grouping.private:
             kinds_of(table, grouping.key_columns)
         elif grouping.keys:
-            require_key_types(table, grouping.keys)
+            _require_key_types(table, grouping.keys)
         for column in [number.column for number in part.numbers if hasattr(number, "column")]:
             require_column(table, column)
             _require_number(table[column].type(), column)
@@ -37,3 +38,15 @@ def _require_number(kind: Any, column: str) -> None:
             " dataset.mutate(...), such as the year of a date.",
             column=column,
         )
+
+
+def _require_key_types(table: Any, keys: Keys) -> None:
+    """Refuse keys whose kind is not that of their column: text for text, whole for whole, and so on."""
+    for column, kind in zip(keys.columns, keys.kinds, strict=True):
+        held = table[column].type()
+        if key_kind(held) != kind:
+            raise InvalidTableError(
+                f"the keys of {column!r} are {kind}, but the column holds {held}; give keys of its type, or say how"
+                f' text is read with types={{"{column}": "{kind}"}}.',
+                column=column,
+            )

@@ -15,7 +15,6 @@ from typing import Any
 
 import ibis
 
-from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.base import Engine, between_ends
 from noisewright.release.groupings import Bins, Grouping, least_double
 from noisewright.release.keys import Keys
@@ -156,7 +155,11 @@ def rows_of(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
     Rows whose unit is NULL, or whose keys are not listed, are left out. Listed keys are distinct, so that the join
     gives each row at most once.
     """
-    found = _unlisted(table, unit, grouping, numbers, engine)
+    return _grouped(_unlisted(table, unit, grouping, numbers, engine), grouping, engine)
+
+
+def _grouped(found: Any, grouping: Grouping, engine: Engine) -> Any:
+    """Rows with the groups of their keys and bins."""
     if grouping.keys is None:
         return found.rename({GROUP: "b"})
     joined = _listed(found, grouping.keys, engine)
@@ -168,16 +171,32 @@ def counted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
     """The sums of each listed group where every row counts and is a person: `totals` of `rows_of`.
 
     Where the engine says how listed keys are known by themselves, rows are added up by key first, and only the sums
-    are joined with the list: the same rows in the same groups, because equal keys are equal bytes in both.
+    are joined with the list: the same rows in the same groups, because equal keys are equal bytes in both. Where no
+    unit is missing, units need not be read.
     """
-    places, found = dict(enumerate(numbers)), _unlisted(table, unit, grouping, numbers, engine)
+    everybody = engine.is_whole(table[unit])
+    places, found = dict(enumerate(numbers)), _unlisted(table, unit, grouping, numbers, engine, everybody=everybody)
     few = _among(found, grouping.keys, engine) if grouping.keys else []
     if grouping.keys is None or any(one is None for one in few):
-        return totals(rows_of(table, unit, grouping, numbers, engine), places, engine)
+        return totals(_grouped(found, grouping, engine), places, engine)
     own = {f"g{i}": comparable(found[f"g{i}"], engine) for i in range(len(few))}
     by = ["b", *own] if grouping.bins else list(own)
-    joined = _placed(totals(found.filter(few).mutate(**own), places, engine, by), grouping.keys, engine)
+    if (run := _run(grouping.keys)) is None:
+        joined = _listed(totals(found.filter(few).mutate(**own), places, engine, by), grouping.keys, engine)
+    else:
+        # Keys are compared as they are, and not their distances: a server foresees how many rows that leaves.
+        summed = totals(found.filter(between_ends(found.g0, run)).mutate(**own), places, engine, by)
+        joined = summed.mutate(place=summed.g0 - ibis.literal(run[0], "int64"))
     return joined.select(**{GROUP: _group(joined, grouping)}, **{f"s{place}": joined[f"s{place}"] for place in places})
+
+
+def _run(keys: Keys) -> range | None:
+    """Keys of one column that are one whole number after the other; None for any others."""
+    if keys.kinds != ("integer",):
+        return None
+    first: Any = keys.rows[0][0]
+    run = range(first, first + len(keys.rows))
+    return run if all(row == (value,) for row, value in zip(keys.rows, run, strict=True)) else None
 
 
 def _among(found: Any, keys: Keys, engine: Engine) -> list[Any]:
@@ -186,13 +205,19 @@ def _among(found: Any, keys: Keys, engine: Engine) -> list[Any]:
     return [engine.among(found[f"g{i}"], kind, list(dict.fromkeys(values))) for i, (kind, values) in enumerate(columns)]
 
 
-def _unlisted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number], engine: Engine) -> Any:
-    """Every row of a person that is in a bin: its unit, bin, keys and what it adds to each number that is a sum."""
+def _unlisted(
+    table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number], engine: Engine, *, everybody: bool = False
+) -> Any:
+    """Every row of a person that is in a bin: its unit, bin, keys and what it adds to each number that is a sum.
+
+    `everybody` says that no unit is missing.
+    """
     terms = {f"t{place}": one for place, n in enumerate(numbers) if (one := term(n, table, engine)) is not None}
     keyed = {f"g{place}": table[column] for place, column in enumerate(grouping.keys.columns)} if grouping.keys else {}
     place = bin_of(grouping.bins, table[grouping.bins.column], engine) if grouping.bins else ibis.literal(0)
     found = table.select(**{UNIT: comparable(table[unit], engine)}, b=place.cast("int64"), **keyed, **terms)
-    return found.filter(found[UNIT].notnull() & found.b.notnull())
+    asked = ([] if everybody else [UNIT]) + (["b"] if grouping.bins else [])
+    return found.filter([found[name].notnull() for name in asked]) if asked else found
 
 
 def _listed(found: Any, keys: Keys, engine: Engine) -> Any:
@@ -201,18 +226,6 @@ def _listed(found: Any, keys: Keys, engine: Engine) -> Any:
     columns = range(len(keys.columns))
     matched = [comparable(found[f"g{i}"], engine) == comparable(listed[f"l{i}"], engine) for i in columns]
     return found.join(listed, matched)
-
-
-def _placed(found: Any, keys: Keys, engine: Engine) -> Any:
-    """Sums by key with the places of their keys: how far from the first, where the list is one number after the other.
-
-    Keys are compared as they are, and not their distances: a server foresees how many rows that leaves.
-    """
-    values: Any = [row[0] for row in keys.rows]
-    if keys.kinds != ("integer",) or any(value != values[0] + place for place, value in enumerate(values)):
-        return _listed(found, keys, engine)
-    listed = found.filter(between_ends(found.g0, values))
-    return listed.mutate(place=listed.g0 - ibis.literal(values[0], "int64"))
 
 
 def _group(joined: Any, grouping: Grouping) -> Any:
@@ -280,15 +293,3 @@ def key_kind(held: Any) -> str | None:
         "date": held.is_date(),
     }
     return next((kind for kind, holds in fits.items() if holds), None)
-
-
-def require_key_types(table: Any, keys: Keys) -> None:
-    """Refuse keys whose kind is not that of their column: text for text, whole for whole, and so on."""
-    for column, kind in zip(keys.columns, keys.kinds, strict=True):
-        held = table[column].type()
-        if key_kind(held) != kind:
-            raise InvalidTableError(
-                f"the keys of {column!r} are {kind}, but the column holds {held}; give keys of its type, or say how"
-                f' text is read with types={{"{column}": "{kind}"}}.',
-                column=column,
-            )

@@ -7,7 +7,7 @@ queries. Every expression it gives must be *total*: no value of its arguments ma
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 import ibis
@@ -109,8 +109,11 @@ class Engine(Protocol):
     def fetch(self, expression: Any) -> Any:
         """The result of a query as an Arrow table."""
 
-    def rehearsal(self, table: Any) -> AbstractContextManager[Any]:
-        """What stands for a table while queries of it are tried without reading a row: no result has one."""
+    def rehearse(self, table: Any, work: Callable[[Any], None]) -> None:
+        """Do some work with what stands for a table while its queries are tried: no row is read, and none comes."""
+
+    def is_whole(self, column: Any) -> bool:
+        """Whether no value of a column is missing in what is read; False where it does not pay to find out."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """All queries inside see the same data, and nobody else's query comes between one and its result."""
@@ -160,9 +163,13 @@ class Plain:
         """Listed keys are joined before anything is added up."""
         return None
 
-    def rehearsal(self, table: Any) -> AbstractContextManager[Any]:
+    def rehearse(self, table: Any, work: Callable[[Any], None]) -> None:
         """Queries are run, on no rows."""
-        return nullcontext(table.limit(0))
+        work(table.limit(0))
+
+    def is_whole(self, column: Any) -> bool:
+        """What its planner knows of a column, it sees to itself."""
+        return False
 
 
 class InProcess(Plain):

@@ -5,38 +5,27 @@ UTC, no temporary view or function of the other stands before a table or a funct
 
 *A lost task is done again.* Which rows of a person stay is a function of their values, and ties are among equal rows
 alone, so that a second attempt gives the same; sources that may give other rows the second time are refused.
-
-*One state.* Spark has no snapshots of Parquet files. They are listed when a release begins to read, all queries read
-what was listed, and at the end they are listed again: if one came, went or has another length or time, the release
-fails, before anything is drawn. What Spark does not give: files are opened one after the other, so that one that is
-written anew within the granularity of its file system's clock, with the same length, is not noticed.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from functools import partial
-from itertools import count
-from threading import get_ident
 from typing import Any
 
 import ibis
 import ibis.expr.operations as ops
 import pyarrow as pa
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from noisewright.problem.errors import EngineError, InvalidTableError
+from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines import spark_relations as relations
-from noisewright.release.engines.base import Result
+from noisewright.release.engines.spark_homes import Relation, home_of, read_files, read_table, require_plans
 from noisewright.release.engines.spark_options import matching, named, options_of
-from noisewright.release.engines.spark_relations import Pin, Relation
-from noisewright.release.engines.spark_rows import Query, constant, is_collated, schema_of
-from noisewright.release.engines.spark_threads import apart
-from noisewright.release.engines.spark_writing import Expressions, written
+from noisewright.release.engines.spark_reading import Reader
+from noisewright.release.engines.spark_rows import constant, schema_of
 from noisewright.release.memory import content
 
 _WORDS = (
@@ -45,22 +34,13 @@ _WORDS = (
 )
 # PySpark would write every error of a query to the terminal, and its words may repeat a value.
 logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-_LOST = (OSError, EOFError)
-"""How Python says that the JVM is gone."""
 
 
-_VIEWS = (f"noisewright_{place}" for place in count())
-
-
-class Spark(Expressions):
+class Spark(Reader):
     """A session of Spark through Ibis."""
 
-    name = "pyspark"
-    in_process = False
-    errors: tuple[type[Exception], ...] = (PySparkException, Py4JError, *_LOST)
-
     def __init__(self, session: Any = None) -> None:
-        self._home = relations.home_of(session)
+        self._home = home_of(session)
         self.backend = self._home.backend
         self.steps = (0, 1)
 
@@ -71,7 +51,7 @@ class Spark(Expressions):
     @classmethod
     def of_frame(cls, frame: Any) -> tuple[Spark, Any]:
         """The engine of a frame of Spark, and the table that it is, of Ibis; refuses one that is more than a table."""
-        relations.require_plans(frame)
+        require_plans(frame)
         engine = cls(frame.sparkSession)
         return engine, engine._known(frame)
 
@@ -115,7 +95,7 @@ class Spark(Expressions):
             name = relations.name_of(scan)
             if name is None:
                 return self._files(relations.paths_of(scan), options_of(scan, own), frame.schema)
-            return self._kept(name, Relation(partial(relations.read_table, own, ".".join(map(_quoted, name)))))
+            return self._kept(name, Relation(partial(read_table, own, ".".join(map(_quoted, name)))))
         view = relations.view_of(plan)
         if view is None:
             raise InvalidTableError(f"this is a query, or no table of Parquet files; {_WORDS}. Nothing was spent.")
@@ -123,11 +103,12 @@ class Spark(Expressions):
             classic = own._jvm.org.apache.spark.sql.classic.Dataset
 
             def read() -> Any:
-                relations.listed_anew(plan)
+                for scan in relations.scans_of(plan):
+                    scan.relation().location().refresh()
                 return type(frame)(classic.ofRows(own._jsparkSession, plan), own)
 
             return self._kept(view, Relation(read))
-        return self._kept(view, Relation(partial(relations.read_table, own, ".".join(map(_quoted, view)))))
+        return self._kept(view, Relation(partial(read_table, own, ".".join(map(_quoted, view)))))
 
     def _files(self, paths: list[str], options: Mapping[str, str], schema: Any = None) -> Any:
         """Parquet files as a table; their columns are those of the first one, unless they are given."""
@@ -135,7 +116,7 @@ class Spark(Expressions):
         try:
             found = matching(paths, own)
             columns = own.read.options(**options).parquet(*found).schema if schema is None else schema
-            relation = Relation(partial(relations.read_files, own, paths, options, columns))
+            relation = Relation(partial(read_files, own, paths, options, columns), tuple(paths))
             return self._kept((named(paths, options),), relation)
         except self.errors as error:
             problem = _kind(error)
@@ -149,10 +130,12 @@ class Spark(Expressions):
         schema = schema_of(relation.read())
         leaf = ops.DatabaseTable(name=name[-1], schema=schema, source=self.backend, namespace=space)
         self._home.relations[leaf] = relation
+        self._home.known.pop(leaf, None)
         return leaf.to_expr()
 
     def is_view(self, table: Any) -> bool:
-        return relations.scan_of(relations.plan_of(self._frame(table))) is None
+        with self.snapshot():
+            return not self._pin(table).listed.is_scan
 
     def is_hidden(self, table: Any) -> bool:
         return False  # tables are written with their catalogue, and this session has no views of others
@@ -165,27 +148,18 @@ class Spark(Expressions):
 
     def why_unsound(self, table: Any) -> str | None:
         """Sources that may change when they are read twice, or that fail on a value."""
-        frame = self._frame(table)
-        plan = relations.plan_of(frame)
-        if is_collated(frame):
-            return "compares texts by a collation, by which two persons may be one; copy it without"
-        if (why := relations.why_not_steady(plan) or relations.why_not_as_written(plan)) is not None:
-            return why
-        if schema_of(frame) != table.schema:
-            return "has other columns or types than when the dataset was made; make it anew"
-        if frame.storageLevel.useMemory or frame.storageLevel.useDisk:
-            return "is cached, and what is cached may be of an earlier state than the files; unpersist it first"
-        known, state = self._home.readable, relations.state_of(frame)
-        if known.get(table) == state:
-            return None  # the very files whose schemas were read before
-        if (why := relations.why_not_readable(frame)) is None:
-            known[table] = state
-        return why
-
-    def _frame(self, leaf: Any) -> Any:
-        """A table with its files as they are; in a snapshot, as they were when it first asked for them."""
         with self.snapshot():
-            return self._pin(leaf).frame
+            pin = self._pin(table)
+            if (why := pin.listed.why_unsound) is not None:
+                return why
+            if schema_of(pin.listed.frame) != table.schema:
+                return "has other columns or types than when the dataset was made; make it anew"
+            kept = pin.listed.frame.storageLevel
+            if kept.useMemory or kept.useDisk:
+                return "is cached, and what is cached may be of an earlier state than the files; unpersist it first"
+            why = None if pin.is_readable else pin.listed.why_not_readable()
+            pin.is_readable = why is None
+            return why
 
     def small_table(self, columns: Mapping[str, Any]) -> Any:
         data = pa.table(dict(columns))
@@ -195,98 +169,6 @@ class Spark(Expressions):
             self._home.listed.add(name)
         schema = ibis.Schema.from_pyarrow(data.schema)
         return ops.DatabaseTable(name=name, schema=schema, source=self.backend, namespace=ops.Namespace()).to_expr()
-
-    def fetch(self, expression: Any) -> Any:
-        home = self._home
-        with self.snapshot():
-            query = expression.as_table()
-            schema, found = query.schema().to_pyarrow(), self._query(query)
-            if home.rehearsing:
-                found.plan()
-                home.rehearsed[query.op()] = found
-                return schema.empty_table()
-            for leaf in found.states:
-                self._pin(leaf).was_read = True
-            return found.rows(schema)
-
-    def _query(self, query: Any) -> Query:
-        """A query over its tables as this snapshot has them: the rehearsed one, if they are as they were then."""
-        home = self._home
-        pins = {leaf: self._pin(leaf) for leaf in query.op().find(ops.DatabaseTable) if leaf in home.relations}
-        states = {leaf: pin.state for leaf, pin in pins.items()}
-        known = home.rehearsed.pop(query.op(), None)
-        if known is not None and known.states == states:
-            return known
-        views = {leaf: self._view(leaf, pin) for leaf, pin in pins.items()}
-        return Query(home.own, written(query.op().replace(views).to_expr()), states)
-
-    def _view(self, leaf: Any, pin: Pin) -> Any:
-        """A table as it was listed when this snapshot first asked for it."""
-        if pin.view is None:
-            pin.view = next(_VIEWS)
-            pin.frame.createOrReplaceTempView(pin.view)
-        space = ops.Namespace()
-        return ops.DatabaseTable(name=pin.view, schema=leaf.schema, source=self.backend, namespace=space)
-
-    @contextmanager
-    def rehearsal(self, table: Any) -> Iterator[Any]:
-        """Queries are planned to the end, and kept: the release that follows runs the very plans."""
-        with self.snapshot():
-            self._home.rehearsed.clear()
-            self._home.rehearsing = True
-            try:
-                yield table
-            finally:
-                self._home.rehearsing = False
-
-    def _pin(self, leaf: Any) -> Pin:
-        home = self._home
-        if home.pinned is None:
-            raise EngineError("a query was run outside of a snapshot.", engine=self.name, problem="no snapshot")
-        if leaf not in home.pinned:
-            home.pinned[leaf] = Pin(home.relations[leaf].read())
-        return home.pinned[leaf]
-
-    def run(self, work: Callable[[], Result]) -> Result:
-        if self._home.holder == get_ident():
-            return work()  # another thread would wait for this one
-        return apart(self._home.own.sparkContext, work)
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        home = self._home
-        with home.lock:
-            if home.pinned is not None:
-                yield
-                return
-            self._ready()
-            home.pinned, home.holder = {}, get_ident()
-            try:
-                yield
-                for leaf, pin in home.pinned.items():
-                    if pin.was_read and relations.state_of(home.relations[leaf].read()) != pin.state:
-                        raise EngineError(
-                            "the files of the table were changed while they were read.",
-                            engine=self.name,
-                            problem="the table changed meanwhile",
-                        )
-            finally:
-                views, home.pinned = [pin.view for pin in home.pinned.values() if pin.view is not None], None
-                home.holder = None
-                _dropped(home.own, views)
-
-    def _ready(self) -> None:
-        if relations.is_stopped(self._home.own):
-            raise InvalidTableError(
-                "the Spark session of this dataset was stopped; make a session and the dataset anew. Nothing was spent."
-            )
-
-
-def _dropped(session: Any, views: list[str]) -> None:
-    """Without the views; where the session is gone they are gone with it."""
-    with suppress(*Spark.errors):
-        for view in views:
-            session.catalog.dropTempView(view)
 
 
 def _kind(error: Exception) -> str:

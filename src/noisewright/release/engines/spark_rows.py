@@ -17,6 +17,8 @@ from noisewright.release.memory import require_distinct
 
 _WRITTEN = {"string": "string", "bool": "boolean", "int64": "bigint", "date32[day]": "int"}
 
+_PIECE, _MANY, _ONE_UNIT = 2_600, 200, 0xFFFF
+
 
 def schema_of(frame: Any) -> Any:
     """The columns of a frame, of Ibis; TIMESTAMP is an instant and TIMESTAMP_NTZ a time without a zone."""
@@ -71,11 +73,29 @@ class Query:
 
     def rows(self, schema: Any) -> Any:
         """Its rows as an Arrow table; once, because a plan that failed is not begun again."""
-        text = str(self._jvm.java.lang.String.join(",", self._found.collectAsList()))
-        rows = json.loads(f"[{text}]")
+        rows = json.loads(_text(self._jvm, self._found.collectAsList()))
         return pa.table(
             [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
         )
+
+
+def _text(jvm: Any, lines: Any) -> str:
+    """A list of the JVM as it writes itself, which for objects of JSON is an array of them.
+
+    Rule: an answer of the JVM that is longer than its buffer of 8,192 bytes goes out in parts, and the last one waits
+    for a confirmation that the other side delays by 40 milliseconds. Pieces of so few characters fit into the buffer,
+    because one is at most three bytes, or two if it is escaped on the way; where they are many, they take longer than
+    the delay. A piece does not end within a character of two units.
+    """
+    whole = jvm.java.lang.StringBuilder().append(lines)
+    length, pieces, start = int(whole.length()), list[str](), 0
+    piece = _PIECE if length <= _MANY * _PIECE else length
+    while start < length:
+        end = min(start + piece, length)
+        end += int(whole.codePointAt(end - 1)) > _ONE_UNIT
+        pieces.append(str(whole.substring(start, end)))
+        start = end
+    return "".join(pieces)
 
 
 def _value(value: Any, kind: Any) -> Any:

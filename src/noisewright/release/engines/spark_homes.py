@@ -1,0 +1,204 @@
+"""A session of Spark beside the given one, what all tables of it share, and tables with their files as they are listed.
+
+Files at a path that were listed before are listed anew in the same frame: only their names, lengths and times are asked
+for. Where they are as they were, what was found out about them stays true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any
+
+import ibis
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from noisewright.problem.errors import InvalidTableError
+from noisewright.release.engines.spark_options import matching
+from noisewright.release.engines.spark_relations import NO_FILES, Listed
+from noisewright.release.engines.spark_rows import Query
+
+_SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+}
+_STARS = "*?[]{}\\"
+"""What may stand for other signs in a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How a table is read: `read` gives a frame of its files as they are when it is called."""
+
+    read: Callable[[], Any]
+    paths: Sequence[str] = ()
+    """Where its files are, if nothing else can change of it."""
+
+    def has_listed(self, before: Listed) -> bool:
+        """Whether a frame of it that was read before has its files as they are now.
+
+        Where the paths have no stars, Spark lists what is there; a folder that is gone has no files.
+        """
+        if not self.paths or not before.is_folder:
+            return False
+        try:
+            starred = any(sign in path for path in self.paths for sign in _STARS)
+            if starred and before.roots() != matching(self.paths, before.frame.sparkSession):
+                return False
+            before.list_anew()
+        except (PySparkException, Py4JError):  # with what it was made with; reading it anew says whether it can be
+            return False
+        return True
+
+
+class Pin:
+    """A table as a snapshot has it: a frame of its files, and their state."""
+
+    def __init__(self, listed: Listed) -> None:
+        self.listed, self.state = listed, listed.state()
+        self.was_read = self.is_readable = False
+        self.whole: dict[str, bool] = {}
+        """By column, whether no value of it is missing, as far as that was asked."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """A rehearsal: what is taken for true of the units that nobody knows about, and whether that was asked."""
+
+    whole: bool = False
+    asked: bool = False
+
+
+@dataclass(eq=False)
+class Home:
+    """What all tables of one session share."""
+
+    given: Any
+    own: Any
+    backend: Any
+    relations: dict[Any, Relation] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
+    lock: Any = field(default_factory=RLock)
+    pinned: dict[Any, Pin] | None = None
+    """In a snapshot, by table: what was listed."""
+    known: dict[Any, Pin] = field(default_factory=dict)
+    """By table, what was listed last, and was the same at the end."""
+    holder: int | None = None
+    """The thread that is in a snapshot."""
+    trial: Trial | None = None
+    rehearsed: dict[Any, Query] = field(default_factory=dict)
+    """The queries of the last rehearsal, planned."""
+    settings: dict[str, str] = field(default_factory=dict)
+    """What was last set in the session: what is set in the given one, and what must be."""
+    views: dict[Any, tuple[str, Listed]] = field(default_factory=dict)
+    """By table, the view that queries know it by, and the frame that it is of."""
+
+    def pin(self, leaf: Any) -> Pin:
+        """A table with its files as they are now; what is known of them stays true while they are the same."""
+        relation, before = self.relations[leaf], self.known.get(leaf)
+        if before is not None and relation.has_listed(before.listed):
+            found = Pin(before.listed)
+            if found.state == before.state != NO_FILES:
+                found.whole, found.is_readable = dict(before.whole), before.is_readable
+                return found
+            self.rehearsed.clear()  # plans over this frame would read other files than they were made for
+        found = Pin(Listed(relation.read()))
+        if before is not None and found.state == before.state:
+            found.is_readable = before.is_readable
+            found.whole = dict(before.whole) if found.listed.is_like(before.listed) else {}
+        return found
+
+    def is_as_it_was(self, leaf: Any, pin: Pin) -> bool:
+        """Whether the files of a table are those that were listed."""
+        relation = self.relations[leaf]
+        same = (pin.listed if relation.has_listed(pin.listed) else Listed(relation.read())).state() == pin.state
+        if not same:
+            self.rehearsed.clear()
+        return same
+
+    def view(self, leaf: Any, pin: Pin) -> str:
+        """The name by which queries know a table as it was listed."""
+        name, listed = self.views.get(leaf, (f"noisewright_{len(self.views)}", None))
+        if listed is not pin.listed:
+            pin.listed.frame.createOrReplaceTempView(name)
+            self.views[leaf] = name, pin.listed
+        return name
+
+
+_HOMES: dict[tuple[str, int], Home] = {}
+
+
+def require_plans(given: Any) -> None:
+    """Refuse sessions and frames of Spark Connect, whose plans cannot be seen."""
+    if "connect" in type(given).__module__:
+        raise InvalidTableError(
+            "this is Spark Connect, which shows no plans, so that a query cannot be told from a table; use a session of"
+            " spark-submit, or of SparkSession.builder.master(...). Nothing was spent."
+        )
+
+
+def home_of(session: Any) -> Home:
+    """What stands for a session; the active one, or one by Spark's own defaults, if none is given."""
+    given = session or _begun()
+    require_plans(given)
+    jvm: Any = given._jvm
+    key = (str(given.sparkContext.applicationId), int(jvm.System.identityHashCode(given._jsparkSession)))
+    if key not in _HOMES:
+        own = given.newSession()
+        own.conf.set("spark.sql.session.timeZone", "UTC")
+        _HOMES[key] = Home(given, own, ibis.pyspark.connect(own))
+    home, settings = _HOMES[key], {**given.conf.getAll, **_SETTINGS}
+    if settings != home.settings:
+        for name, value in settings.items():
+            if home.own.conf.isModifiable(name):
+                home.own.conf.set(name, value)
+        # By other settings the same files may have other values.
+        home.settings = settings
+        home.known.clear()
+        home.rehearsed.clear()
+    return home
+
+
+def _begun() -> Any:
+    """The active session, or a new one as spark-submit, the environment or Spark's own defaults say."""
+    problem = ""
+    try:
+        return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    except (PySparkException, OSError) as error:
+        problem = type(error).__name__
+    raise InvalidTableError(
+        f"no session of Spark can be begun ({problem}); see that Java 17 or later is installed and that the master of"
+        " spark-submit, or of the active session, can be reached. Nothing was spent."
+    )
+
+
+def is_stopped(session: Any) -> bool:
+    """Whether a session is gone."""
+    context = session.sparkContext
+    return context._jsc is None or bool(context._jsc.sc().isStopped())
+
+
+def read_table(session: Any, name: str) -> Any:
+    """A table of the catalogue with its files listed anew; one that somebody cached is left alone, to be refused."""
+    if not session.catalog.isCached(name):
+        session.catalog.refreshTable(name)
+    return session.table(name)
+
+
+def read_files(session: Any, paths: Sequence[str], options: Mapping[str, str], columns: Any) -> Any:
+    """Parquet files listed anew; the columns are given, so that no file is opened for them."""
+    return session.read.schema(columns).options(**options).parquet(*matching(paths, session))
