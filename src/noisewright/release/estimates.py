@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from noisewright.release.ranges import Range
 
@@ -37,8 +38,7 @@ class Between:
         return tuple(None if x is None else float(x) for x in (self.value, self.half_width, self.low, self.high))
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(NamedTuple):
     """An answer in the middle of its interval: whole numbers over one denominator, which are quickly made doubles."""
 
     middle: int

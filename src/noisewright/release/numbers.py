@@ -24,6 +24,7 @@ from noisewright.release.ranges import Range
 
 NUMBERS: Family[Any] = Family("a number of a group")
 """Every number by the name it has in files."""
+_ONE = Fraction(1)
 
 
 class Number(Record):
@@ -42,7 +43,7 @@ class Number(Record):
     @property
     def unit(self) -> Fraction:
         """What one is worth in the units of the question."""
-        return Fraction(1)
+        return _ONE
 
     @property
     def never_negative(self) -> bool:

@@ -99,9 +99,9 @@ class Question(Record):
         self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
     ) -> Iterator[tuple[dict[str, Any], Estimate]]:
         """Its rows in an answer: what names each, and the estimate; `part` are the released numbers of its table."""
-        for label, row in table.way.groups(table, part):
-            named = dict(zip(table.grouping.columns, label, strict=True))
-            yield named, table.way.estimate(self, row, places, widths)
+        columns, way = table.grouping.columns, table.way
+        for label, row in way.groups(table, part):
+            yield dict(zip(columns, label, strict=True)), way.estimate(self, row, places, widths)
 
     def estimate(self, values: Sequence[int], widths: Sequence[Fraction]) -> Estimate:
         """The answer of one group from noisy numbers, each within its width of the truth."""

@@ -51,7 +51,8 @@ class Range(Record):
     @property
     def unit(self) -> Fraction:
         """What one of the whole numbers is worth: the step."""
-        return Fraction(self.step or 1)
+        assert self.step is not None, "it was found when the range was made"
+        return self.step
 
     @property
     def reach(self) -> int:

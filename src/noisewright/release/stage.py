@@ -164,7 +164,12 @@ def _grouped(found: Any, grouping: Grouping, engine: Engine) -> Any:
         return found.rename({GROUP: "b"})
     joined = _listed(found, grouping.keys, engine)
     terms = {name: joined[name] for name in found.columns if name.startswith("t")}
-    return joined.select(UNIT, **{GROUP: _group(joined, grouping)}, **terms)
+    return joined.select(UNIT, **{GROUP: _group(joined.place, joined, grouping)}, **terms)
+
+
+def _group(place: Any, rows: Any, grouping: Grouping) -> Any:
+    """The group of the place of a key and the bin of a row."""
+    return place * grouping.bins.count + rows.b if grouping.bins else place
 
 
 def counted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number], engine: Engine) -> Any:
@@ -180,14 +185,15 @@ def counted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
     if grouping.keys is None or any(one is None for one in few):
         return totals(_grouped(found, grouping, engine), places, engine)
     own = {f"g{i}": comparable(found[f"g{i}"], engine) for i in range(len(few))}
-    by = ["b", *own] if grouping.bins else list(own)
-    if (run := _run(grouping.keys)) is None:
-        joined = _listed(totals(found.filter(few).mutate(**own), places, engine, by), grouping.keys, engine)
-    else:
-        # Keys are compared as they are, and not their distances: a server foresees how many rows that leaves.
-        summed = totals(found.filter(between_ends(found.g0, run)).mutate(**own), places, engine, by)
-        joined = summed.mutate(place=summed.g0 - ibis.literal(run[0], "int64"))
-    return joined.select(**{GROUP: _group(joined, grouping)}, **{f"s{place}": joined[f"s{place}"] for place in places})
+    changed = {name: column for name, column in own.items() if not column.equals(found[name])}
+    by, run = ["b", *own] if grouping.bins else list(own), _run(grouping.keys)
+    # Keys are compared as they are, and not their distances: a server foresees how many rows that leaves.
+    kept = found.filter(few if run is None else between_ends(found.g0, run))
+    summed = totals(kept.mutate(**changed) if changed else kept, places, engine, by)
+    joined = _listed(summed, grouping.keys, engine) if run is None else summed
+    place = joined.place if run is None else joined.g0 - ibis.literal(run[0], "int64")
+    sums = {f"s{number}": joined[f"s{number}"] for number in places}
+    return joined.select(**{GROUP: _group(place, joined, grouping)}, **sums)
 
 
 def _run(keys: Keys) -> range | None:
@@ -226,10 +232,6 @@ def _listed(found: Any, keys: Keys, engine: Engine) -> Any:
     columns = range(len(keys.columns))
     matched = [comparable(found[f"g{i}"], engine) == comparable(listed[f"l{i}"], engine) for i in columns]
     return found.join(listed, matched)
-
-
-def _group(joined: Any, grouping: Grouping) -> Any:
-    return joined.place * grouping.bins.count + joined.b if grouping.bins else joined.place
 
 
 def comparable(column: Any, engine: Engine) -> Any:

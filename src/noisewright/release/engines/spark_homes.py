@@ -35,6 +35,8 @@ _SETTINGS = {
     "spark.sql.variable.substitute": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+    # Listed keys are mostly there: the dictionaries of all parts of a file would be read first, to leave none out.
+    "parquet.filter.dictionary.enabled": "false",
 }
 _STARS = "*?[]{}\\"
 """What may stand for other signs in a path."""
@@ -164,7 +166,7 @@ def home_of(session: Any) -> Home:
     home, settings = _HOMES[key], {**given.conf.getAll, **_SETTINGS}
     if settings != home.settings:
         for name, value in settings.items():
-            if home.own.conf.isModifiable(name):
+            if name in _SETTINGS or home.own.conf.isModifiable(name):
                 home.own.conf.set(name, value)
         # By other settings the same files may have other values.
         home.settings = settings

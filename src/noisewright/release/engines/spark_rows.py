@@ -65,7 +65,8 @@ class Query:
 
     def __init__(self, session: Any, text: str, states: Mapping[Any, str]) -> None:
         self.states = dict(states)
-        self._jvm, self._found = session._jvm, session.sql(text)._jdf.toJSON()
+        # An expression of the query: what `toJSON` puts behind a query is planned, and compiled, besides.
+        self._jvm, self._found = session._jvm, session.sql(f"SELECT to_json(struct(*)) FROM ({text})")._jdf
 
     def plan(self) -> Any:
         """How Spark will run it, planned to the end; nothing is read."""
@@ -73,14 +74,14 @@ class Query:
 
     def rows(self, schema: Any) -> Any:
         """Its rows as an Arrow table; once, because a plan that failed is not begun again."""
-        rows = json.loads(_text(self._jvm, self._found.collectAsList()))
+        rows = [row for (row,) in json.loads(_text(self._jvm, self._found.collectAsList()))]
         return pa.table(
             [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
         )
 
 
 def _text(jvm: Any, lines: Any) -> str:
-    """A list of the JVM as it writes itself, which for objects of JSON is an array of them.
+    """A list of rows of the JVM as it writes itself, which for rows of JSON is an array of arrays.
 
     Rule: an answer of the JVM that is longer than its buffer of 8,192 bytes goes out in parts, and the last one waits
     for a confirmation that the other side delays by 40 milliseconds. Pieces of so few characters fit into the buffer,
