@@ -50,12 +50,16 @@ class Relation:
     paths: Sequence[str] = ()
     """Where its files are, if nothing else can change of it."""
 
+    def may_list(self, before: Listed) -> bool:
+        """Whether a frame of it that was read before can have its files listed anew."""
+        return bool(self.paths) and before.is_folder
+
     def has_listed(self, before: Listed) -> bool:
-        """Whether a frame of it that was read before has its files as they are now.
+        """Whether a frame of it that was read before has its files as they are now, because they were listed anew.
 
         Where the paths have no stars, Spark lists what is there; a folder that is gone has no files.
         """
-        if not self.paths or not before.is_folder:
+        if not self.may_list(before):
             return False
         try:
             starred = any(sign in path for path in self.paths for sign in _STARS)
@@ -112,12 +116,12 @@ class Home:
     def pin(self, leaf: Any) -> Pin:
         """A table with its files as they are now; what is known of them stays true while they are the same."""
         relation, before = self.relations[leaf], self.known.get(leaf)
-        if before is not None and relation.has_listed(before.listed):
-            found = Pin(before.listed)
-            if found.state == before.state != NO_FILES:
+        if before is not None and relation.may_list(before.listed):
+            found = Pin(before.listed) if relation.has_listed(before.listed) else None
+            if found is not None and found.state == before.state != NO_FILES:
                 found.whole, found.is_readable = dict(before.whole), before.is_readable
                 return found
-            self.rehearsed.clear()  # plans over this frame would read other files than they were made for
+            self.rehearsed.clear()  # plans over this frame may read other files than they were made for
         found = Pin(Listed(relation.read()))
         if before is not None and found.state == before.state:
             found.is_readable = before.is_readable
