@@ -203,6 +203,8 @@ class Postgres(Expressions):
             raise
         finally:
             self._inside = False
+            if self._address is not None and self.backend.con.info.transaction_status != TransactionStatus.IDLE:
+                self.backend.con.close()  # whatever kept it from ending: nobody waits for its locks
 
     def _begin(self, words: str) -> None:
         """Begin a transaction. That a connection was lost while nobody used it shows here, and it is made anew."""
