@@ -124,6 +124,25 @@ def test_only_aggregates_leave_the_server_in_one_read_only_snapshot(base: str, m
         _run(base, "DELETE FROM visits WHERE id = 12345")
 
 
+def test_a_transaction_that_cannot_be_ended_ends_with_its_connection(base: str, monkeypatch: pytest.MonkeyPatch):
+    data = nw.Dataset(f"{base}/visits", "id", rows_per_group=9, groups_per_person=9)
+    wanted, engine = numbers(data), data._source.engine
+    connection: Any = engine.backend.con  # type: ignore[attr-defined]
+    execute = type(connection).execute
+
+    def failing(own: Any, query: Any, *rest: Any, **how: Any) -> Any:
+        if query == "ROLLBACK":
+            raise psycopg.OperationalError("another command is already in progress")
+        return execute(own, query, *rest, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(connection), "execute", failing)
+        with pytest.raises(KeyboardInterrupt), engine.snapshot():
+            raise KeyboardInterrupt
+    assert connection.closed
+    assert numbers(data) == wanted
+
+
 def test_a_query_that_takes_too_long_is_ended_before_or_after_the_charge(base: str, tmp_path: Path):
     _run(base, "CREATE OR REPLACE VIEW slow AS SELECT id, pg_sleep(0.2)::text AS k FROM visits")
     data = nw.Dataset(
