@@ -168,7 +168,7 @@ class Plain:
         work(table.limit(0))
 
     def is_whole(self, column: Any) -> bool:
-        """What its planner knows of a column, it sees to itself."""
+        """Every row is asked."""
         return False
 
 
