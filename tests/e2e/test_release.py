@@ -258,6 +258,21 @@ def test_what_is_interrupted_afresh_is_finished_afresh(cli: Cli, tmp_path: Path,
     assert Ledger.open(tmp_path / "visits.ledger").remaining == 10
 
 
+def test_what_is_stored_afresh_is_got_back_without_asking_afresh(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    write(tmp_path, ("[dataset]", 'output = "a.csv"\n[dataset]'))
+    told = "The answers are stored: the same command without --fresh gives them back at no cost."
+    with monkeypatch.context() as patch:
+        patch.setattr("noisewright.app.tidy._csv", stopped)
+        assert_failed(cli("release", "visits.toml", "--fresh"), 130, "interrupted.", told)
+    assert_succeeded(cli("release", "visits.toml"))
+    assert Ledger.open(tmp_path / "visits.ledger").remaining == 20
+
+
 def test_an_engine_that_fails_after_the_charge_repeats_nothing(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -35,10 +35,12 @@ UNDRAWN = ("committed", "charged", "aggregating", "aggregated")
 LOST = ("drawing", "drawn")
 """Points at which something may be drawn and nothing is stored."""
 POINTS = (*BEFORE, *UNDRAWN, *LOST, "stored")
-_DURING = {"begun": "rehearsing", "charged": "aggregating"}
+DURING = {"begun": "rehearsing", "charged": "aggregating"}
 """The points of the code after which a query comes, and the point within that query."""
 _OURS = "application_name = 'noisewright'"
-_PATIENCE = 60
+_OPEN = "xact_start IS NOT NULL"
+PATIENCE = 60
+"""Seconds after which whatever is waited for will not come."""
 
 
 class Trigger:
@@ -54,7 +56,7 @@ class Trigger:
 
     def reach(self, name: str) -> None:
         """Called at each marked point."""
-        if self.done or self._point not in (name, _DURING.get(name)):
+        if self.done or self._point not in (name, DURING.get(name)):
             return
         self.done = True
         if name == self._point:
@@ -107,7 +109,14 @@ class Harms:
     def over(self) -> None:
         """Wait until what was begun in a query is over: a server that was stopped is there again."""
         if self._watching.ident is not None:
-            self._watching.join(_PATIENCE)
+            self._watching.join(PATIENCE)
+
+    def until_quiet(self) -> None:
+        """Wait until no transaction of ours is open: the server sees a little later that a connection was closed."""
+        end = time.monotonic() + PATIENCE
+        while left := self._server.execute(f"SELECT state, query FROM pg_stat_activity WHERE {_OURS} AND {_OPEN}"):
+            assert time.monotonic() < end, left
+            time.sleep(0.005)
 
     def locked(self) -> Any:
         """A connection that lets every query on the table wait until it is closed."""
@@ -118,7 +127,7 @@ class Harms:
     def until_blocked(self) -> None:
         """Wait until a query of ours waits for the lock."""
         waiting = f"SELECT 1 FROM pg_stat_activity WHERE {_OURS} AND state = 'active' AND wait_event_type = 'Lock'"
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + PATIENCE
         while not self._server.execute(waiting):
             assert time.monotonic() < end, "no query came"
             time.sleep(0.005)
@@ -156,45 +165,6 @@ def dead(trigger: Trigger, draws: Path, release: Callable[[], Any]) -> int:
     return outcome(*forked(task))[0]
 
 
-CLIENT = """
-import signal
-import sys
-from noisewright.app.cli import main
-from noisewright.ledger import marks
-
-def reach(name, point=sys.argv[1]):
-    if name == point:
-        print("here", flush=True)
-        sys.stdin.readline()
-
-marks.reach = reach
-signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.exit(main(["release", "visits.toml"]))
-"""
-
-
-def pressed(harms: Harms, folder: Path, point: str) -> str:
-    """Press Ctrl-C at a point of `noisewright release visits.toml` in a process of its own: what it says."""
-    held = {inside: name for name, inside in _DURING.items()}.get(point, point)
-    words = [sys.executable, "-c", CLIENT, held]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(words, cwd=folder, text=True, **pipes) as client:  # type: ignore[call-overload]
-        assert client.stdout.readline() == "here\n"
-        if held != point:
-            with harms.locked():
-                client.stdin.write("\n")
-                client.stdin.flush()
-                harms.until_blocked()
-                client.send_signal(signal.SIGINT)
-                _, told = client.communicate(timeout=_PATIENCE)
-        else:
-            client.send_signal(signal.SIGINT)
-            _, told = client.communicate(timeout=_PATIENCE)
-    assert client.returncode == 130, told
-    assert "Traceback" not in told
-    return " ".join(told.split())
-
-
 READER = """
 import json
 import sys
@@ -215,7 +185,7 @@ def _reader() -> Any:
 
     def ended() -> None:
         process.stdin.close()
-        process.wait(_PATIENCE)
+        process.wait(PATIENCE)
         process.stdout.close()
 
     atexit.register(ended)
@@ -260,6 +230,13 @@ def struck(plan: Any, harms: Any, how: str, point: str, draws: Path, expected: l
     if error is not None:
         require_told(error, point)
     return error
+
+
+def reached(rows: list[str]) -> str:
+    """A point that a release came to, by the rows of its ledger."""
+    if "charge" not in rows:
+        return "begun"
+    return "charged" if "drawing" not in rows else "stored" if "answer" in rows else "drawing"
 
 
 def require_ledger(ledger: str, point: str, *, failed: bool) -> None:

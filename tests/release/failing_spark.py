@@ -15,6 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import pyarrow.parquet as pq
 import noisewright as nw
 from noisewright.app import cli
 from tests.release.failing import POINTS, Trigger, require_finished, require_ledger, struck, triggered
+from tests.release.pressing import at_any_moment
 from tests.spark_session import Sparks
 
 SPARK_POINTS = tuple(point for point in POINTS if point != "rehearsing")
@@ -207,6 +209,9 @@ def main(kind: str, count: int, folder: Path, *points: str) -> dict[str, Any]:
             return {"failed": failed}
         if kind == "command":
             return {point: commanded(harms, path, folder / point, point) for point in points}
+        if kind == "moment":
+            heard = at_any_moment(partial(asked, path), folder, count, expected=SUMS)
+            return {"harmed": count, "failed": {"moment": heard}}
         asked(path, str(folder / "first.ledger")).release()  # what is warm is harmed sooner
         for number in range(count):
             point = (points or MOSTLY)[number % len(points or MOSTLY)]

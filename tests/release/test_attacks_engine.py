@@ -18,6 +18,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.release import local
+from noisewright.release.aggregate import aggregated
 from noisewright.release.dataset import Dataset
 from noisewright.release.engines.duckdb import DuckDB
 from noisewright.release.layout import Limits, layout_of
@@ -187,12 +188,26 @@ def test_what_an_engine_says_of_a_value_is_not_repeated(tmp_path: Path, monkeypa
     assert data.ledger is not None
     assert data.ledger.spent == 1
 
-    def stopped(self: Any, layout: Any, salt: int) -> list[int]:
-        raise RuntimeError("Query interrupted")
 
-    monkeypatch.setattr(Dataset, "_aggregate", stopped)
-    with pytest.raises(KeyboardInterrupt, match=r"Charge 1 .*without another charge"):
-        plan.release()
+@pytest.mark.parametrize("spent", [0, 1])
+def test_ctrl_c_in_a_query_of_duckdb_is_ctrl_c(tmp_path: Path, monkeypatch, spent: int):
+    data = declared(tmp_path)
+    plan, ledger = data.plan(nw.count(), privacy=nw.PureDP(1)), data.ledger
+    assert ledger is not None
+
+    def stopped(*given: Any, **named: Any) -> Any:
+        if ledger.spent == spent:
+            raise RuntimeError("Query interrupted")
+        return aggregated(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("noisewright.release.unlisted.aggregated", stopped)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            plan.release()
+    told = "".join(getattr(caught.value, "__notes__", []))
+    assert ("without another charge" in told) == bool(spent)
+    assert ledger.spent == spent
+    assert set(plan.release(frame="pyarrow")["charge"].to_pylist()) == {1}
 
 
 def test_nothing_is_read_before_the_charge_and_every_release_has_a_salt_of_its_own(tmp_path: Path, monkeypatch):

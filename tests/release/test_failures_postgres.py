@@ -9,6 +9,7 @@ from typing import Any
 
 import ibis
 import psycopg
+import pyarrow as pa
 import pytest
 
 import noisewright as nw
@@ -22,13 +23,13 @@ from tests.release.failing import (
     Harms,
     Trigger,
     dead,
-    pressed,
     require_finished,
     require_ledger,
     seen,
     struck,
     triggered,
 )
+from tests.release.pressing import UNHEARD, at_any_moment, pressed
 
 QUERIED = ("rehearsing", "aggregating")
 """Points at which the server is at work; at others a lost connection is made anew, and there is nothing to stop."""
@@ -108,6 +109,32 @@ def test_fifty_failures_of_each_kind(fragile: Server, tmp_path: Path, how: str):
 @pytest.mark.parametrize("how", ["restart", "kill"])
 def test_fifty_failures_with_the_ledger_on_the_same_server(fragile: Server, tmp_path: Path, how: str):
     fifty(fragile, tmp_path, how, "on the server")
+
+
+def hurry(server: Server, folder: Path, engine: str, times: int) -> None:
+    """Press Ctrl-C at any moment of releases of the same numbers, in a server or in this process."""
+    rows = [{"id": i % 40, "x": i} for i in range(1, 201)]
+    source = f"{server.url}/visits" if engine == "postgres" else pa.Table.from_pylist(rows)
+
+    def made(kept: str) -> Any:
+        data = nw.Dataset(source, "id", name="visits", budget=nw.PureDP(3), ledger=kept)
+        return data.plan(nw.count(), nw.ask.persons(), privacy=nw.PureDP(1))
+
+    at_any_moment(made, folder, times, Harms(server).until_quiet if engine == "postgres" else lambda: None)
+
+
+@UNHEARD
+@pytest.mark.parametrize("engine", ["postgres", "duckdb"])
+def test_ctrl_c_at_any_moment(fragile: Server, tmp_path: Path, engine: str):
+    hurry(fragile, tmp_path, engine, 10)
+
+
+@UNHEARD
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("engine", ["postgres", "duckdb"])
+def test_ctrl_c_at_very_many_moments(fragile: Server, tmp_path: Path, engine: str):
+    hurry(fragile, tmp_path, engine, 500)
 
 
 def test_a_connection_that_was_given_and_is_lost_is_said_and_a_new_one_finishes(fragile: Server, tmp_path: Path):

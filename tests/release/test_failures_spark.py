@@ -61,6 +61,15 @@ def test_fifty_failures_of_each_kind(tmp_path: Path, how: str):
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.usefixtures("_java")
+def test_ctrl_c_at_very_many_moments(tmp_path: Path):
+    code, found, told = ran("moment", 100, tmp_path)
+    assert code == 0, told
+    assert found["failed"]["moment"] > 50
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.usefixtures("_java")
 def test_a_job_whose_executors_all_die_fails_and_is_finished(tmp_path: Path):
     code, found, told = ran("executors", 3, tmp_path, "aggregating")
     assert code == 0, told

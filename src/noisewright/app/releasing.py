@@ -40,7 +40,8 @@ _NO_GROUP = "No group had enough persons to be published."
 _UNDRAWN = "Nothing was drawn; asked again, it is finished without another charge."
 _LOST = "Nothing was released; something may have been drawn: asked again it is refused, --fresh charges again."
 _AWAY = "The ledger cannot be read: what was spent stands there, and the same command finishes it or says so."
-_STORED = "The answers are stored: the same command gives them back at no cost."
+_AGAIN = "The answers are stored: the same command{} gives them back at no cost."
+_STORED = {False: _AGAIN.format(""), True: _AGAIN.format(" without --fresh")}
 
 SpecFile = Annotated[
     Path, typer.Argument(metavar="SPEC", help="A TOML file; `noisewright init` writes a first one.", show_default=False)
@@ -93,7 +94,7 @@ def release(
     columns = answers.to_pydict()
     # Where no group was published, the charge is the last one of this plan.
     told = _spent(found, max(columns["charge"], default=None) or max(_charges(found)), before)
-    with _interruptible(f"{told} {_STORED}"):
+    with _interruptible(f"{told} {_STORED[fresh]}"):
         for write_to in write:
             write_to(answers)
         if page is not None:
@@ -103,7 +104,7 @@ def release(
                 page.write_text(release_page(found, columns, told, page.name).html(), encoding="utf-8")
             remark(f"The report is in {page}.")
     _say(columns, told, json=json)
-    with _interruptible(f"{told} {_STORED}"):
+    with _interruptible(f"{told} {_STORED[fresh]}"):
         if plot is not None:
             from noisewright.app.pictures import plot_answers
 
@@ -251,9 +252,7 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, 
             raise
         ended = EndedError(REFUSED, f"the release failed. {_told(plan, before, fresh=fresh)}")
     except Exception as error:  # noqa: BLE001 -- its text might repeat a value
-        by_hand = isinstance(error, RuntimeError) and "interrupted" in str(error)  # what DuckDB makes of Ctrl-C
-        what = "interrupted" if by_hand else f"the engine failed ({type(error).__name__})"
-        ended = EndedError(INTERRUPTED if by_hand else REFUSED, f"{what}. {_told(plan, before, fresh=fresh)}")
+        ended = EndedError(REFUSED, f"the engine failed ({type(error).__name__}). {_told(plan, before, fresh=fresh)}")
     raise ended
 
 
@@ -272,9 +271,9 @@ def _told_by(ledger: Any, plan: Plan, before: set[int], *, fresh: bool) -> str:
     spent, known = _charges(plan) - before, standing_of(plan, ledger)
     ready = {place for place, how in known.items() if fresh and how in (FAILED, UNDRAWN)}  # what is finished next
     if not spent and not ready and ANSWERED in known.values():
-        return f"{_NOTHING} {_STORED}"
+        return f"{_NOTHING} {_STORED[fresh]}"
     place = max(spent or ready or known, default=None)
-    after = {ANSWERED: _STORED, DRAWN: _LOST}.get(known.get(place or 0, DRAWN), _UNDRAWN)
+    after = {ANSWERED: _STORED[fresh], DRAWN: _LOST}.get(known.get(place or 0, DRAWN), _UNDRAWN)
     said = "is spent" if spent else "was spent before, and nothing more now"
     return _NOTHING if place is None else f"Charge {place} of {ledger.url} {said}: {plan.privacy}. {after}"
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 CONFIDENCE = Fraction(19, 20)
 _ENDS = ("value", "half_width", "low", "high")
 _TIDY_ENDS = tuple(f"post_{name}" for name in _ENDS)
-_BY_HAND = "interrupted"
 _AFTERWARDS = {
     DRAWN: f"Nothing was released. {LOST}",
     ANSWERED: "Its answer is stored: release the same plan again to get it, without another charge.",
@@ -120,8 +119,6 @@ def _finished(
             raise
         charge.failed(failed)
         told = _told(plan, same, charge, finish, otherwise)
-        if failed == _BY_HAND:
-            raise KeyboardInterrupt(told)
         raise ReleaseFailedError(f"{words} {told}", kind=failed, charge=charge.place, words=words)
 
 
@@ -153,10 +150,8 @@ def tidying_of(plan: Plan, post: Any) -> Tidying | None:
 
 
 def _kind(error: Exception) -> str:
-    """What went wrong, without its words; how DuckDB says that somebody pressed Ctrl-C is told apart."""
-    if isinstance(error, EngineError):
-        return str(error.problem)
-    return _BY_HAND if isinstance(error, RuntimeError) and "interrupted" in str(error) else type(error).__name__
+    """What went wrong, without its words."""
+    return str(error.problem) if isinstance(error, EngineError) else type(error).__name__
 
 
 def stored_form(layout: Layout, numbers: Sequence[Any]) -> list[Any]:

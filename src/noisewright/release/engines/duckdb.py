@@ -7,8 +7,8 @@ what has none, casts of text. `TRY_CAST` gives NULL instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -22,11 +22,12 @@ import pyarrow as pa
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines import base, functions
+from noisewright.release.engines.base import Result
 
 _WORD = 2**53 - 1
 _COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
-
-
+_CTRL_C = "Query interrupted"
+"""The words of the RuntimeError that DuckDB makes of it while a query runs."""
 _TEMPORARY = (
     "SELECT 1 FROM duckdb_tables() WHERE temporary AND lower(table_name) = lower(?)"
     " UNION ALL SELECT 1 FROM duckdb_views() WHERE temporary AND lower(view_name) = lower(?)"
@@ -236,6 +237,14 @@ class DuckDB(base.InProcess):
         with self._lock:
             return self.backend.to_pyarrow(expression)
 
+    def run(self, work: Callable[[], Result]) -> Result:
+        try:
+            return work()
+        except RuntimeError as error:
+            if str(error) != _CTRL_C:
+                raise
+        raise KeyboardInterrupt
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         with self._lock, self._one_view():
@@ -247,11 +256,12 @@ class DuckDB(base.InProcess):
             # The caller has a transaction open already, which is a snapshot as well; a second one would abort it.
             yield
             return
-        self.backend.con.execute("BEGIN TRANSACTION")
         try:
+            self.backend.con.execute("BEGIN TRANSACTION")
             yield
         except BaseException:
-            self.backend.con.execute("ROLLBACK")
+            with suppress(duckdb.Error):  # none was begun
+                self.backend.con.execute("ROLLBACK")
             raise
         self.backend.con.execute("COMMIT")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from threading import RLock
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlunsplit
@@ -192,19 +192,23 @@ class Postgres(Expressions):
 
     @contextmanager
     def _begun(self, words: str) -> Iterator[None]:
-        self._inside = True
         try:
+            self._inside = True
             self._begin(words)
             yield
             self.backend.con.execute("COMMIT")
         except BaseException:
-            with suppress(psycopg.Error):
-                self.backend.con.execute("ROLLBACK")
+            self._undo()
             raise
         finally:
             self._inside = False
-            if self._address is not None and self.backend.con.info.transaction_status != TransactionStatus.IDLE:
-                self.backend.con.close()  # whatever kept it from ending: nobody waits for its locks
+
+    def _undo(self) -> None:
+        """Roll back. Ctrl-C amid a question may leave a connection that takes no more words: its locks end with it."""
+        with ExitStack() as otherwise, suppress(psycopg.Error):
+            otherwise.callback(self.backend.con.close)
+            self.backend.con.execute("ROLLBACK")
+            otherwise.pop_all()
 
     def _begin(self, words: str) -> None:
         """Begin a transaction. That a connection was lost while nobody used it shows here, and it is made anew."""
