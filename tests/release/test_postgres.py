@@ -61,6 +61,13 @@ def test_tables_are_named_by_database_and_schema(base: str):
     assert numbers(nw.Dataset(f"{base}/ward.visits", "id")) == [2, 1, 1, 0, 0, 0]
 
 
+def test_keys_are_those_of_a_public_table(base: str):
+    assert nw.keys("k", f"{base}/visits").rows == (("A",), ("a",), ('{"\\,}',), ("ß",))
+    with pytest.raises(TABLE_ERROR, match=r"there is no table public\.nothing") as caught:
+        nw.keys("k", f"{base}/nothing")
+    assert "secret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("rest", ["", "/", "/a/b", "/.x", "/x.", "/a.b.c", "/visits?statement_timeout=soon"])
 def test_addresses_that_name_no_table_are_refused(base: str, rest: str):
     with pytest.raises(TABLE_ERROR) as caught:

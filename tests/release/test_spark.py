@@ -95,6 +95,12 @@ def test_tables_and_files_are_named_in_every_way(spark: Sparks, session: Any):
     assert made[2].describe() == nw.Dataset("spark:visits", "id", rows_per_group=9, groups_per_person=9).describe()
 
 
+def test_keys_are_those_of_a_public_table_however_it_is_named(spark: Sparks, session: Any):
+    listed = nw.keys("k", VISITS)
+    for table in ("spark:visits", f"spark:{spark.folder}/visits/*.parquet", session.table("visits")):
+        assert nw.keys("k", table) == listed
+
+
 @pytest.mark.parametrize(
     ("address", "words"),
     [

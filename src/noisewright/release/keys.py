@@ -109,10 +109,10 @@ def keys(
 
     `keys("ward", ["A", "B"])`, `keys(["sex", "smokes"], [("f", True), ("m", False)])`,
     `keys({"sex": ["f", "m"], "smokes": [True, False]})`. Values named twice count once. In place of a list stands a
-    table that anybody may see, a file or a frame: `keys("ward", "wards.csv")` lists what its column holds; `types` says
-    how its text is read (integer, date). Name every group that could occur, from public knowledge: keys
-    taken from the data tell that somebody had them. Where nobody knows them, `keys("diagnosis", private=True)`
-    publishes the groups that enough persons are in; that needs a delta.
+    table that anybody may see, any source of a dataset: `keys("ward", "wards.csv")` lists what its column holds;
+    `types` says how the text of a file is read (integer, date). Name every group that could occur, from public
+    knowledge: keys taken from the data tell that somebody had them. Where nobody knows them,
+    `keys("diagnosis", private=True)` publishes the groups that enough persons are in; that needs a delta.
     """
     if flag().read(private, "private", InvalidQueryError):
         return _private(columns, values, types)
@@ -159,6 +159,6 @@ def _listed(values: Any, name: str) -> Iterable[Any]:
     if not is_list(values):
         raise InvalidQueryError(
             f"the keys of {name} are of type {type(values).__name__}; give a list of values, or a public table: a"
-            " frame, or the path of a .csv or .parquet file."
+            " frame, the path of a .csv or .parquet file, or a table of a database."
         )
     return list(values)

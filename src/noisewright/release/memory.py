@@ -104,6 +104,11 @@ def frame_kind(source: Any) -> str | None:
     return module if module in READERS and type(source).__name__ in _NAMES else None
 
 
+def is_spark(source: Any) -> bool:
+    """Whether it is a table of Spark; Spark is not needed to know."""
+    return type(source).__module__.startswith("pyspark.") and hasattr(source, "sparkSession")
+
+
 def require_valid(data: Any) -> None:
     """Refuse frames whose text is no UTF-8, or that are broken in another way: an engine would fail in the middle."""
     import pyarrow as pa

@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from noisewright.problem.errors import InvalidQueryError
-from noisewright.release.memory import frame_kind
+from noisewright.problem.errors import InvalidQueryError, NoisewrightError
+from noisewright.release.memory import frame_kind, is_spark
 
 _FILES = (".csv", ".tsv", ".txt", ".parquet")
+_ADDRESSES = ("postgresql://", "postgres://", "spark:")
 
 
 def is_table(values: Any) -> bool:
     """Whether it is a table and no list of values: a file, a table of a database, a frame or an Ibis table."""
     if isinstance(values, str):
-        return "::" in values or values.lower().endswith(_FILES)
-    module = type(values).__module__.partition(".")[0]
-    return isinstance(values, Path) or frame_kind(values) is not None or (module == "ibis" and hasattr(values, "op"))
+        return "::" in values or values.startswith(_ADDRESSES) or values.lower().endswith(_FILES)
+    if isinstance(values, Path) or frame_kind(values) is not None or is_spark(values):
+        return True
+    return type(values).__module__.partition(".")[0] == "ibis" and hasattr(values, "op")
 
 
 def distinct_rows(
@@ -37,8 +39,16 @@ def distinct_rows(
     source = source.typed({name: kind for name, kind in (types or {}).items() if name in columns})
     query, _ = checked(source.table, dict.fromkeys(source.bases, Base(None)), source.engine)
     found = query.select(*columns).drop_null().distinct().limit(most + 1)
-    listed = guarded(source.engine, lambda: source.engine.fetch(found))
-    rows = list(zip(*listed.to_pydict().values(), strict=True))
+    try:
+        listed = guarded(source.engine, lambda: source.engine.fetch(found).to_pydict())
+    except NoisewrightError:
+        raise
+    except (ValueError, OverflowError):
+        raise InvalidQueryError(
+            f"a value of {', '.join(columns)} in this public table is beyond what keys can be, such as a day after the"
+            " year 9999; leave it out."
+        ) from None
+    rows = list(zip(*listed.values(), strict=True))
     if len(rows) > most:
         raise InvalidQueryError(f"this public table lists more than {most} groups of {', '.join(columns)}.")
     return sorted(rows)

@@ -16,7 +16,7 @@ from noisewright.problem.records import digest
 from noisewright.release.engines.base import Engine
 from noisewright.release.files import header, matching
 from noisewright.release.local import Base
-from noisewright.release.memory import READERS, content, frame_kind, require_distinct, require_valid
+from noisewright.release.memory import READERS, content, frame_kind, is_spark, require_distinct, require_valid
 
 _TYPES = {
     "number": "float64",
@@ -117,7 +117,7 @@ def open_source(
         return _file(str(source), unit, local_views, beside, public)
     if (kind := frame_kind(source)) is not None:
         return _frame(READERS[kind](source), kind, unit, beside, public)
-    if type(source).__module__.startswith("pyspark.") and hasattr(source, "sparkSession"):
+    if is_spark(source):
         return _of_spark(_spark().of_frame(source), unit, local_views, public)
     if is_ibis(source):
         return _public_ibis(source) if public else _ibis(source, unit, local_views)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 import ibis
@@ -100,5 +101,9 @@ def _text(jvm: Any, lines: Any) -> str:
 
 
 def _value(value: Any, kind: Any) -> Any:
-    """A value that stood in a text: doubles that are no numbers stand there as words."""
-    return float(value) if value is not None and pa.types.is_floating(kind) else value
+    """A value that stood in a text: days stand there as words, and so do doubles that are no numbers."""
+    if value is None:
+        return None
+    if pa.types.is_date(kind):
+        return date.fromisoformat(value)
+    return float(value) if pa.types.is_floating(kind) else value

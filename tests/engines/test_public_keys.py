@@ -1,0 +1,36 @@
+"""Keys that a public table of the engine lists are its different values, whatever the engine."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+import noisewright as nw
+from tests.engines.loading import load
+
+ROWS = [
+    {"id": 1, "k": "a", "d": 0},
+    {"id": 2, "k": "A", "d": 19_000},
+    {"id": 3, "k": "ß'\\", "d": 0},
+    {"id": 4, "k": None, "d": -1},
+    {"id": 4, "k": "a", "d": None},
+]
+
+
+def test_the_keys_of_a_public_table_are_its_different_values(engine: Any):
+    table = load(engine, {"id": "whole", "k": "text", "d": "date"}, ROWS)
+    assert nw.keys("k", table).rows == (("A",), ("a",), ("ß'\\",))
+    assert nw.keys("d", table).rows == ((date(1969, 12, 31),), (date(1970, 1, 1),), (date(2022, 1, 8),))
+    assert nw.keys(["id", "k"], table).rows == ((1, "a"), (2, "A"), (3, "ß'\\"), (4, "a"))
+    with pytest.raises(nw.errors.InvalidInputError, match="kk"):
+        nw.keys("kk", table)
+
+
+def test_a_day_that_python_has_not_is_said(engine: Any):
+    table = load(engine, {"id": "whole", "d": "date"}, [{"id": 1, "d": 4_000_000}])
+    with pytest.raises(
+        (nw.errors.InvalidQueryError, nw.errors.EngineError), match=r"beyond what keys can be|DataError"
+    ):
+        nw.keys("d", table)
