@@ -20,6 +20,7 @@ import noisewright as nw
 from noisewright.problem.errors import NoisewrightError
 from noisewright.release import values
 from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.layout import layout_of
 from noisewright.release.local import Base, checked
 
 REFUSED = nw.errors.NotPersonLocalError
@@ -115,6 +116,9 @@ TRICKS: dict[str, Callable[[Any, Any, Any], Any]] = {
     # What an engine would cast by itself.
     "microseconds and nanoseconds": lambda v, b, p: v.filter(v.ts == v.tns),
     "nanoseconds and a day far away": lambda v, b, p: v.filter(v.tns < datetime(9999, 1, 1)),
+    "nanoseconds behind a constant": lambda v, b, p: v.mutate(
+        z=ibis.greatest(v.tns, ibis.literal(datetime(2020, 1, 1)))
+    ),
     "a time with a zone and one without": lambda v, b, p: v.filter(v.tz > datetime(2020, 1, 1)),
     "lists compared": lambda v, b, p: v.filter(v.l == v.l),
     "the day of an instant": lambda v, b, p: v.mutate(z=v.tz.cast("date")),
@@ -146,6 +150,7 @@ HARMLESS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "a constant of four bytes": lambda v, b, p: v.filter(v.f > ibis.literal(1e300, "float32")),
     "nanoseconds and a day": lambda v, b, p: v.filter(v.tns < datetime(2020, 1, 1)),
     "categories and text": lambda v, b, p: v.filter(v.mood.isin(["sad", "gone"])).mutate(z=v.mood < "zz"),
+    "a whole number or none beside a half": lambda v, b, p: v.mutate(z=-v.i8.nullif(0.5), y=v.f32.nullif(v.i64)),
     "a text of some": lambda v, b, p: v.mutate(s=v.s + ", " + v.u).mutate(z=lambda t: t.s + t.s),
 }
 
@@ -163,6 +168,21 @@ def _counted(place: Any, made: Any) -> int:
     summaries = {f"n{i}": made[name].nunique() for i, name in enumerate(made.columns) if name not in ("iv", "j", "l")}
     sql = ibis.to_sql(made.agg(n=made.count(), **summaries))
     return int(place.backend.con.execute(sql).fetchone()[0])
+
+
+def test_infinite_days_have_no_parts(place: Any):
+    # DuckDB gives NULL for the month of an infinite day, and takes it for granted that there is none.
+    days = "[DATE 'infinity', DATE '2020-05-01']"
+    place.backend.con.execute(f"CREATE OR REPLACE TABLE days AS SELECT unnest({days}) AS d, 1 AS u")
+    data = nw.Dataset(place.backend.table("days"), "u", rows_per_group=9).mutate(m=lambda t: t.d.month())
+    assert data._aggregate(layout_of([nw.ask.sum("m", bounds=(-20_000, 20_000), step=1)], data.limits), 1) == [5]
+
+
+def test_a_single_is_compared_as_the_double_that_it_is():
+    frame = pa.table({"u": [1, 2], "r": pa.array([0.1, 0.5], pa.float32())})
+    data = nw.Dataset(frame, "u", name="x")
+    assert data.filter(lambda t: t.r <= 0.1)._aggregate(layout_of([nw.count()], data.limits), 1) == [0]
+    assert data.filter(lambda t: t.r.isin([0.1, 0.5]))._aggregate(layout_of([nw.count()], data.limits), 1) == [1]
 
 
 def test_units_of_doubles_are_refused_wherever_they_stand(place: Any):

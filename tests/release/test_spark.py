@@ -22,6 +22,7 @@ from noisewright.release.engines.spark import Spark
 from noisewright.release.layout import Limits, layout_of
 from noisewright.release.limiting import rows_in_engine
 from noisewright.release.stage import rows_of, totals
+from tests.ledger.many import forked, outcome
 from tests.release.tables import SPEC, arrow, hostile
 from tests.release.test_stage import QUESTIONS as STAGE, by_hand
 from tests.release.test_trouble import CODE
@@ -93,6 +94,22 @@ def test_tables_and_files_are_named_in_every_way(spark: Sparks, session: Any):
     assert len({id(data._source.engine.connection) for data in made}) == 1
     assert made[2].name == "spark:visits"
     assert made[2].describe() == nw.Dataset("spark:visits", "id", rows_per_group=9, groups_per_person=9).describe()
+
+
+def test_a_forked_child_does_not_ask_over_the_connection_of_its_parent(session: Any, tmp_path: Path):
+    data = nw.Dataset("spark:visits", "id", budget=nw.PureDP(3), ledger=tmp_path / "x.ledger")
+    plan = data.plan(nw.count(), privacy=nw.PureDP(1))
+
+    def child() -> str:
+        with pytest.raises(TABLE_ERROR) as caught:
+            plan.release()
+        return str(caught.value)
+
+    code, told = outcome(*forked(child))
+    assert code == 0
+    assert "was made in another process, which this one was forked from" in told
+    assert ledger_of(data).spent == 0
+    plan.release()
 
 
 def test_keys_are_those_of_a_public_table_however_it_is_named(spark: Sparks, session: Any):

@@ -31,6 +31,9 @@ def asked(source: Source, table: Any, unit: str, layout: Layout, salt: int, *, o
 
     def work() -> list[Any]:
         with engine.snapshot():
+            own = [one for one in source.private_tables() if one.name not in source.views]
+            if engine.hold(own):  # what others may have changed since it was tried is looked at again
+                source.require_sound_tables()
             return true_numbers(table, unit, layout, salt, engine, one_row=one_row)
 
     return guarded(engine, work)

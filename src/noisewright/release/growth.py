@@ -6,6 +6,7 @@ none, and running out of memory after the charge would tell which it was.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import ibis.expr.operations as ops
@@ -13,6 +14,8 @@ import ibis.expr.operations as ops
 from noisewright.release.values import refused
 
 _MOST_PARTS = 100
+LONGEST_PART = 100_000
+"""Of each text that is put together with others so many characters are taken: a hundred of them fit everywhere."""
 
 
 def require_short_texts(query: Any) -> None:
@@ -21,6 +24,20 @@ def require_short_texts(query: Any) -> None:
     for node in query.find(ops.StringConcat):
         if _parts(node, known) > _MOST_PARTS:
             raise refused(node, f"its text is made of more than {_MOST_PARTS} others, and may not fit in memory")
+
+
+def shortened(node: Any, changed: Mapping[str, Any] | None) -> Any:
+    """What replaces texts that are put together by what is taken of them; for `Node.replace`.
+
+    PostgreSQL fails on a text of a gigabyte, and takes as much memory for each step on the way.
+    """
+    node = node.__recreate__(dict(zip(node.argnames, node.args, strict=True)) | dict(changed)) if changed else node
+    if not isinstance(node, ops.StringConcat):
+        return node
+    whole = (ops.Literal, ops.StringConcat)
+    return node.copy(
+        arg=tuple(one if isinstance(one, whole) else ops.Substring(one, 0, LONGEST_PART) for one in node.arg)
+    )
 
 
 def _parts(value: Any, known: dict[Any, int]) -> int:

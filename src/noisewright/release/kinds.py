@@ -17,8 +17,6 @@ _COMPARED = ("string", "boolean", "numeric", "date", "timestamp", "time", "uuid"
 _NANOSECONDS = 9
 _NEAR = datetime(1678, 1, 1), datetime(2262, 1, 1)
 """Between them a time can be counted in nanoseconds."""
-
-
 COARSE = "its times count seconds or milliseconds, which engines cast and fail on; make them TIMESTAMP in the table"
 
 
@@ -41,6 +39,12 @@ def _family(kind: Any) -> str | None:
 def is_coarse(value: Any) -> bool:
     """Whether it is a time that counts whole seconds or milliseconds."""
     return value.dtype.is_timestamp() and value.dtype.scale in (0, 3)
+
+
+def hides_nanoseconds(found: Any, values: Sequence[Any]) -> bool:
+    """Whether what is chosen among values counts nanoseconds and does not say so, so that nothing else is compared."""
+    fine = any(value.dtype.is_timestamp() and value.dtype.scale == _NANOSECONDS for value in values)
+    return bool(fine and found.dtype.is_timestamp() and found.dtype.scale != _NANOSECONDS)
 
 
 def _why_not_times(values: Sequence[Any], told: str) -> str | None:

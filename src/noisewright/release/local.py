@@ -21,7 +21,7 @@ from ibis.common.exceptions import IbisError
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.base import Engine
-from noisewright.release.growth import require_short_texts
+from noisewright.release.growth import require_short_texts, shortened
 from noisewright.release.values import REDUCTIONS, TOTAL, inside, refused, require_total, rewriting
 
 _JOINS = ("inner", "left", "semi", "anti")
@@ -70,7 +70,8 @@ def checked(expression: Any, bases: Bases, engine: Engine) -> tuple[Any, Standin
     try:
         standing = of(query, bases)
         require_short_texts(query)
-        return engine.settled(query.replace(rewriting(engine))).to_expr(), standing
+        total = query.replace(rewriting(engine)).replace(shortened)
+        return engine.settled(total).to_expr(), standing
     except (IbisError, ValidationError) as error:
         raise refused(query, f"written with total functions it is no query any more ({type(error).__name__})") from None
     except RecursionError:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from noisewright.problem.errors import InvalidQueryError, NoisewrightError
+from noisewright.problem.errors import EngineError, InvalidQueryError, NoisewrightError
 from noisewright.release.memory import frame_kind, is_spark
 
 _FILES = (".csv", ".tsv", ".txt", ".parquet")
@@ -32,6 +32,7 @@ def distinct_rows(
     from noisewright.release.engines.base import guarded
     from noisewright.release.local import Base, checked
     from noisewright.release.sources import open_source, require_column
+    from noisewright.release.stage import key_kind
 
     source = open_source(table, "", public=True)
     for column in columns:
@@ -39,11 +40,17 @@ def distinct_rows(
     source = source.typed({name: kind for name, kind in (types or {}).items() if name in columns})
     query, _ = checked(source.table, dict.fromkeys(source.bases, Base(None)), source.engine)
     found = query.select(*columns).drop_null().distinct().limit(most + 1)
+    for column, held in query.select(*columns).schema().items():
+        if key_kind(held) is None:
+            raise InvalidQueryError(
+                f"the column {column!r} of this public table is of type {held}; keys are text, whole numbers, truth"
+                " values or days."
+            )
     try:
         listed = guarded(source.engine, lambda: source.engine.fetch(found).to_pydict())
-    except NoisewrightError:
-        raise
-    except (ValueError, OverflowError):
+    except (EngineError, ValueError, OverflowError) as error:
+        if isinstance(error, NoisewrightError) and getattr(error, "problem", "") != "DataError":
+            raise
         raise InvalidQueryError(
             f"a value of {', '.join(columns)} in this public table is beyond what keys can be, such as a day after the"
             " year 9999; leave it out."

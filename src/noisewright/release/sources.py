@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
-from noisewright.release.engines.base import Engine
+from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded
 from noisewright.release.files import header, matching
 from noisewright.release.local import Base
 from noisewright.release.memory import READERS, content, frame_kind, is_spark, require_distinct, require_valid
@@ -46,12 +47,15 @@ class Source:
     joined: tuple[tuple[str, str | None], ...] = ()
     """Name and version of the private datasets that were joined to it."""
 
-    def require_sound_tables(self) -> None:
-        """Refuse tables that the database does not show as they were declared; asked before every charge."""
+    def private_tables(self) -> list[Any]:
+        """The tables of a database, and views that were declared, whose rows are of persons."""
         import ibis.expr.operations as ops
 
-        tables = [one for one, base in self.bases.items() if base.private and isinstance(one, ops.DatabaseTable)]
-        for table in tables:
+        return [one for one, base in self.bases.items() if base.private and isinstance(one, ops.DatabaseTable)]
+
+    def require_sound_tables(self) -> None:
+        """Refuse tables that the database does not show as they were declared; asked before every charge."""
+        for table in self.private_tables():
             if table.name not in self.views:
                 _require_base_table(self.engine, table)
             if (why := self.engine.why_unsound(table)) is not None:
@@ -159,7 +163,7 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
 
     if text.startswith(("postgresql://", "postgres://")):
         engine, schema, name, shown = _postgres().opened(text, beside)
-        table = engine.table(schema, name)
+        table = guarded(engine, partial(engine.table, schema, name), spent=NOTHING_SPENT)
         opened = _public_ibis(table, engine) if public else _checked_leaves(engine, table, unit, local_views)
         return replace(opened, name=shown, origin=(text, unit))
     if text.startswith("spark:"):
@@ -208,8 +212,8 @@ def _of_ibis(table: Any) -> tuple[Any, Any]:
 
     backend = table.get_backend()
     if backend.name == "postgres":
-        engine = _postgres()(backend)
-        return engine, engine.qualified(table)
+        engine = _postgres().of(backend)
+        return engine, guarded(engine, partial(engine.qualified, table), spent=NOTHING_SPENT)
     if backend.name == "pyspark":
         engine = _spark()(backend._session)
         return engine, engine.qualified(table)
@@ -259,7 +263,7 @@ def _checked_leaves(engine: Any, table: Any, unit: str, local_views: tuple[str, 
             )
         bases[leaf] = Base(unit)
     found = Source(engine, table, bases, None, "pandas", views=local_views)
-    found.require_sound_tables()
+    guarded(engine, found.require_sound_tables, spent=NOTHING_SPENT)
     return found
 
 

@@ -18,7 +18,7 @@ import ibis.expr.operations as ops
 
 from noisewright.problem.errors import NotPersonLocalError
 from noisewright.release.engines.base import Engine
-from noisewright.release.kinds import COARSE, constant, is_coarse, why_not_alike
+from noisewright.release.kinds import COARSE, constant, hides_nanoseconds, is_coarse, why_not_alike
 
 _WHOLE_LIMIT = 9.0e15
 _LONGEST = 10**6
@@ -139,7 +139,8 @@ def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     """Values that are compared or chosen among have one kind, so that no engine casts one into another's.
 
     Decimals are made doubles, whatever they stand beside: engines cast whole numbers and decimals into a decimal of 38
-    digits, which fails on large ones, and a column of 128 bits looks like a decimal here.
+    digits, which fails on large ones, and a column of 128 bits looks like a decimal here. So is whatever stands beside
+    doubles or singles: DuckDB's NULLIF of a whole number and a double is whole, and its 0.1 beside a single is one.
     """
     if isinstance(node, ops.SimpleCase | ops.SearchedCase):
         sets = [["base", "cases"]] if isinstance(node, ops.SimpleCase) else []
@@ -151,11 +152,15 @@ def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
         values = [value for name in names for value in _each(changed[name]) if not value.dtype.is_null()]
         if (why := why_not_alike(values)) is not None:
             raise refused(node, why)
-        if any(value.dtype.is_decimal() for value in values):
+        kinds = {value.dtype.copy(nullable=True) for value in values}
+        if any(kind.is_decimal() or (kind.is_floating() and len(kinds) > 1) for kind in kinds):
             for name in names:
                 doubles = tuple(_double(value, engine).op() for value in _each(changed[name]))
                 changed[name] = doubles if isinstance(changed[name], tuple) else doubles[0]
-    return node.__recreate__(changed)
+    found = node.__recreate__(changed)
+    if hides_nanoseconds(found, values):  # those it chooses among come last
+        raise refused(node, "it mixes times counted in nanoseconds with a constant; make them TIMESTAMP in the table")
+    return found
 
 
 def _each(value: Any) -> tuple[Any, ...]:

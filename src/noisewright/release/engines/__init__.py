@@ -2,7 +2,7 @@
 
 - base: what an engine must offer
 - duckdb, functions: files, frames and DuckDB databases; functions of DuckDB that Ibis does not have
-- postgres, catalog: tables of a PostgreSQL server: connection, snapshot, SQL; what it is asked about its tables
+- postgres, postgres_session, catalog: tables of a PostgreSQL server; its connection; what it says of its tables
 - writing, arithmetic: PostgreSQL: expressions that cannot raise; doubles, and what else raises or differs there
 - spark, spark_relations, spark_homes: tables of Spark; what a table is by its plan; a session of its own
 - spark_reading, spark_writing: one state for each release, rehearsals and queries; expressions that cannot raise

@@ -39,6 +39,10 @@ _DAYS = (ops.ExtractYear, ops.ExtractMonth, ops.ExtractDay, ops.ExtractQuarter, 
 def _is_finite(moment: Any) -> Any: ...
 
 
+@ibis.udf.scalar.builtin(name="isfinite", signature=(("date",), "boolean"))  # type: ignore[untyped-decorator]
+def _is_finite_day(day: Any) -> Any: ...
+
+
 def settled(query: Any) -> Any:
     """A query of total functions with those replaced that are not total here; refuses what cannot be."""
     return query.replace(_replaced)
@@ -56,9 +60,9 @@ def _replaced(node: Any, changed: Mapping[str, Any] | None) -> Any:
     if kind is ops.Substring and any(end is not None and end.value < 0 for end in (node.start, node.length)):
         raise _refused(node, "PostgreSQL takes no place or length below 0")
     if kind in _DAYS or kind is ops.DayOfWeekIndex:
-        moment = node.arg.to_expr().cast("timestamp(6)") if node.arg.dtype.is_date() else node.arg.to_expr()
-        # What it is was said to be a whole number, but is a decimal, and infinite for infinite days.
-        return _is_finite(moment).ifelse(ops.Cast(node, "int64").to_expr(), ibis.null("int64")).cast(node.dtype).op()
+        # A day may be later than any moment. What it has of it is a decimal, and infinite for infinite days.
+        finite = (_is_finite_day if node.arg.dtype.is_date() else _is_finite)(node.arg.to_expr())
+        return finite.ifelse(ops.Cast(node, "int64").to_expr(), ibis.null("int64")).cast(node.dtype).op()
     if kind in (ops.Add, ops.Subtract, ops.Multiply, ops.Divide) and node.dtype.is_floating():
         return _operation(node)
     return node

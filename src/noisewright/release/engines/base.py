@@ -115,6 +115,9 @@ class Engine(Protocol):
     def is_whole(self, column: Any) -> bool:
         """Whether no value of a column is missing in what is read; False where it does not pay to find out."""
 
+    def hold(self, tables: Collection[Any]) -> bool:
+        """Keep tables from becoming something else until the snapshot ends; False where nobody else changes them."""
+
     def snapshot(self) -> AbstractContextManager[None]:
         """All queries inside see the same data, and nobody else's query comes between one and its result."""
 
@@ -171,6 +174,10 @@ class Plain:
         """Every row is asked."""
         return False
 
+    def hold(self, tables: Collection[Any]) -> bool:
+        """Nobody else changes them, or reading them says so."""
+        return False
+
 
 class InProcess(Plain):
     """What an engine of this process whose doubles never raise has to say to the rest."""
@@ -210,6 +217,7 @@ TROUBLES = {
         "a job of Spark failed, because it was cancelled, executors were lost, a file could not be read or the like;"
         " its log says why"
     ),
+    "InvalidTableError": "a table is not any more what it was when this was tried; ask again to see what is wrong",
     "Py4JNetworkError": _GONE,
     "QueryCanceled": _STOPPED,
 }

@@ -233,6 +233,9 @@ class DuckDB(base.InProcess):
             self.backend.con.unregister(f"{name}_arrow")
         return self.backend.table(name)
 
+    def settled(self, query: Any) -> Any:
+        return query.replace(functions.settled)
+
     def fetch(self, expression: Any) -> Any:
         with self._lock:
             return self.backend.to_pyarrow(expression)

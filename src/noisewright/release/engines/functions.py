@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import ibis
+import ibis.expr.operations as ops
+
+_PARTS = (ops.ExtractYear, ops.ExtractMonth, ops.ExtractDay, ops.ExtractQuarter, ops.ExtractHour, ops.ExtractMinute)
 
 
 @ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))  # type: ignore[untyped-decorator]
@@ -42,3 +46,25 @@ def fits(text: Any, grammar: Any) -> Any:
 @ibis.udf.agg.builtin(name="sum", signature=(("int64",), "decimal(38, 0)"))  # type: ignore[untyped-decorator]
 def added(terms: Any) -> Any:
     """The sum of 64-bit whole numbers, in 128 bits."""
+
+
+@ibis.udf.scalar.builtin(name="isfinite", signature=(("timestamp(6)",), "boolean"))  # type: ignore[untyped-decorator]
+def is_finite(moment: Any) -> Any:
+    """Whether a time is one of the calendar."""
+
+
+@ibis.udf.scalar.builtin(name="isfinite", signature=(("date",), "boolean"))  # type: ignore[untyped-decorator]
+def is_finite_day(day: Any) -> Any:
+    """Whether a day is one of the calendar."""
+
+
+def settled(node: Any, changed: Mapping[str, Any] | None) -> Any:
+    """What replaces the parts of a day by such as are missing for infinite days; for `Node.replace`.
+
+    DuckDB gives NULL there, and takes it for granted that there is none: `month(d) IS NULL` is false.
+    """
+    node = node.__recreate__(dict(zip(node.argnames, node.args, strict=True)) | dict(changed)) if changed else node
+    if not isinstance(node, (*_PARTS, ops.DayOfWeekIndex)):
+        return node
+    finite = (is_finite_day if node.arg.dtype.is_date() else is_finite)(node.arg.to_expr())
+    return finite.ifelse(node.to_expr(), ibis.null(node.dtype)).op()

@@ -3,66 +3,51 @@
 What raises in PostgreSQL and is therefore never compiled as it is: casts of text that is no number or day, of numbers
 that do not fit, and between truth values and numbers; doubles whose result is too large or too small (`arithmetic`).
 `CASE` keeps an expression from being evaluated where its condition does not hold. Constants that are no whole numbers
-would be decimals, so that each is written as a double. Texts are ordered by the collation of the database, hashes by
-their bytes. Every name is looked up in pg_catalog alone: tables are always written with their schema.
+would be decimals, so that each is written as a double. Texts of whatever type and collation are read as `text COLLATE
+"C"`: equal are those of the same bytes. Every name is looked up in pg_catalog alone: tables are always written with
+their schema.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from threading import RLock
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlunsplit
-from weakref import finalize
 
 import ibis
 import ibis.expr.operations as ops
 import psycopg
 import pyarrow as pa
 import sqlglot.expressions as sge
-from psycopg.pq import TransactionStatus
+from ibis.common.exceptions import IbisError, TableNotFound
+from psycopg import sql
 
 from noisewright.ledger.stores import as_query, parts_of, without_password
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines import arithmetic, catalog
-from noisewright.release.engines.base import Result
-from noisewright.release.engines.writing import Expressions, listed, with_arrays
+from noisewright.release.engines.base import Result, in_words
+from noisewright.release.engines.postgres_session import Session, backend_of
+from noisewright.release.engines.writing import Expressions, bytewise, listed, with_arrays
 
 TIMEOUT = 3_600_000
 """Milliseconds that one query may take unless the address says otherwise with ?statement_timeout=..."""
-_CONNECT = "10"
 _HASHING = 140_000
 _LARGEST_TIMEOUT = 2**31 - 1
-_SETTINGS = {
-    "search_path": "pg_catalog, pg_temp",  # named last, temporary tables hide nothing
-    "timezone": "UTC",
-    "datestyle": "ISO, YMD",
-    "standard_conforming_strings": "on",
-    "transform_null_equals": "off",
-    "extra_float_digits": "1",
-    "row_security": "off",  # a policy that would hide rows is an error
-    "enable_mergejoin": "off",  # listed keys are few: sorting the table for them takes longer than all the rest
-    "jit_optimize_above_cost": "100000",  # from a few million rows on, what is done with each is worth compiling well
-}
 _WRONG = (
     "give postgresql://user@host:port/database/table or .../database/schema.table, with signs in names as %2F, %2E and"
     " so on, and the password in PGPASSWORD or a password file."
 )
 
 
-class Postgres(Expressions):
-    """A connection to PostgreSQL through Ibis."""
+class Postgres(Session, Expressions):
+    """Tables of PostgreSQL through Ibis."""
 
     name = "postgres"
     in_process = False
-    errors: tuple[type[Exception], ...] = (psycopg.Error,)
+    errors: tuple[type[Exception], ...] = (psycopg.Error, IbisError, TableNotFound)
 
     def __init__(self, backend: Any, address: str | None = None, timeout: int = TIMEOUT) -> None:
-        self.backend, self._address, self._timeout = backend, address, timeout
-        self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
-        self._inside = False
+        super().__init__(backend, address, timeout)
         self.steps = (0, 1)
         if self._one("SHOW server_encoding") != "UTF8":
             raise InvalidTableError(
@@ -75,6 +60,18 @@ class Postgres(Expressions):
         return self.backend
 
     @classmethod
+    def of(cls, backend: Any) -> Postgres:
+        """The engine of a connection that was given."""
+        problem = ""
+        try:
+            return cls(backend)
+        except psycopg.Error as error:
+            problem = type(error).__name__
+        raise InvalidTableError(
+            f"the connection of this Ibis table does not answer ({in_words(problem)}). Nothing was spent."
+        )
+
+    @classmethod
     def opened(cls, url: str, beside: Any = None) -> tuple[Postgres, str, str, str]:
         """The engine of an address, with the schema and name of its table and what is shown of it.
 
@@ -85,10 +82,7 @@ class Postgres(Expressions):
             return beside, schema, table, shown
         problem = ""
         try:
-            connection = _connected(address)
-            backend = ibis.postgres.from_connection(connection)
-            finalize(backend, connection.close)
-            return cls(backend, address, timeout), schema, table, shown
+            return cls(backend_of(address), address, timeout), schema, table, shown
         except psycopg.Error as error:
             problem = type(error).__name__
         raise InvalidTableError(
@@ -99,22 +93,43 @@ class Postgres(Expressions):
     def table(self, schema: str, name: str) -> Any:
         """A table or view of a schema."""
         if self.catalog("SELECT 1 FROM pg_class c WHERE c.oid = %(oid)s", schema, name) == []:
-            seen = [f"{row[0]}.{row[1]}" for row in self._rows(catalog.TABLES)]
+            seen = [f"{row[0]}.{row[1]}" for row in self.rows(catalog.TABLES)]
             raise InvalidTableError(
                 f"there is no table {schema}.{name} in this database that this user sees; there are"
                 f" {', '.join(seen) or 'none'}."
             )
-        return self.backend.table(name, database=schema)
+        return self._opened(name, schema)
+
+    def _opened(self, name: str, schema: str) -> Any:
+        """A table of a schema; its types are named as they are where it is checked."""
+        problem = ""
+        try:
+            with self.snapshot():
+                return self.backend.table(name, database=schema)
+        except (ValueError, AttributeError, IbisError, TableNotFound) as error:  # a type that Ibis does not read
+            problem = type(error).__name__
+        raise InvalidTableError(
+            f"the table {schema}.{name} cannot be opened ({problem}): it was dropped meanwhile, or a column is of a"
+            " type that Ibis does not read, such as numeric(2, 5) or regclass; make a table without that column."
+            " Nothing was spent."
+        )
+
+    def hold(self, tables: Collection[Any]) -> bool:
+        # A table that is locked stays what it is: it cannot be renamed, and no view can take its name.
+        if tables:
+            names = [sql.Identifier(table.namespace.database, table.name) for table in tables]
+            self.backend.con.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(sql.SQL(", ").join(names)))
+        return True
 
     def qualified(self, table: Any) -> Any:
         """The same query with the schema of every table written out, as the session finds them now."""
         changed = {}
         for leaf in table.op().find(ops.DatabaseTable):
             if leaf.namespace.database is None:
-                ((schema,),) = self._rows(catalog.SCHEMA, {"name": leaf.name}, local=False) or [(None,)]
+                ((schema,),) = self.rows(catalog.SCHEMA, {"name": leaf.name}, local=False) or [(None,)]
                 if schema is None:
                     raise InvalidTableError(f"there is no table {leaf.name!r} in this database.")
-                changed[leaf] = self.backend.table(leaf.name, database=schema).op()
+                changed[leaf] = self._opened(leaf.name, schema).op()
         return table.op().replace(changed).to_expr() if changed else table
 
     def settled(self, query: Any) -> Any:
@@ -127,7 +142,7 @@ class Postgres(Expressions):
         return False  # every table is written with its schema
 
     def replaced_functions(self) -> list[str]:
-        return [str(row[0]) for row in self._rows(catalog.REPLACED)]
+        return [str(row[0]) for row in self.rows(catalog.REPLACED)]
 
     def has_collation(self, table: Any) -> bool:
         return bool(self.catalog(catalog.COLLATED, table.namespace.database, table.name))
@@ -139,22 +154,19 @@ class Postgres(Expressions):
             return "hides rows by row-level security, so that answers depend on the user; ask as its owner"
         if self.catalog(catalog.VIRTUAL, schema, name):
             return "has a generated column that is computed when it is read, and may fail there; make it STORED"
-        if self.backend.get_schema(name, database=schema) != table.schema:
+        with self.snapshot():
+            found = self.backend.get_schema(name, database=schema)
+        if not _alike(found, table.schema):
             return "has other columns or types than when the dataset was made; make it anew"
         return None
 
     def catalog(self, query: str, schema: str, name: str) -> list[tuple[Any, ...]]:
         """What a query about one table of the database gives."""
-        found = self._rows(catalog.OID, {"schema": schema, "name": name})
-        return self._rows(query, {"oid": found[0][0]}) if found else []
-
-    def _rows(self, query: str, given: Mapping[str, Any] | None = None, *, local: bool = True) -> list[tuple[Any, ...]]:
-        with self._lock, self.snapshot() if local else nullcontext(), self.backend.con.cursor() as cursor:
-            found: list[tuple[Any, ...]] = cursor.execute(query.encode(), given).fetchall()
-        return found
+        found = self.rows(catalog.OID, {"schema": schema, "name": name})
+        return self.rows(query, {"oid": found[0][0]}) if found else []
 
     def _one(self, query: str) -> Any:
-        return self._rows(query)[0][0]
+        return self.rows(query)[0][0]
 
     def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
         # Older servers compare with the values of an array one after the other.
@@ -178,62 +190,11 @@ class Postgres(Expressions):
     def run(self, work: Callable[[], Result]) -> Result:
         return work()
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        with self._lock:
-            if self._inside:
-                yield
-                return
-            self._ready()
-            settings = {**_SETTINGS, "statement_timeout": str(self._timeout)}
-            words = "; ".join(f"SET LOCAL {name} = {_value(name, value)}" for name, value in settings.items())
-            with self._begun(f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {words}"):
-                yield
 
-    @contextmanager
-    def _begun(self, words: str) -> Iterator[None]:
-        try:
-            self._inside = True
-            self._begin(words)
-            yield
-            self.backend.con.execute("COMMIT")
-        except BaseException:
-            self._undo()
-            raise
-        finally:
-            self._inside = False
-
-    def _undo(self) -> None:
-        """Roll back. Ctrl-C amid a question may leave a connection that takes no more words: its locks end with it."""
-        with ExitStack() as otherwise, suppress(psycopg.Error):
-            otherwise.callback(self.backend.con.close)
-            self.backend.con.execute("ROLLBACK")
-            otherwise.pop_all()
-
-    def _begin(self, words: str) -> None:
-        """Begin a transaction. That a connection was lost while nobody used it shows here, and it is made anew."""
-        try:
-            self.backend.con.execute(words)
-        except psycopg.OperationalError:
-            if self._address is None:
-                raise
-            self.backend.con.close()
-            self._ready()
-            self.backend.con.execute(words)
-
-    def _ready(self) -> None:
-        """A connection without a transaction; one that was lost is made anew where the address is known."""
-        connection = self.backend.con
-        if connection.closed and self._address is not None:
-            self.backend.con = connection = _connected(self._address)
-            finalize(self.backend, connection.close)
-        if connection.closed:
-            raise psycopg.InterfaceError("the connection that was given is closed")
-        if not connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
-            raise InvalidTableError(
-                "the connection of this Ibis table has a transaction of its own, or begins one by itself; end it, or"
-                " connect with autocommit, so that each release sees one state of the database. Nothing was spent."
-            )
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two schemas are the same; types that Ibis does not know have other names by another search path."""
+    both = zip(one.values(), other.values(), strict=False)
+    return one.names == other.names and all(a == b or (a.is_unknown() and b.is_unknown()) for a, b in both)
 
 
 def split(url: str) -> tuple[str, str, str, str, int]:
@@ -259,8 +220,8 @@ def split(url: str) -> tuple[str, str, str, str, int]:
 
 
 def written(backend: Any, expression: Any) -> str:
-    """The query as SQL: doubles written as doubles, hashes ordered by their bytes, listed keys as arrays."""
-    tree = with_arrays(backend.compiler.to_sqlglot(expression))
+    """The query as SQL: doubles written as doubles, texts and hashes compared by bytes, listed keys as arrays."""
+    tree = bytewise(with_arrays(backend.compiler.to_sqlglot(expression)), expression)
     for node in list(tree.find_all(sge.Literal)):
         if not node.is_string and not node.this.isdecimal():
             node.replace(sge.cast(sge.Literal.string(node.this), "double precision", dialect="postgres"))
@@ -268,19 +229,3 @@ def written(backend: Any, expression: Any) -> str:
         collation = sge.to_identifier("C", quoted=True)
         node.replace(sge.Paren(this=sge.Collate(this=node.copy(), expression=collation)))
     return str(tree.sql("postgres"))
-
-
-def _connected(address: str) -> Any:
-    options = {"connect_timeout": os.environ.get("PGCONNECT_TIMEOUT", _CONNECT), "application_name": "noisewright"}
-    return psycopg.connect(
-        address,
-        autocommit=True,
-        options="-c default_transaction_read_only=on",
-        client_encoding="UTF8",
-        **options,  # type: ignore[arg-type]
-    )
-
-
-def _value(name: str, value: str) -> str:
-    """A setting as SQL; a search path is a list of names."""
-    return value if name == "search_path" else f"'{value}'"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import getpid
 from threading import RLock
 from typing import Any
 
@@ -99,6 +100,7 @@ class Home:
     relations: dict[Any, Relation] = field(default_factory=dict)
     listed: set[str] = field(default_factory=set)
     lock: Any = field(default_factory=RLock)
+    process: int = field(default_factory=getpid)
     pinned: dict[Any, Pin] | None = None
     """In a snapshot, by table: what was listed."""
     known: dict[Any, Pin] = field(default_factory=dict)

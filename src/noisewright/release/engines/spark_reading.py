@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from os import getpid
 from threading import get_ident
 from typing import Any
 
@@ -121,6 +122,11 @@ class Reader(Expressions):
 
     def run(self, work: Callable[[], Result]) -> Result:
         """In a thread of its own, unless this one holds the snapshot: another would wait for it."""
+        if self._home.process != getpid():  # it would ask over the connection to the JVM that its parent has
+            raise InvalidTableError(
+                "the Spark session of this dataset was made in another process, which this one was forked from; release"
+                " there. Nothing was spent."
+            )
         if self._home.holder == get_ident():
             return work()
         return apart(self._home.own.sparkContext, work)

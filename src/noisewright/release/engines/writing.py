@@ -8,6 +8,7 @@ from typing import Any
 
 import ibis
 import ibis.expr.datatypes as dt
+import ibis.expr.operations as ops
 import sqlglot.expressions as sge
 
 from noisewright.problem.errors import InvalidTableError, NotPersonLocalError
@@ -25,6 +26,8 @@ _TIME = f"{_DAY}{_MINUTES}({_SECONDS})?"
 _INSTANT = f"{_DAY}{_MINUTES}{_SECONDS}(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
 WHOLES = {8: (-(2**7), 2**7 - 1), 16: (-(2**15), 2**15 - 1), 32: (-(2**31), 2**31 - 1), 64: (-(2**63), 2**63 - 1)}
 _TINY = 1e-100
+_DIGITS = 300
+"""Decimals of so many digits are doubles, whatever they are."""
 _LARGEST, _LEAST = "1e308", "1e-300"
 """Decimals between them are doubles; what is nearer to 0 is 0, what is farther away is NULL."""
 
@@ -152,15 +155,15 @@ def _fitting(text: Any, grammar: str, kind: str) -> Any:
 
 
 def _double(value: Any) -> Any:
-    """Numbers as doubles; a decimal that is none is NULL, as is one without a length that is too large to be one."""
+    """Numbers as doubles; a decimal that is none is NULL, as is one that may be too large to be one and is."""
     held = value.type()
     if not held.is_decimal():
         return value.cast("float64")
     number, nothing = value.cast("float64"), ibis.null("float64")
-    if held.precision is not None:
+    if held.precision is not None and held.precision <= _DIGITS and 0 <= (held.scale or 0) <= _DIGITS:
         return number.isnan().ifelse(nothing, number)
     size = value.abs()
-    far, near = (ibis.literal(end).cast(held) for end in (_LARGEST, _LEAST))
+    far, near = (ibis.literal(end).cast("decimal") for end in (_LARGEST, _LEAST))
     return ibis.cases((size < near, ibis.literal(0.0, "float64")), (size < far, number), else_=nothing)
 
 
@@ -220,6 +223,33 @@ def with_arrays(tree: Any) -> Any:
             any_of = sge.Any(this=sge.Paren(this=array))
             node.replace(sge.Paren(this=sge.EQ(this=value, expression=any_of)))
     return tree
+
+
+def bytewise(tree: Any, expression: Any) -> Any:
+    """A query of sqlglot that reads every text of a table as text that is compared by its bytes.
+
+    Otherwise blanks at the end, and whatever a collation takes for the same, would make two persons one; and texts of
+    two collations cannot be compared at all, which PostgreSQL says only when it comes to a row.
+    """
+    held = {(leaf.namespace.database, leaf.name): leaf.schema for leaf in expression.op().find(ops.DatabaseTable)}
+    tree = tree.copy()  # Ibis puts one table into several places
+    for node in list(tree.find_all(sge.Table)):
+        schema = held.get((node.db, node.name))
+        if schema is None or not any(kind.is_string() for kind in schema.values()):
+            continue
+        alias = node.args.pop("alias", None)
+        columns = [_as_text(name) if kind.is_string() else _column(name) for name, kind in schema.items()]
+        node.replace(sge.Subquery(this=sge.select(*columns).from_(node.copy()), alias=alias))
+    return tree
+
+
+def _column(name: str) -> Any:
+    return sge.column(sge.to_identifier(name, quoted=True))
+
+
+def _as_text(name: str) -> Any:
+    plain = sge.cast(_column(name), "text", dialect="postgres")
+    return sge.alias_(sge.Collate(this=plain, expression=sge.to_identifier("C", quoted=True)), name, quoted=True)
 
 
 def _element(value: Any) -> str:
