@@ -152,6 +152,8 @@ def test_no_value_is_too_large(base: str):
     assert numbers(year, nw.ask.sum("z", bounds=(0, 400_000), step=1)) == [302_020]
     assert numbers(data, nw.ask.sum("x", bounds=(0, 100), step=1), nw.ask.sum("y", bounds=(0, 9), step=1)) == [7, 3]
     assert numbers(data.filter(lambda t: t.x > 1), nw.count()) == [1]
+    run(base, "INSERT INTO large (id, d) VALUES (3, '0001-01-01 BC'), (4, '-infinity')")
+    assert numbers(year, nw.ask.sum("z", bounds=(-9, 400_000), step=1)) == [302_020]
     long = data.mutate(z=lambda t: (t.s + "," + t.s + t.s + t.s).length())
     assert numbers(long, nw.ask.sum("z", bounds=(0, 10**9), step=1)) == [400_001 + 5]
 
@@ -252,3 +254,14 @@ def test_a_given_connection_that_is_closed_is_said_wherever_it_is_used(base: str
     for work in (lambda: nw.Dataset(table, "id"), lambda: nw.keys("id", table), lambda: data.join_public(table, "id")):
         with pytest.raises(nw.errors.InvalidTableError, match=r"is closed: connect again.*Nothing was spent"):
             work()
+
+
+def test_options_in_the_address_are_kept_and_long_names_refused(base: str):
+    run(base, "CREATE TABLE plain AS SELECT i AS id FROM generate_series(1, 30) i", "CREATE ROLE asker")
+    run(base, "GRANT SELECT ON plain TO asker")
+    data = nw.Dataset(f"{base}/plain?options=-c%20role%3Dasker&application_name=mine", "id")
+    engine: Any = data._source.engine
+    assert engine.rows("SELECT current_user, current_setting('application_name')") == [("asker", "mine")]
+    assert numbers(data, nw.count()) == [30]
+    with pytest.raises(nw.errors.InvalidTableError, match="longer than 63 bytes"):
+        nw.Dataset(f"{base}/{'x' * 64}", "id")

@@ -62,7 +62,10 @@ def _replaced(node: Any, changed: Mapping[str, Any] | None) -> Any:
     if kind in _DAYS or kind is ops.DayOfWeekIndex:
         # A day may be later than any moment. What it has of it is a decimal, and infinite for infinite days.
         finite = (_is_finite_day if node.arg.dtype.is_date() else _is_finite)(node.arg.to_expr())
-        return finite.ifelse(ops.Cast(node, "int64").to_expr(), ibis.null("int64")).cast(node.dtype).op()
+        part = ops.Cast(node, "int64").to_expr()
+        if kind is ops.ExtractYear:
+            part = (part < 0).ifelse(part + 1, part)  # the year before 1 is -1 here, and 0 elsewhere
+        return finite.ifelse(part, ibis.null("int64")).cast(node.dtype).op()
     if kind in (ops.Add, ops.Subtract, ops.Multiply, ops.Divide) and node.dtype.is_floating():
         return _operation(node)
     return node

@@ -33,6 +33,7 @@ TIMEOUT = 3_600_000
 """Milliseconds that one query may take unless the address says otherwise with ?statement_timeout=..."""
 _HASHING = 140_000
 _LARGEST_TIMEOUT = 2**31 - 1
+_LONGEST_NAME = 63
 _WRONG = (
     "give postgresql://user@host:port/database/table or .../database/schema.table, with signs in names as %2F, %2E and"
     " so on, and the password in PGPASSWORD or a password file."
@@ -207,6 +208,10 @@ def split(url: str) -> tuple[str, str, str, str, int]:
     schema, name = (unquote(schema), unquote(name)) if dot else ("public", unquote(schema))
     if not schema or not name or "\0" in schema + name or "." in path[2].partition(".")[2]:
         raise InvalidTableError(f"the address names no table of a database; {_WRONG}")
+    if max(len(one.encode()) for one in (schema, name)) > _LONGEST_NAME:
+        raise InvalidTableError(
+            f"a name in the address is longer than {_LONGEST_NAME} bytes, at which it would be cut."
+        )
     pairs = parse_qsl(parts.query)
     given = [value for key, value in pairs if key == "statement_timeout"]
     timeout = given[0] if given else str(TIMEOUT)

@@ -11,6 +11,7 @@ from weakref import WeakSet, finalize
 
 import ibis
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
 from noisewright.problem.errors import InvalidTableError
@@ -131,13 +132,15 @@ def backend_of(address: str) -> Any:
 
 def connected(address: str, backend: Any = None) -> Any:
     """A new connection that only reads; it ends with the backend."""
-    options = {"connect_timeout": os.environ.get("PGCONNECT_TIMEOUT", _CONNECT), "application_name": "noisewright"}
+    given = conninfo_to_dict(address)
+    read_only = "-c default_transaction_read_only=on"
     connection = psycopg.connect(
         address,
         autocommit=True,
-        options="-c default_transaction_read_only=on",
         client_encoding="UTF8",
-        **options,  # type: ignore[arg-type]
+        options=f"{given['options']} {read_only}" if given.get("options") else read_only,
+        connect_timeout=given.get("connect_timeout") or os.environ.get("PGCONNECT_TIMEOUT", _CONNECT),
+        application_name=str(given.get("application_name") or "noisewright"),
     )
     if backend is not None:
         finalize(backend, _close, connection, os.getpid())
