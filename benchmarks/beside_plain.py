@@ -24,7 +24,7 @@ def ours(source: Any, task: dict[str, Any], folder: str) -> Callable[[], Any]:
     ledger = Path(tempfile.mkdtemp(dir=folder)) / "budget.ledger"
     data = nw.Dataset(source, task["unit"], budget=nw.PureDP(30), ledger=ledger, **task["limits"])
     cost = nw.ask.sum("cost", bounds=(0, 10_000), step="0.01", by=groups)
-    plan = data.plan(nw.count(by=groups), cost, privacy=nw.PureDP(1))
+    plan = data.plan(nw.count(by=groups), cost, privacy=nw.PureDP("0.5"))
     return lambda: plan.release(fresh=True)
 
 
