@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
+from noisewright.release.engines import spark_reading
+from noisewright.release.engines.spark_writing import written
 from noisewright.release.layout import layout_of
 from tests.spark_session import Sparks
 
@@ -123,6 +125,41 @@ def test_what_was_rehearsed_is_not_run_over_files_that_were_away(spark: Sparks, 
     assert data._aggregate(layouts[1], 1) == [3]
     away.rename(place / "2.parquet")
     assert data._aggregate(layouts[0], 1) == [3]
+
+
+def test_the_same_plan_is_read_as_words_once_and_over_other_files_again(
+    spark: Sparks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place = tmp_path / "visits"
+    place.mkdir()
+    pq.write_table(pa.table({"id": [1, 2]}), place / "1.parquet")
+    texts: list[str] = []
+
+    def noted(query: Any) -> str:
+        texts.append(written(query))
+        return texts[-1]
+
+    monkeypatch.setattr(spark_reading, "written", noted)
+
+    def released(data: nw.Dataset) -> tuple[list[int], int]:
+        texts.clear()
+        data.rehearse(layout_of([nw.count()], data.limits), 1)
+        return data._aggregate(layout_of([nw.count()], data.limits), 1), len(texts)
+
+    data = opened(place)
+    assert released(data)[0] == [2]
+    assert released(data)[0] == [2]
+    assert [released(data), released(data)] == [([2], 0)] * 2
+    pq.write_table(pa.table({"id": [3]}), place / "2.parquet")
+    other = opened(place)
+    assert released(other)[0] == [3], "the same table by its name, in a frame of its own"
+    assert released(data)[0] == [3]
+    (place / "1.parquet").unlink()
+    assert [released(one)[0] for one in (data, other, data)] == [[1]] * 3
+
+
+def opened(place: Path) -> nw.Dataset:
+    return nw.Dataset(f"spark:{place}", "id", one_row_per_person=True)
 
 
 def test_what_a_stream_writes_is_read_to_its_last_batch(spark: Sparks, tmp_path: Path):

@@ -183,6 +183,6 @@ def opened_frame(session: Any, place: Path) -> nw.Dataset:
 def test_long_answers_come_whole(spark: Sparks, rows: int):
     text = f"SELECT id AS n, {TEXT} AS t FROM range({rows})"
     schema = pa.schema({"n": pa.int64(), "t": pa.string()})
-    found = Query(spark.session, text, {}).rows(schema).to_pydict()
+    found = Query.of_text(spark.session, text, {}).rows(schema).to_pydict()
     assert found["n"] == list(range(rows))
     assert found["t"] == ["\U0001f642" * (n % 5) + "x" * (n % 3) + '"\\é' + str(n) for n in range(rows)]

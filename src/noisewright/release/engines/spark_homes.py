@@ -110,6 +110,8 @@ class Home:
     trial: Trial | None = None
     rehearsed: dict[Any, Query] = field(default_factory=dict)
     """The queries of the last rehearsal, planned."""
+    meant: dict[Any, Query] = field(default_factory=dict)
+    """The same ones, for releases of the same plan: what their words mean by these settings is not asked again."""
     settings: dict[str, str] = field(default_factory=dict)
     """What was last set in the session: what is set in the given one, and what must be."""
     views: dict[Any, tuple[str, Listed]] = field(default_factory=dict)
@@ -123,7 +125,7 @@ class Home:
             if found is not None and found.state == before.state != NO_FILES:
                 found.whole, found.is_readable = dict(before.whole), before.is_readable
                 return found
-            self.rehearsed.clear()  # plans over this frame may read other files than they were made for
+            self.forget()  # plans over this frame may read other files than they were made for
         found = Pin(Listed(relation.read()))
         if before is not None and found.state == before.state:
             found.is_readable = before.is_readable
@@ -135,8 +137,13 @@ class Home:
         relation = self.relations[leaf]
         same = (pin.listed if relation.has_listed(pin.listed) else Listed(relation.read())).state() == pin.state
         if not same:
-            self.rehearsed.clear()
+            self.forget()
         return same
+
+    def forget(self) -> None:
+        """Keep no query."""
+        self.rehearsed.clear()
+        self.meant.clear()
 
     def view(self, leaf: Any, pin: Pin) -> str:
         """The name by which queries know a table as it was listed."""
@@ -177,7 +184,7 @@ def home_of(session: Any) -> Home:
         # By other settings the same files may have other values.
         home.settings = settings
         home.known.clear()
-        home.rehearsed.clear()
+        home.forget()
     return home
 
 

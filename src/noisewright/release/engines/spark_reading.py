@@ -60,12 +60,13 @@ class Reader(Expressions):
         """A query over its tables as this snapshot has them: the rehearsed one, if they are as they were then."""
         home = self._home
         pins = {leaf: self._pin(leaf) for leaf in query.op().find(ops.DatabaseTable) if leaf in home.relations}
-        states = {leaf: pin.state for leaf, pin in pins.items()}
         known = home.rehearsed.pop(query.op(), None)
-        if known is not None and known.states == states:
+        if known is not None and known.states == {leaf: pin.state for leaf, pin in pins.items()}:
             return known
+        if (before := home.meant.get(query.op())) is not None and (found := before.anew(pins)) is not None:
+            return found
         views = {leaf: self._view(leaf, pin) for leaf, pin in pins.items()}
-        return Query(home.own, written(query.op().replace(views).to_expr()), states)
+        return Query.of_text(home.own, written(query.op().replace(views).to_expr()), pins)
 
     def _view(self, leaf: Any, pin: Pin) -> Any:
         """A table as it was listed when this snapshot first asked for it."""
@@ -86,6 +87,7 @@ class Reader(Expressions):
                 if trial.asked:
                     home.trial = Trial(whole=True)
                     work(table)
+                home.meant = dict(home.rehearsed)
             finally:
                 home.trial = None
 

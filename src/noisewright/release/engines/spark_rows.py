@@ -64,10 +64,28 @@ def constant(session: Any, data: Any) -> Any:
 class Query:
     """A query of Spark over tables in some states; its rows come as one text, without a socket that nobody closes."""
 
-    def __init__(self, session: Any, text: str, states: Mapping[Any, str]) -> None:
-        self.states = dict(states)
+    def __init__(self, session: Any, found: Any, pins: Mapping[Any, Any]) -> None:
+        self._session, self._found = session, found
+        self.states = {leaf: pin.state for leaf, pin in pins.items()}
+        self._frames = {leaf: pin.listed for leaf, pin in pins.items()}
+
+    @classmethod
+    def of_text(cls, session: Any, text: str, pins: Mapping[Any, Any]) -> Query:
+        """What Spark reads in a text."""
         # An expression of the query: what `toJSON` puts behind a query is planned, and compiled, besides.
-        self._jvm, self._found = session._jvm, session.sql(f"SELECT to_json(struct(*)) FROM ({text})")._jdf
+        return cls(session, session.sql(f"SELECT to_json(struct(*)) FROM ({text})")._jdf, pins)
+
+    def anew(self, pins: Mapping[Any, Any]) -> Query | None:
+        """The same query, to be planned and run once more; None if its tables are in other frames by now.
+
+        What its words mean is kept, and nothing of how it was planned or run. A frame in which files were listed anew
+        is the same, and other files are another one.
+        """
+        if any(self._frames[leaf] is not pin.listed for leaf, pin in pins.items()):
+            return None
+        meant = self._found.queryExecution().analyzed()
+        classic = self._session._jvm.org.apache.spark.sql.classic.Dataset
+        return Query(self._session, classic.ofRows(self._session._jsparkSession, meant), pins)
 
     def plan(self) -> Any:
         """How Spark will run it, planned to the end; nothing is read."""
@@ -75,7 +93,7 @@ class Query:
 
     def rows(self, schema: Any) -> Any:
         """Its rows as an Arrow table; once, because a plan that failed is not begun again."""
-        rows = [row for (row,) in json.loads(_text(self._jvm, self._found.collectAsList()))]
+        rows = [row for (row,) in json.loads(_text(self._session._jvm, self._found.collectAsList()))]
         return pa.table(
             [pa.array([_value(row.get(one.name), one.type) for row in rows], one.type) for one in schema], schema
         )
