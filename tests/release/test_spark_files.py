@@ -90,6 +90,22 @@ def test_files_that_came_after_the_rehearsal_are_read(spark: Sparks, tmp_path: P
     assert numbers(data) == [3]
 
 
+def test_a_table_that_was_put_elsewhere_after_the_rehearsal_is_read_there(spark: Sparks, tmp_path: Path):
+    for name, ids in (("one", [1, 2]), ("other", [1, 2, 3])):
+        (tmp_path / name).mkdir()
+        pq.write_table(pa.table({"id": ids}), tmp_path / name / "1.parquet")
+    sql, made = spark.session.sql, f"CREATE TABLE moved (id BIGINT) USING parquet LOCATION '{tmp_path}/{{}}'"
+    try:
+        sql(made.format("one"))
+        data = nw.Dataset("spark:moved", "id")
+        data.rehearse(layout_of([nw.ask.persons()], data.limits), 1)
+        sql("DROP TABLE moved")
+        sql(made.format("other"))
+        assert numbers(data) == [3]
+    finally:
+        sql("DROP TABLE IF EXISTS moved")
+
+
 def test_a_folder_is_listed_anew_in_the_same_frame(spark: Sparks, tmp_path: Path):
     place = tmp_path / "visits"
     place.mkdir()
