@@ -22,6 +22,7 @@ from ibis.common.exceptions import IbisError
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.base import Engine
 from noisewright.release.growth import require_short_texts, shortened
+from noisewright.release.names import require_distinct
 from noisewright.release.values import REDUCTIONS, TOTAL, inside, refused, require_total, rewriting
 
 _JOINS = ("inner", "left", "semi", "anti")
@@ -70,8 +71,11 @@ def checked(expression: Any, bases: Bases, engine: Engine) -> tuple[Any, Standin
     try:
         standing = of(query, bases)
         require_short_texts(query)
-        total = query.replace(rewriting(engine)).replace(shortened)
-        return engine.settled(total).to_expr(), standing
+        total = engine.settled(query.replace(rewriting(engine)).replace(shortened))
+        for relation in total.find(ops.Relation):
+            # In a nested selection a name finds whichever column the engine takes for it, maybe not the unit.
+            require_distinct(relation.schema.names, engine.known_as)
+        return total.to_expr(), standing
     except (IbisError, ValidationError) as error:
         raise refused(query, f"written with total functions it is no query any more ({type(error).__name__})") from None
     except RecursionError:

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
+from noisewright.release.names import require_distinct
 
 _COARSE = {"s": 10**6, "ms": 10**3}
 """Units of time that are coarser than a microsecond, and how many of them it takes."""
-
-
-def require_distinct(names: Sequence[str]) -> None:
-    """Refuse names that an engine takes for one: DuckDB does not tell upper from lower case, and ends at a NUL."""
-    if any("\0" in name for name in names):
-        raise InvalidTableError("a column has a name with a NUL in it, which no engine can write; rename it.")
-    folded = [name.casefold() for name in names]
-    if len(set(folded)) < len(folded):
-        twice = next(name for name in names if folded.count(name.casefold()) > 1)
-        raise InvalidTableError(
-            f"two columns have the same name up to upper and lower case ({twice!r}); rename one.", column=twice
-        )
 
 
 def from_pandas(frame: Any) -> Any:

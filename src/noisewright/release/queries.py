@@ -7,7 +7,6 @@ from itertools import count
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidTableError
-from noisewright.release.memory import require_distinct
 
 _JOINS = ("inner", "left", "semi", "anti")
 
@@ -61,9 +60,7 @@ def joined(left: Any, right: Any, on: Sequence[str], how: str, units: tuple[str,
     both = made(lambda: left.join(right, [*own, *on], how=how, rname=f"{{name}}{mark}"))
     # The other table's copy of what was compared says nothing new.
     copies = {f"{theirs}{mark}" for _, theirs in pairs} & set(both.columns)
-    found = both.drop(*sorted(copies)) if copies else both
-    require_distinct(found.columns)
-    return found
+    return both.drop(*sorted(copies)) if copies else both
 
 
 def _free_mark(left: Sequence[str], right: Sequence[str]) -> str:

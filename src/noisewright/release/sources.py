@@ -17,7 +17,8 @@ from noisewright.problem.records import digest
 from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded
 from noisewright.release.files import header, matching
 from noisewright.release.local import Base
-from noisewright.release.memory import READERS, content, frame_kind, is_spark, require_distinct, require_valid
+from noisewright.release.memory import READERS, content, frame_kind, is_spark, require_valid
+from noisewright.release.names import require_distinct
 
 _TYPES = {
     "number": "float64",

@@ -15,7 +15,7 @@ from typing import Any
 
 import ibis
 
-from noisewright.release.engines.base import Engine, between_ends
+from noisewright.release.engines.base import Engine
 from noisewright.release.groupings import Bins, Grouping, least_double
 from noisewright.release.keys import Keys
 from noisewright.release.numbers import Number, Partial, Persons, Present, Rows, Squares, Total
@@ -187,8 +187,7 @@ def counted(table: Any, unit: str, grouping: Grouping, numbers: Sequence[Number]
     own = {f"g{i}": comparable(found[f"g{i}"], engine) for i in range(len(few))}
     changed = {name: column for name, column in own.items() if not column.equals(found[name])}
     by, run = ["b", *own] if grouping.bins else list(own), _run(grouping.keys)
-    # Keys are compared as they are, and not their distances: a server foresees how many rows that leaves.
-    kept = found.filter(few if run is None else between_ends(found.g0, run))
+    kept = found.filter(few)
     summed = totals(kept.mutate(**changed) if changed else kept, places, engine, by)
     joined = _listed(summed, grouping.keys, engine) if run is None else summed
     place = joined.place if run is None else joined.g0 - ibis.literal(run[0], "int64")

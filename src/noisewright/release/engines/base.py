@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeGuard, TypeVar
 import ibis
 
 from noisewright.problem.errors import EngineError
+from noisewright.release.names import folded
 
 Result = TypeVar("Result")
 
@@ -41,6 +42,9 @@ class Engine(Protocol):
     @property
     def connection(self) -> Any:
         """What two tables must share to be joined."""
+
+    def known_as(self, name: str) -> str:
+        """What the engine takes the name of a column for: two names for which this is the same are one."""
 
     def number_of_text(self, text: Any) -> Any:
         """A double from text that fits `GRAMMAR` (spaces around it allowed), NULL from any other."""
@@ -157,6 +161,10 @@ def between_ends(column: Any, values: Collection[int]) -> Any:
 
 class Plain:
     """What an engine has to say that needs no way of its own."""
+
+    def known_as(self, name: str) -> str:
+        """Upper and lower case are not told apart."""
+        return folded(name)
 
     def clamped(self, whole: Any, first: int, last: int) -> Any:
         """By the least and the greatest of two."""

@@ -3,12 +3,16 @@
 What raises in DuckDB 1.4 and is therefore never compiled as it is: a cast of NaN, infinity or a large double to a
 whole number, whole-number overflow (sums, products, abs and quotients of the least number), roots and logarithms of
 what has none, casts of text. `TRY_CAST` gives NULL instead.
+
+Tables are read behind a barrier: `TRY(column)` is the column, has no statistics, and is no column that a filter could
+be handed down to a file, an index or a frame for. What plans by statistics is switched off besides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -18,11 +22,15 @@ from typing import Any
 import duckdb
 import ibis
 import pyarrow as pa
+import sqlglot.expressions as sge
+from ibis.backends.duckdb.converter import DuckDBPyArrowData
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines import base, functions
+from noisewright.release.engines.barrier import behind_barrier, column, selection
 from noisewright.release.engines.base import Result
+from noisewright.release.files import folder_columns
 
 _WORD = 2**53 - 1
 _COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
@@ -32,6 +40,17 @@ _TEMPORARY = (
     "SELECT 1 FROM duckdb_tables() WHERE temporary AND lower(table_name) = lower(?)"
     " UNION ALL SELECT 1 FROM duckdb_views() WHERE temporary AND lower(view_name) = lower(?)"
 )
+_SETTINGS = {
+    "disabled_optimizers": (
+        "statistics_propagation,join_filter_pushdown,compressed_materialization,late_materialization,regex_range"
+    ),
+    "TimeZone": "UTC",
+    "binary_as_string": "false",
+    "ieee_floating_point_ops": "true",
+    "integer_division": "false",
+    "old_implicit_casting": "false",
+}
+"""What a connection is set to while it is asked: nothing is planned by statistics, and words have one meaning."""
 _FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
 
 
@@ -83,7 +102,7 @@ class DuckDB(base.InProcess):
         """
         problem = ""
         try:
-            table = self.backend.read_parquet(paths, table_name=_named(paths))
+            table = self._view(_named(paths), _parquet(paths, folders=bool(folder_columns(paths))))
             coarse = self.backend.con.execute(_COARSE_TIMES, [paths]).fetchone()
         except duckdb.Error as error:
             problem = type(error).__name__
@@ -99,9 +118,9 @@ class DuckDB(base.InProcess):
 
     def require_alike(self, paths: list[str]) -> None:
         """Refuse Parquet files of different columns or types: a value of one is cast to the type of another."""
-        problem, schemas = "", []
+        problem, schemas, folders = "", [], bool(folder_columns(paths))
         try:
-            schemas = [dict(self._columns(path)) for path in paths]
+            schemas = [dict(self._columns(path, folders=folders)) for path in paths]
         except duckdb.Error as error:
             problem = type(error).__name__
         if problem:
@@ -114,8 +133,13 @@ class DuckDB(base.InProcess):
                     column=wrong[0],
                 )
 
-    def _columns(self, path: str) -> list[tuple[str, str]]:
-        return [(row[0], row[1]) for row in self._rows("DESCRIBE SELECT * FROM read_parquet(?)", path)]
+    def _columns(self, path: str, *, folders: bool) -> list[tuple[str, str]]:
+        return [(row[0], row[1]) for row in self._rows(f"DESCRIBE SELECT * FROM {_parquet([path], folders=folders)}")]
+
+    def _view(self, name: str, source: str) -> Any:
+        """What files hold, under a name of this connection."""
+        self.backend.con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM {source}")
+        return self.backend.table(name)
 
     def csv(self, paths: list[str], names: list[str], separator: str) -> Any:
         """CSV files as one table of texts, by a fixed dialect.
@@ -123,15 +147,14 @@ class DuckDB(base.InProcess):
         Rows with fewer values than the header are left out, and values beyond it are not read. Nothing is sniffed: a
         sniffer looks at values, and a wrong guess raises in the middle of a release. Nor is the reader strict: a strict
         one drops every row after a letter behind a closing quote, whoever they are about, and fails on an odd line end.
+        Nor does it read a file in pieces at once: where a piece begins, it would have to guess whether that is within
+        quotes, and one person's line ends would lose the rows of others.
         """
         columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
         files = ", ".join(map(_quoted, paths))
         dialect = f"delim = {_quoted(separator)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
-        rules = "ignore_errors = true, strict_mode = false, nullstr = '', allow_quoted_nulls = false"
-        query = f"SELECT * FROM read_csv([{files}], {dialect}, columns = {{{columns}}}, {rules})"
-        name = _named(paths)
-        self.backend.con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
-        return self.backend.table(name)
+        rules = "ignore_errors = true, strict_mode = false, nullstr = '', allow_quoted_nulls = false, parallel = false"
+        return self._view(_named(paths), f"read_csv([{files}], {dialect}, columns = {{{columns}}}, {rules})")
 
     def register(self, data: Any, name: str) -> Any:
         """An Arrow table under a name, with the first number behind it that is free."""
@@ -237,8 +260,26 @@ class DuckDB(base.InProcess):
         return query.replace(functions.settled)
 
     def fetch(self, expression: Any) -> Any:
-        with self._lock:
-            return self.backend.to_pyarrow(expression)
+        with self._lock, self._pinned():
+            self.backend._run_pre_execute_hooks(expression)  # brings tables of this process in
+            tree = behind_barrier(expression, self.backend, partial(selection, read=_opaque))
+            data = self.backend.con.sql(tree.sql("duckdb")).to_arrow_table()
+            return expression.__pyarrow_result__(data, data_mapper=DuckDBPyArrowData)
+
+    @contextmanager
+    def _pinned(self) -> Iterator[None]:
+        """With the settings that queries are asked by; those of a connection that was given come back."""
+        (held,) = self._rows("SELECT " + ", ".join(f"current_setting('{name}')" for name in _SETTINGS))
+        before = {name: str(value) for name, value in zip(_SETTINGS, held, strict=True)}
+        changed = {name: value for name, value in _SETTINGS.items() if before[name].lower() != value.lower()}
+        try:
+            for name, value in changed.items():
+                self.backend.con.execute(f"SET {name} = {_quoted(value)}")
+            yield
+        finally:
+            for name in changed:
+                with suppress(duckdb.Error):  # in a transaction of the caller's that failed
+                    self.backend.con.execute(f"SET {name} = {_quoted(before[name])}")
 
     def run(self, work: Callable[[], Result]) -> Result:
         try:
@@ -250,7 +291,7 @@ class DuckDB(base.InProcess):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        with self._lock, self._one_view():
+        with self._lock, self._pinned(), self._one_view():
             yield
 
     @contextmanager
@@ -271,6 +312,17 @@ class DuckDB(base.InProcess):
     def _transaction(self) -> Any:
         """The number of the running transaction; without one that lasts, each query has its own."""
         return self.backend.con.execute("SELECT txid_current()").fetchone()
+
+
+def _parquet(paths: list[str], *, folders: bool) -> str:
+    """Parquet files for SQL; names of folders are texts, and not what all of them together look like."""
+    read_as = f"hive_partitioning = {folders}, hive_types_autocast = false, binary_as_string = false"
+    return f"read_parquet([{', '.join(map(_quoted, paths))}], {read_as}, union_by_name = false)"
+
+
+def _opaque(name: str, kind: Any) -> Any:
+    """A column as it is, in an expression that DuckDB neither has statistics of nor takes for the column."""
+    return sge.Anonymous(this="TRY", expressions=[column(name)])
 
 
 def _fitting(text: Any, grammar: str) -> Any:

@@ -4,13 +4,15 @@ What raises in PostgreSQL and is therefore never compiled as it is: casts of tex
 that do not fit, and between truth values and numbers; doubles whose result is too large or too small (`arithmetic`).
 `CASE` keeps an expression from being evaluated where its condition does not hold. Constants that are no whole numbers
 would be decimals, so that each is written as a double. Texts of whatever type and collation are read as `text COLLATE
-"C"`: equal are those of the same bytes. Every name is looked up in pg_catalog alone: tables are always written with
-their schema.
+"C"`: equal are those of the same bytes. Tables are read behind a barrier: a condition is on a function of a
+column, so that no index, constraint or partition is chosen by it, and none may be. Every name is looked up in
+pg_catalog alone: tables are always written with their schema.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlunsplit
 
@@ -25,9 +27,10 @@ from psycopg import sql
 from noisewright.ledger.stores import as_query, parts_of, without_password
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines import arithmetic, catalog
+from noisewright.release.engines.barrier import behind_barrier, selection
 from noisewright.release.engines.base import Result, in_words
 from noisewright.release.engines.postgres_session import Session, backend_of
-from noisewright.release.engines.writing import Expressions, bytewise, listed, with_arrays
+from noisewright.release.engines.writing import Expressions, listed, opaque, with_arrays
 
 TIMEOUT = 3_600_000
 """Milliseconds that one query may take unless the address says otherwise with ?statement_timeout=..."""
@@ -133,6 +136,10 @@ class Postgres(Session, Expressions):
                 changed[leaf] = self._opened(leaf.name, schema).op()
         return table.op().replace(changed).to_expr() if changed else table
 
+    def known_as(self, name: str) -> str:
+        # Names are told apart by their letters, of those that are not cut off.
+        return name.encode()[:_LONGEST_NAME].decode(errors="ignore")
+
     def settled(self, query: Any) -> Any:
         return arithmetic.settled(query)
 
@@ -226,7 +233,7 @@ def split(url: str) -> tuple[str, str, str, str, int]:
 
 def written(backend: Any, expression: Any) -> str:
     """The query as SQL: doubles written as doubles, texts and hashes compared by bytes, listed keys as arrays."""
-    tree = bytewise(with_arrays(backend.compiler.to_sqlglot(expression)), expression)
+    tree = with_arrays(behind_barrier(expression, backend, partial(selection, read=opaque)))
     for node in list(tree.find_all(sge.Literal)):
         if not node.is_string and not node.this.isdecimal():
             node.replace(sge.cast(sge.Literal.string(node.this), "double precision", dialect="postgres"))

@@ -27,6 +27,11 @@ _SETTINGS = {
     "client_encoding": "UTF8",  # what queries are written in
     "quote_all_identifiers": "off",  # types are known by their names
     "idle_in_transaction_session_timeout": "0",  # the ledger is asked meanwhile
+    "constraint_exclusion": "off",  # nothing that is known of the values decides what is read
+    "enable_partition_pruning": "off",
+    "enable_indexscan": "off",
+    "enable_indexonlyscan": "off",
+    "enable_bitmapscan": "off",
     "row_security": "off",  # a policy that would hide rows is an error
     "enable_mergejoin": "off",  # listed keys are few: sorting the table for them takes longer than all the rest
     "jit_optimize_above_cost": "100000",  # from a few million rows on, what is done with each is worth compiling well

@@ -36,8 +36,20 @@ _SETTINGS = {
     "spark.sql.variable.substitute": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
-    # Listed keys are mostly there: the dictionaries of all parts of a file would be read first, to leave none out.
+    # Nothing that is known of the values decides what is read: least and greatest ones leave NaN out.
+    "spark.sql.parquet.filterPushdown": "false",
+    "spark.sql.parquet.aggregatePushdown": "false",
+    "spark.sql.parquet.recordLevelFilter.enabled": "false",
+    "parquet.filter.stats.enabled": "false",
+    "parquet.filter.columnindex.enabled": "false",
+    "parquet.filter.bloom.enabled": "false",
     "parquet.filter.dictionary.enabled": "false",
+    "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
+    "spark.sql.optimizer.runtimeFilter.semiJoinReduction.enabled": "false",
+    "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
+    "spark.sql.optimizer.metadataOnly": "false",
+    "spark.sql.cbo.enabled": "false",
+    "spark.sql.cbo.planStats.enabled": "false",
 }
 _STARS = "*?[]{}\\"
 """What may stand for other signs in a path."""
@@ -149,9 +161,15 @@ class Home:
         """The name by which queries know a table as it was listed."""
         name, listed = self.views.get(leaf, (f"noisewright_{len(self.views)}", None))
         if listed is not pin.listed:
-            pin.listed.frame.createOrReplaceTempView(name)
+            opaque(pin.listed.frame).createOrReplaceTempView(name)
             self.views[leaf] = name, pin.listed
         return name
+
+
+def opaque(frame: Any) -> Any:
+    """The scan barrier of Spark: the same rows, each column inside a CASE, which no reader of files is handed."""
+    quoted = ["`" + name.replace("`", "``") + "`" for name in frame.columns]
+    return frame.selectExpr(*(f"CASE WHEN {name} IS NOT NULL THEN {name} END AS {name}" for name in quoted))
 
 
 _HOMES: dict[tuple[str, int], Home] = {}

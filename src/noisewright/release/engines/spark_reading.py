@@ -7,8 +7,8 @@ written anew with the same length, within the granularity of its file system's c
 for what it was, by this release and by later ones.
 
 *Nobody's rows.* A row without a unit is nobody's. Where every row counts, the unit would be read for that alone. So it
-is asked, once for each state of the files and after a charge, whether one is missing. Parquet files mostly say how many
-values of a column are, and Spark reads nothing else of them for the answer.
+is asked, once for each state of the files and after a charge, whether one is missing. The column is read for it: what
+files say of their values is not believed.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 from noisewright.problem.records import digest
 from noisewright.release.engines.spark_options import why_not_plain
 from noisewright.release.engines.spark_rows import is_collated
+from noisewright.release.names import folded
 
 _SCAN = "org.apache.spark.sql.execution.datasources.HadoopFsRelation"
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
@@ -188,10 +189,10 @@ class Listed:
             except (PySparkException, Py4JError):
                 return "has files of different types for one column; write them anew"
             held = {} if found.isEmpty() else _columns(found.get())
-            if len({name.casefold() for name in held}) < len(held):
+            if len(set(map(folded, held))) < len(held):
                 return "has files with names of columns that differ by capitals alone; write them anew"
-            declared = {name.casefold(): kind for name, kind in declared.items()}
-            if wrong := sorted(name for name, kind in held.items() if declared.get(name.casefold(), kind) != kind):
+            declared = {folded(name): kind for name, kind in declared.items()}
+            if wrong := sorted(name for name, kind in held.items() if declared.get(folded(name), kind) != kind):
                 return f"has files whose column {wrong[0]!r} is of another type ({held[wrong[0]]}); write them anew"
         return None
 
