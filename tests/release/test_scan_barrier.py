@@ -1,4 +1,4 @@
-"""What an engine knows of other people's values changes no row: each case was one person's hold on everybody's answer."""
+"""What an engine knows of other people's values changes no row: each case let one person move everybody's answer."""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ def _tried(made: World, sources: Sequence[Opened], seed: int, found: Found) -> N
         answers.append((rows, vector))
     (whole, vector), alone = answers[0], answers[1:]
     found.rows += sum(whole.values()) if whole is not None else 0
-    if whole is not None and whole != sum((rows for rows, _ in alone), Counter()):
-        united = sum((rows for rows, _ in alone), Counter())
+    united: Counter[Any] = sum((rows for rows, _ in alone if rows is not None), Counter())
+    if whole is not None and whole != united:
         found.differences.append(f"rows differ: {_told(whole - united)} / {_told(united - whole)}\n{words}")
     elif vector != [sum(each) for each in zip(*(numbers for _, numbers in alone), strict=True)]:
         found.differences.append(f"numbers differ: {vector} / {[numbers for _, numbers in alone]}\n{words}")

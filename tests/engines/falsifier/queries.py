@@ -1,4 +1,4 @@
-"""Random queries that may stand before a private answer, of filters, casts, cases, joins, groups, windows and unions."""
+"""Random queries that may stand before a private answer: filters, casts, cases, joins, groups, windows, unions."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def _with_private(random: Random, asked: Asked, tables: Any) -> Asked:
 
 
 _STEPS = [_filtered] * 4 + [_mutated] * 3 + [_selected] * 2 + [_grouped] * 2 + [_windowed, _united]
-_STEPS += [_with_public] * 3 + [_with_private]
+_STEPS += [_with_public] * 4 + [_with_private]
 
 
 def query(random: Random, tables: tuple[Any, Any, Any], *, heavy: bool) -> Asked:

@@ -67,8 +67,8 @@ class World:
 
     def alone(self, person: Any) -> World:
         """The same world with one person in it."""
-        own = ([row for row in rows if row["u"] == person] for rows in (self.visits, self.bills))
-        return World(*own, self.public, [person], self.heavy)
+        visits, bills = ([row for row in rows if row["u"] == person] for rows in (self.visits, self.bills))
+        return World(visits, bills, self.public, [person], self.heavy)
 
 
 def world(random: Random) -> World:
@@ -79,8 +79,13 @@ def world(random: Random) -> World:
         persons = [-3, 2**40, 4][:count]
     heavy = random.random() < _HEAVY
     visits, bills = _rows(random, persons, list(KINDS), heavy), _rows(random, persons, list(BILLS), heavy=False)
-    public = [{name: random.choice(VALUES[name]) for name in PUBLIC} for _ in range(random.randrange(1, 5))]
+    public = [{name: _public(random, name, visits) for name in PUBLIC} for _ in range(random.randrange(1, 5))]
     return World(visits, bills, public, persons, heavy)
+
+
+def _public(random: Random, name: str, visits: list[dict[str, Any]]) -> Any:
+    """A value that somebody has, or any."""
+    return random.choice(visits)[name] if random.random() < 0.6 else random.choice(VALUES[name])
 
 
 def _rows(random: Random, persons: list[Any], columns: list[str], heavy: bool) -> list[dict[str, Any]]:
