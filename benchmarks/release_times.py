@@ -11,6 +11,11 @@ a busy machine changes them less. Peak memory is that of a fresh process that re
     python benchmarks/release_times.py --large 0        # without the table of one hundred million rows
     python benchmarks/release_times.py --texts          # that table with units of text too
     python benchmarks/release_times.py --no-peer        # without OpenDP, which is installed into a cache folder
+    python benchmarks/release_times.py --before SRC     # beside the src folder of another commit, in each form
+
+With `--before` the same releases are timed with the package of another folder (of an earlier commit, in a work tree
+of git): from Parquet, CSV, a frame and a DuckDB database, in processes that take turns. It says what reading behind the
+scan barrier costs.
 """
 
 from __future__ import annotations
@@ -68,13 +73,61 @@ def ours(task: dict[str, Any]) -> Callable[[], Any]:
     groups = nw.keys(task["key"], values)
     limits: Any = {"rows_per_group": 3, "groups_per_person": 3} if "limited" in task else {"one_row_per_person": True}
     ledger = Path(tempfile.mkdtemp(dir=task["folder"])) / "budget.ledger"
-    data = nw.Dataset(task["path"], task["unit"], budget=nw.PureDP(30), ledger=ledger, **limits)
+    data = nw.Dataset(**of_form(task), unit=task["unit"], budget=nw.PureDP(30), ledger=ledger, **limits)
     plan = data.plan(
         nw.count(by=groups),
         nw.ask.sum("cost", bounds=(0, 10_000), step="0.01", by=groups),
         privacy=nw.PureDP(1),
     )
     return lambda: plan.release(fresh=True)
+
+
+FORMS = ("parquet", "csv", "frame", "duckdb")
+
+
+def in_forms(folder: Path, path: str) -> dict[str, str]:
+    """The visits of Parquet files, also as a CSV file and as a table of a DuckDB database."""
+    import duckdb
+
+    columns = f"SELECT visit, id, ward, cost FROM '{path}'"
+    with duckdb.connect(f"{folder}/visits.duckdb") as connection:
+        connection.execute(f"CREATE TABLE visits AS {columns}")
+        connection.execute(f"COPY visits TO '{folder}/visits.csv' (HEADER, DELIMITER ',')")
+    return {
+        "parquet": path,
+        "csv": f"{folder}/visits.csv",
+        "frame": path,
+        "duckdb": f"{folder}/visits.duckdb::visits",
+    }
+
+
+def of_form(task: dict[str, Any]) -> dict[str, Any]:
+    """The source of a task: a path, or the frame that is read from it before anything is timed."""
+    if task.get("form") == "frame":
+        import pyarrow.dataset as ds
+
+        return {
+            "source": ds.dataset(sorted(map(str, Path(task["path"]).parent.glob(Path(task["path"]).name)))).to_table(
+                columns=["visit", "id", "ward", "cost"]
+            ),
+            "name": "visits",
+        }
+    typed = {"visit": "integer", "id": "integer", "ward": "integer", "cost": "number"}
+    return {"source": task["path"], "types": typed} if task.get("form") == "csv" else {"source": task["path"]}
+
+
+def before_and_after(task: dict[str, Any], before: str, runs: int) -> list[str]:
+    """One line: seconds with the package of another folder and with this one, in processes that take turns."""
+    found: dict[str, list[list[float]]] = {"before": [], "after": []}
+    for _ in range(runs):
+        for name, source in (("before", before), ("after", str(HERE.parent / "src"))):
+            answer = asked(sys.executable, "release_times.py", {**task, "warm": 1}, "--child", source=source)
+            if "missing" in answer:
+                return [task["name"], task["form"], answer["missing"], "", ""]
+            found[name] += answer["ours"]
+    (old, old_own), (new, new_own) = middle(found["before"]), middle(found["after"])
+    ratio = f"{new / old:.2f} ({new_own / old_own:.2f})"
+    return [task["name"], task["form"], cell(found["before"]), cell(found["after"]), ratio]
 
 
 def plain(task: dict[str, Any]) -> Callable[[], Any]:
@@ -110,6 +163,8 @@ def peak() -> float:
 def child(task: dict[str, Any]) -> dict[str, Any]:
     """What one process finds out: memory (with the seconds of one release), or the seconds of both in turns."""
     release = ours(task)
+    for _ in range(task.get("warm", 0)):
+        release()
     if task["runs"] == 0:
         once = timed(release)
         return {"ours": [once], "peak": peak()}
@@ -122,10 +177,13 @@ def child(task: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def asked(python: Path | str, script: str, task: dict[str, Any], *more: str) -> dict[str, Any]:
-    """The answer of a process of its own; says what went wrong if there is none."""
+def asked(
+    python: Path | str, script: str, task: dict[str, Any], *more: str, source: str | None = None
+) -> dict[str, Any]:
+    """The answer of a process of its own, with the package of a folder; says what went wrong if there is none."""
     command = [str(python), str(HERE / script), *more, json.dumps(task)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    around = {**os.environ, "PYTHONPATH": source} if source else None
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=around)
     if done.returncode:
         return {"missing": "failed: " + (done.stderr.strip().splitlines() or ["no message"])[-1][:80]}
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
@@ -189,6 +247,20 @@ def verdicts(found: dict[str, dict[str, Any]], memory: dict[str, dict[str, Any]]
     return lines
 
 
+def compared(given: argparse.Namespace) -> str:
+    """A table of each task in each form, before and after."""
+    rows = [["release", "from", "before", "after", "ratio"]]
+    with tempfile.TemporaryDirectory(dir=given.folder) as place:
+        paths = in_forms(Path(place), made(Path(place), given.rows, texts=False))
+        for name in ("one row per person, whole keys", "limited, whole units"):
+            for form in FORMS:
+                if given.only in f"{name}, {form}":
+                    own = {"name": name, "form": form, "path": paths[form], "folder": place, "runs": 0}
+                    rows.append(before_and_after({**TASKS[name], **own}, given.before, given.runs))
+                    print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+    return f"{given.rows:,} rows; medians of {given.runs} processes each\n\n{as_markdown(rows)}"
+
+
 def main() -> None:
     """A line for each way, then the goals."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -202,11 +274,15 @@ def main() -> None:
         "--folder", type=Path, help="where the tables are made and removed; a temporary folder unless given"
     )
     parser.add_argument("--environments", type=Path, help="where environments are made; a cache folder unless given")
+    parser.add_argument("--before", help="the src folder of another commit: time it beside this one, in each form")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
         warnings.simplefilter("ignore")
         print(json.dumps(child(json.loads(given.child))))
+        return
+    if given.before:
+        print(compared(given))
         return
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = (given.environments or base / "noisewright-benchmarks").resolve()
