@@ -135,6 +135,19 @@ def test_postgres_is_asked_by_settings_of_its_own(server: Any):
         assert held == {name: [("off",)] for name in names}
 
 
+def test_names_that_postgres_cuts_are_one(server: Any):
+    # What comes behind the sixty-third byte is cut off, and letters are not cut in two.
+    long = "a" * 62
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS public.named (u bigint, x double precision)")
+        backend = ibis.postgres.from_connection(connection)
+        data = nw.Dataset(backend.table("named", database="public"), "u", name="x")
+        for one, other in ((long + "bc", long + "bd"), (long + "ä", long + "ö"), (long + "b", long + "b2")):
+            with pytest.raises(nw.errors.InvalidTableError, match="the length at which names are cut"):
+                data.mutate(**{one: 1, other: 2})
+        assert {long + "b", long + "B"} <= set(data.mutate(**{long + "b": 1, long + "B": 2}).columns)
+
+
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("condition", ["x > 5", "i = 6", "k = 'A'", "x IS NULL", "i IN (5, 7)"])
 def test_no_filter_reaches_a_file_of_spark(spark: Any, tmp_path: Path, condition: str):

@@ -15,6 +15,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.release.layout import layout_of
+from noisewright.release.names import folded
 
 MANY = 999
 
@@ -54,6 +55,30 @@ def test_no_derived_column_is_taken_for_the_unit(shape: str):
     data = nw.Dataset(pa.table(rows), "patient", name="visits", groups_per_person=1)
     with pytest.raises(nw.errors.InvalidTableError, match="same name up to upper and lower case"):
         data.through(SHAPES[shape])
+
+
+def test_names_inside_a_query_are_distinct_too():
+    data = nw.Dataset(pa.table({"patient": [1, 2, 2], "x": [1.0, 2.0, 3.0]}), "patient", name="visits")
+    with pytest.raises(nw.errors.InvalidTableError, match="same name up to upper and lower case"):
+        data.through(lambda t: _by_two_keys(t).select("patient", "n"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Patient", "pATIENT", True),
+        ("kelvin", "\u212aelvin", True),  # the sign of kelvin
+        ("i", "\u0130", True),  # a large I with a dot, whose small form is two letters
+        ("s", "\u017f", True),  # the long s
+        ("σ", "ς", True),
+        ("ß", "ss", True),
+        ("Ä", "ä", True),
+        ("Ä", "a", False),
+        ("x1", "x2", False),
+    ],
+)
+def test_names_are_one_where_an_engine_takes_them_for_one(one: str, other: str, same: bool):
+    assert (folded(one) == folded(other)) is same
 
 
 def test_names_that_differ_in_letters_are_two_columns():
