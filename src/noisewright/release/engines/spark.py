@@ -13,6 +13,7 @@ import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import unquote
 
 import ibis
 import ibis.expr.operations as ops
@@ -23,10 +24,11 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines import spark_relations as relations
 from noisewright.release.engines.spark_homes import Relation, home_of, read_files, read_table, require_plans
-from noisewright.release.engines.spark_options import matching, named, options_of
+from noisewright.release.engines.spark_options import addressed, matching, named, options_of
 from noisewright.release.engines.spark_reading import Reader
 from noisewright.release.engines.spark_rows import constant, schema_of
 from noisewright.release.memory import content
+from noisewright.release.places import Places
 
 _WORDS = (
     'give spark.table("name"), spark.read.parquet(path), "spark:name", "spark:/path/*.parquet" or an Ibis table on'
@@ -132,6 +134,12 @@ class Spark(Reader):
         self._home.relations[leaf] = relation
         self._home.known.pop(leaf, None)
         return leaf.to_expr()
+
+    def places(self, table: Any) -> Places:
+        """The files that it reads, and the folders that they are looked for in, whatever it is called."""
+        with self.snapshot():
+            listed = self._pin(table).listed
+            return addressed([*listed.roots(), *map(unquote, listed.files())])
 
     def is_view(self, table: Any) -> bool:
         with self.snapshot():

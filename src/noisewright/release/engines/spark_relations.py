@@ -151,6 +151,12 @@ class Listed:
         """The paths that it was made of."""
         return [path for scan in self._scans for path in paths_of(scan)]
 
+    def files(self) -> list[str]:
+        """The addresses of the files that it reads, percent-encoded."""
+        found = [choose().inputFiles() for choose in self._listings]
+        joined = self.frame.sparkSession._jvm.org.apache.commons.lang3.StringUtils.join
+        return [file for files in found for file in str(joined(files, "\n")).splitlines()]
+
     def list_anew(self) -> None:
         """Have Spark list its files as they are now."""
         for index in self._indices:
