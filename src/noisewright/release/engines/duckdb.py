@@ -55,8 +55,9 @@ _PLACES = (
     "SELECT d.path, lower(t.database_name), lower(t.schema_name), lower(t.name) FROM (SELECT database_name,"
     " schema_name, table_name AS name FROM duckdb_tables() UNION ALL SELECT database_name, schema_name, view_name FROM"
     " duckdb_views() WHERE NOT internal) t JOIN duckdb_databases() d USING (database_name) WHERE lower(t.name) ="
-    " lower($1) AND lower(t.schema_name) = coalesce(lower($2), lower(t.schema_name)) AND lower(t.database_name) ="
-    " coalesce(lower($3), lower(t.database_name))"
+    " lower($1) AND CASE WHEN $2 IS NULL THEN t.schema_name IN (SELECT unnest(current_schemas(true)))"
+    " ELSE lower(t.schema_name) = lower($2) END AND CASE WHEN $3 IS NULL"
+    " THEN t.database_name IN (current_database(), 'temp') ELSE lower(t.database_name) = lower($3) END"
 )
 _FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
 
@@ -210,8 +211,8 @@ class DuckDB(base.InProcess):
     def places(self, table: Any) -> Places:
         """What a file or frame was made of here, or the tables of that name in their database files.
 
-        Names are compared as DuckDB does it, without case, and a name without a schema is any of that name. What is in
-        memory alone is known by the connection.
+        Names are compared as DuckDB does it, without case; a name without a schema is any that the connection looks for
+        first. What is in memory alone is known by the connection.
         """
         if (made := self._made.get(table.name)) is not None:
             return made

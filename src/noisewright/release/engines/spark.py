@@ -13,7 +13,6 @@ import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
-from urllib.parse import unquote
 
 import ibis
 import ibis.expr.operations as ops
@@ -24,7 +23,7 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines import spark_relations as relations
 from noisewright.release.engines.spark_homes import Relation, home_of, read_files, read_table, require_plans
-from noisewright.release.engines.spark_options import addressed, matching, named, options_of
+from noisewright.release.engines.spark_options import addressed, literal, matching, named, options_of
 from noisewright.release.engines.spark_reading import Reader
 from noisewright.release.engines.spark_rows import constant, schema_of
 from noisewright.release.memory import content
@@ -117,7 +116,7 @@ class Spark(Reader):
         own, problem = self._home.own, ""
         try:
             found = matching(paths, own)
-            columns = own.read.options(**options).parquet(*found).schema if schema is None else schema
+            columns = own.read.options(**options).parquet(*literal(found)).schema if schema is None else schema
             relation = Relation(partial(read_files, own, paths, options, columns), tuple(paths))
             return self._kept((named(paths, options),), relation)
         except self.errors as error:
@@ -139,7 +138,7 @@ class Spark(Reader):
         """The files that it reads, and the folders that they are looked for in, whatever it is called."""
         with self.snapshot():
             listed = self._pin(table).listed
-            return addressed([*listed.roots(), *map(unquote, listed.files())])
+            return addressed([*listed.roots(), *listed.files()])
 
     def is_view(self, table: Any) -> bool:
         with self.snapshot():

@@ -18,6 +18,8 @@ _ALLOWED = frozenset(
     {"path", "paths", "basepath", "mergeschema", "recursivefilelookup", "pathglobfilter", "compression"}
     | {"serialization.format"}
 )
+STARS = "*?[]{}\\"
+"""What may stand for other signs in a path."""
 _S3 = ("s3", "s3a", "s3n")
 """Connectors to the same buckets."""
 
@@ -57,6 +59,11 @@ def matching(paths: Sequence[str], session: Any) -> list[str]:
     if not found:
         raise InvalidTableError(f"there is no file {paths[0]} that Spark sees. Nothing was spent.")
     return found
+
+
+def literal(paths: Iterable[str]) -> list[str]:
+    """Paths that were found, written so that stars in them mean themselves: Spark looks for them in every path."""
+    return ["".join(f"\\{sign}" if sign in STARS else sign for sign in path) for path in paths]
 
 
 def named(paths: Sequence[str], options: Mapping[str, str]) -> str:
