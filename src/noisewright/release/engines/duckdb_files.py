@@ -13,8 +13,8 @@ from itertools import count
 from noisewright.release.files import Files, Folder
 from noisewright.release.names import folded
 
-_MISSING = "__HIVE_DEFAULT_PARTITION__"
-"""What Hive, Spark and others call the folder of rows whose value is missing."""
+_MISSING = ("__HIVE_DEFAULT_PARTITION__", "NULL")
+"""What Hive, Spark and others, and DuckDB, call the folder of rows whose value is missing."""
 
 
 def parquet(paths: Sequence[str], more: str = "") -> str:
@@ -55,7 +55,7 @@ def _value(folder: Folder, file: str) -> str:
     """The value of a folder, from the path of a file; escapes that are none, or of no UTF-8, stay as they are."""
     named = f"string_split({identifier(file)}, '/')[{folder.place}]"
     text = f"substring({named}, {len(folder.column) + 2})"
-    return f"CASE WHEN {text} <> {quoted(_MISSING)} THEN coalesce(TRY(url_decode({text})), {text}) END"
+    return f"CASE WHEN {text} NOT IN ({', '.join(map(quoted, _MISSING))}) THEN coalesce(TRY(url_decode({text})), {text}) END"
 
 
 def literal(path: str) -> str:
