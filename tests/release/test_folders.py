@@ -100,6 +100,13 @@ def test_which_folders_are_columns_is_said_by_what_was_given(tmp_path: Path):
     assert read(one)[0] == {"id": 1, "code": "X", "day": "x"}
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_name_of_a_folder_that_a_star_found_is_no_column(tmp_path: Path, kind: str):
+    for name in ("code=1", "code=2"):
+        put(tmp_path / name, kind=kind)
+    assert list(nw.Dataset(f"{tmp_path}/*/1.{kind}", "id").columns) == ["id"]
+
+
 def test_folders_of_different_depth_stand_for_what_their_own_place_says(tmp_path: Path):
     put(tmp_path / "code=1")
     put(tmp_path / "code=2" / "deep" / "note=7" / "deeper")
