@@ -88,10 +88,14 @@ def test_a_file_that_is_written_anew_after_its_keys_were_listed_is_the_same(visi
     (visits / "hard.csv").unlink()
     with pytest.raises(REFUSED, match=LISTED):
         nw.Dataset("visits.csv", "id").plan(nw.count(by=linked), privacy=nw.PureDP(1))
+    Path("soft.csv").symlink_to("visits.csv")
+    through = nw.keys("ward", "soft.csv")
+    Path("soft.csv").unlink()
     (visits / "new.csv").write_text("id,ward\n1,A\n2,Z\n", encoding="utf-8")
     (visits / "new.csv").replace("visits.csv")
-    with pytest.raises(REFUSED, match=LISTED):
-        nw.Dataset("visits.csv", "id").plan(nw.count(by=keys), privacy=nw.PureDP(1))
+    for before in (keys, through):
+        with pytest.raises(REFUSED, match=LISTED):
+            nw.Dataset("visits.csv", "id").plan(nw.count(by=before), privacy=nw.PureDP(1))
     with (visits / "wards.csv").open("a", encoding="utf-8") as stream:
         keys = nw.keys("ward", _linked(visits, "late.csv", lambda _, new: new.hardlink_to(visits / "wards.csv")))
         stream.write("C,5\n")

@@ -38,7 +38,7 @@ class Places:
         return bool(self._known() & other._known()) or _overlap(self.memory, other.memory)
 
     def _known(self) -> frozenset[Mark]:
-        now = ((known[:2], *inside) for path, *inside in self.paths if (known := _identity(path)) is not None)
+        now = ((known, *inside) for path, *inside in self.paths if (known := _identity(path)) is not None)
         return self.marks | self.paths | frozenset(now)
 
     def __or__(self, other: Places) -> Places:
