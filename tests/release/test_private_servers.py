@@ -119,7 +119,8 @@ def test_a_table_of_spark_is_the_files_that_it_reads(spark: Sparks, tmp_path: Pa
         with pytest.raises(REFUSED, match=LISTED):
             data.plan(nw.count(by=nw.keys("ward", "spark:private_visits")), privacy=nw.PureDP(1))
         keys = nw.keys("ward", f"spark:{path.parent}")
-        path.rename(path.with_name("2.parquet"))
+        pq.write_table(pa.table({"id": [7], "ward": ["Z"]}), path.with_name("2.parquet"))
+        path.unlink()  # rows are written anew into the same folder
         with pytest.raises(REFUSED, match=LISTED):
             nw.Dataset("spark:private_visits", "id").plan(nw.count(by=keys), privacy=nw.PureDP(1))
     finally:

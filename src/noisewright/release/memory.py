@@ -135,7 +135,7 @@ def spans(data: Any) -> list[tuple[int, int]]:
         columns = [column for _, column in data.items()] if hasattr(data, "columns") else [data]
         return [span for column in columns for span in _of_pandas(column.array)]
     if kind == "polars":
-        return spans(_arrow_of_polars(data))
+        return _of_polars(data)
     if kind == "pyarrow":
         return _of_arrow(data)
     return _of_numpy(data)
@@ -148,18 +148,21 @@ def _of_pandas(column: Any) -> list[tuple[int, int]]:
     return _of_numpy(next((getattr(column, name) for name in ("_ndarray", "_data") if hasattr(column, name)), None))
 
 
-def _arrow_of_polars(data: Any) -> Any:
-    """The Arrow form that shares memory; of columns of Python objects there is none."""
+def _of_polars(data: Any) -> list[tuple[int, int]]:
+    """Of the Arrow form that shares memory; columns of Python objects have none, and lazy frames no values."""
     import polars as pl
 
+    if isinstance(data, pl.LazyFrame):
+        return []
     shared = data if isinstance(data, pl.DataFrame) else data.to_frame()
-    return shared.select(pl.exclude(pl.Object)).to_arrow(compat_level=pl.CompatLevel.newest())
+    return _of_arrow(shared.select(pl.exclude(pl.Object)).to_arrow(compat_level=pl.CompatLevel.newest()))
 
 
 def _of_arrow(data: Any) -> list[tuple[int, int]]:
+    """Of tables and arrays; what reads files or streams has no values in memory."""
     columns = data.columns if hasattr(data, "column_names") else [data]
     arrays = [array for column in columns for array in getattr(column, "chunks", [column])]
-    buffers = [buffer for array in arrays for buffer in array.buffers()]
+    buffers = [buffer for array in arrays if hasattr(array, "buffers") for buffer in array.buffers()]
     return [(buffer.address, buffer.address + buffer.size) for buffer in buffers if buffer is not None and buffer.size]
 
 

@@ -35,7 +35,8 @@ class Places:
 
     def meets(self, other: Places) -> bool:
         """Whether rows of both are in one place."""
-        return bool(self._known() & other._known()) or _overlap(self.memory, other.memory)
+        known = self._known()
+        return bool(known and known & other._known()) or _overlap(self.memory, other.memory)
 
     def _known(self) -> frozenset[Mark]:
         now = ((known, *inside) for path, *inside in self.paths if (known := _identity(path)) is not None)

@@ -55,7 +55,8 @@ def _value(folder: Folder, file: str) -> str:
     """The value of a folder, from the path of a file; escapes that are none, or of no UTF-8, stay as they are."""
     named = f"string_split({identifier(file)}, '/')[{folder.place}]"
     text = f"substring({named}, {len(folder.column) + 2})"
-    return f"CASE WHEN {text} NOT IN ({', '.join(map(quoted, _MISSING))}) THEN coalesce(TRY(url_decode({text})), {text}) END"
+    missing = ", ".join(map(quoted, _MISSING))
+    return f"CASE WHEN {text} NOT IN ({missing}) THEN coalesce(TRY(url_decode({text})), {text}) END"
 
 
 def literal(path: str) -> str:
