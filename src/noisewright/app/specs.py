@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,9 @@ from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.utility import UTILITIES
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
+from noisewright.release.places import Places, everywhere, require_elsewhere
 from noisewright.release.registry import QUESTIONS
+from noisewright.release.sources import places_of
 from noisewright.release.tidying import steps_of
 
 _LARGEST_FILE = 16
@@ -51,6 +53,24 @@ class PrivateJoin:
 
     dataset: Table
     how: Table
+
+
+@dataclass(frozen=True)
+class _Public:
+    """Public tables of a spec, and the sources of its private ones."""
+
+    folder: Path
+    others: tuple[str, ...]
+
+    def source(self, values: Any) -> str:
+        """Where the public table of some keys is; refuses a private one before a value of it is read."""
+        found = place_from(values, "values", self.folder)
+        require_elsewhere(places_of(found), self._private, "these keys are to be listed from the private table itself.")
+        return found
+
+    @cached_property
+    def _private(self) -> Places:
+        return everywhere(map(places_of, self.others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +112,19 @@ def _spec(path: Path, data: Table) -> ReleaseSpec:
         if name not in data:
             wanted = "[dataset] with source and unit" if name == "dataset" else '[[ask]] such as kind = "count"'
             raise InvalidInputError(f"there is no {wanted}; say it, or let `noisewright init` write a first spec.")
-    given_keys = table_of(data.get("keys", {}), "[keys]")
-    named = {name: _keys(given, f"keys.{name}", folder) for name, given in given_keys.items()}
     dataset = _dataset(table_of(data["dataset"], "[dataset]"), folder)
+    joins = [_private(one, dataset, folder, i) for i, one in enumerate(tables_of(data.get("join", []), "join"), 1)]
+    public = _Public(folder, (dataset["source"], *(one.dataset["source"] for one in joins)))
+    given_keys = table_of(data.get("keys", {}), "[keys]")
+    named = {name: _keys(given, f"keys.{name}", public) for name, given in given_keys.items()}
     return ReleaseSpec(
         path,
         dataset,
-        tuple(_private(one, dataset, folder, i) for i, one in enumerate(tables_of(data.get("join", []), "join"), 1)),
+        tuple(joins),
         tuple(_join(one, folder, i) for i, one in enumerate(tables_of(data.get("join_public", []), "join_public"), 1)),
         _derive(table_of(data.get("derive", {}), "[derive]")),
         tuple(condition(text) for text in texts_of(data.get("filter", []), "filter")),
-        tuple(_question(one, named, folder, i) for i, one in enumerate(tables_of(data["ask"], "ask"), 1)),
+        tuple(_question(one, named, public, i) for i, one in enumerate(tables_of(data["ask"], "ask"), 1)),
         _plan({name: data[name] for name in of_plan if name in data}),
         steps_of(texts_of(data.get("post", []), "post")),
         *(None if name not in data else folder / text_of(data[name], name) for name in ("output", "report")),
@@ -183,7 +205,7 @@ def _join(given: Table, folder: Path, place: int) -> Table:
         return arguments(Dataset.join_public, given, readers, skip=("self",))
 
 
-def _question(given: Table, named: Mapping[str, Any], folder: Path, place: int) -> Any:
+def _question(given: Table, named: Mapping[str, Any], public: _Public, place: int) -> Any:
     """A question of the kind that the table names, made by the function of that name in `nw.ask`."""
     from noisewright import ask
 
@@ -191,17 +213,17 @@ def _question(given: Table, named: Mapping[str, Any], folder: Path, place: int) 
         if "kind" not in given:
             raise InvalidInputError(f"kind is missing; give one of {', '.join(QUESTIONS.kinds)}.")
         kind = one_among(given["kind"], QUESTIONS.kinds, "kind")
-        readers: Readers = {name: partial(_by, named, folder, name) for name in ("by", "keys")}
+        readers: Readers = {name: partial(_by, named, public, name) for name in ("by", "keys")}
         function = getattr(ask, kind)
         rest = {name: value for name, value in given.items() if name != "kind"}
         with about(kind):
             return function(**arguments(function, rest, readers))
 
 
-def _by(named: Mapping[str, Any], folder: Path, what: str, value: Any) -> Any:
+def _by(named: Mapping[str, Any], public: _Public, what: str, value: Any) -> Any:
     """The keys of that name in [keys], or a table with what `nw.keys` takes."""
     if not isinstance(value, str):
-        return _keys(value, what, folder)
+        return _keys(value, what, public)
     if value not in named:
         raise InvalidInputError(
             f"{what} is {value!r}, and there are no such keys{nearest(value, named)}; list the groups that may occur:"
@@ -210,11 +232,11 @@ def _by(named: Mapping[str, Any], folder: Path, what: str, value: Any) -> Any:
     return named[value]
 
 
-def _keys(value: Any, where: str, folder: Path) -> Any:
+def _keys(value: Any, where: str, public: _Public) -> Any:
     """Keys as `nw.keys` takes them; a text in place of a list of values is the path of a public table."""
 
     def listed(values: Any) -> Any:
-        return place_from(values, "values", folder) if isinstance(values, str) else values
+        return public.source(values) if isinstance(values, str) else values
 
     def columns(given: Any) -> Any:
         return {name: listed(values) for name, values in given.items()} if isinstance(given, dict) else given

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.keys import Keys
 from noisewright.release.layout import Layout
-from noisewright.release.sources import require_column
+from noisewright.release.places import require_elsewhere
+from noisewright.release.sources import Source, require_column
 from noisewright.release.stage import key_kind
 from noisewright.release.unlisted import kinds_of
+
+
+def require_public_keys(source: Source, questions: Sequence[Any]) -> None:
+    """Refuse keys that were listed from a private table; the refusal does not tell how many there are."""
+    private = source.places(private=True)
+    for question in questions:
+        for keys in (one for name in question.CARD.given if isinstance(one := getattr(question, name), Keys)):
+            columns = " and ".join(map(repr, keys.columns))
+            require_elsewhere(
+                keys.places,
+                private,
+                f"the keys of {columns} were listed from the private table itself, and would tell who is in it; list"
+                " what may occur, from what anybody may see, or choose them privately: nw.keys(column, private=True).",
+            )
 
 
 def require_columns(table: Any, layout: Layout) -> None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from noisewright.release.sources import Source
 
 _NEEDS = "tables need Ibis and DuckDB, which are not installed: pip install 'noisewright[tables]'. Nothing was spent."
+_PRIVATE_ITSELF = (
+    "this is the private table itself, by whichever path or name; join_public takes tables that anybody may see."
+)
 
 
 class Dataset:
@@ -109,16 +112,15 @@ class Dataset:
         """With the columns of a public table, a source of any kind, which everybody may see."""
         from dataclasses import replace
 
-        from noisewright.release.local import Base
-        from noisewright.release.sources import may_be_one, open_source
+        from noisewright.release.places import require_elsewhere
+        from noisewright.release.sources import open_source
 
         other = open_source(table, "", beside=self._source.engine, public=True)
+        private = self._source.places(private=True)
+        require_elsewhere(other.places(private=False), private, _PRIVATE_ITSELF)
         if other.engine.connection is not self._source.engine.connection:
             other = other.beside(self._source.engine)
-        private = [table for table, base in self._source.bases.items() if base.private]
-        if any(may_be_one(table, mine) for table in other.bases for mine in private):
-            raise InvalidInputError("this is the private table itself; join_public takes tables that anybody may see.")
-        bases = {**self._source.bases, **dict.fromkeys(other.bases, Base(None))}
+        bases = {**self._source.bases, **other.bases}
         both = joined(self._source.table, other.table, [on] if isinstance(on, str) else list(on), how)
         return self._derived(both, replace(self._source, bases=bases))
 
@@ -134,15 +136,12 @@ class Dataset:
                 "a private join needs two datasets with the same ledger object: ledger=first.ledger."
             )
         source = other._source
+        self._source.require_agreeing(source)
         if source.engine.connection is not self._source.engine.connection:
             source = source.beside(self._source.engine)
         also = [on] if isinstance(on, str) else list(on or ())
         mine, theirs = self._source.table, source.table
         theirs = theirs.view() if theirs.op() == mine.op() else theirs
-        if any(source.bases.get(table, base) != base for table, base in self._source.bases.items()):
-            raise InvalidInputError(
-                "the two datasets say different things of one table: whose rows it holds, or that it is public."
-            )
         known = replace(
             self._source,
             bases={**self._source.bases, **source.bases},
@@ -207,6 +206,12 @@ class Dataset:
         from noisewright.release.plan import Plan, bound
 
         return bound(Plan.load(path), self)
+
+    def require_public_keys(self, questions: Sequence[Any]) -> None:
+        """Refuse questions whose keys were listed from a private table of this dataset, under whatever name."""
+        from noisewright.release.checks import require_public_keys
+
+        require_public_keys(self._source, questions)
 
     def require_answerable(self, layout: Layout) -> None:
         """Refuse, from the schema alone, questions about columns that are not there or hold something else."""

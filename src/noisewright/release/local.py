@@ -10,7 +10,7 @@ without a rule is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
@@ -23,6 +23,7 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.base import Engine
 from noisewright.release.growth import require_short_texts, shortened
 from noisewright.release.names import require_distinct
+from noisewright.release.places import NOWHERE, Places
 from noisewright.release.values import REDUCTIONS, TOTAL, inside, refused, require_total, rewriting
 
 _JOINS = ("inner", "left", "semi", "anti")
@@ -33,6 +34,8 @@ class Base:
     """A table that queries may begin with: a private one and its unit, or a public one (no unit)."""
 
     unit: str | None
+    places: Places = field(default=NOWHERE, compare=False)
+    """Where its rows are."""
 
     @property
     def private(self) -> bool:

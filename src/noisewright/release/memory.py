@@ -121,3 +121,52 @@ def content(data: Any) -> str:
     for batch in data.combine_chunks().to_batches():
         found.update(batch.serialize())
     return found.hexdigest()
+
+
+def has_memory(data: Any) -> bool:
+    """Whether it is a frame, a column or an array, whose memory others may share."""
+    return type(data).__module__.partition(".")[0] in (*READERS, "numpy")
+
+
+def spans(data: Any) -> list[tuple[int, int]]:
+    """Where the values of a frame, a column or an array begin and end in memory; nothing is copied to find out."""
+    kind = type(data).__module__.partition(".")[0]
+    if kind == "pandas":
+        columns = [column for _, column in data.items()] if hasattr(data, "columns") else [data]
+        return [span for column in columns for span in _of_pandas(column.array)]
+    if kind == "polars":
+        return _of_polars(data)
+    if kind == "pyarrow":
+        return _of_arrow(data)
+    return _of_numpy(data)
+
+
+def _of_pandas(column: Any) -> list[tuple[int, int]]:
+    """Of a column of pandas, whatever stands behind it: an array of numpy, of Arrow, or one with a mask or codes."""
+    if hasattr(column, "_pa_array"):
+        return _of_arrow(column._pa_array)
+    return _of_numpy(next((getattr(column, name) for name in ("_ndarray", "_data") if hasattr(column, name)), None))
+
+
+def _of_polars(data: Any) -> list[tuple[int, int]]:
+    """Of the Arrow form that shares memory; columns of Python objects have none, and lazy frames no values."""
+    import polars as pl
+
+    if isinstance(data, pl.LazyFrame):
+        return []
+    shared = data if isinstance(data, pl.DataFrame) else data.to_frame()
+    return _of_arrow(shared.select(pl.exclude(pl.Object)).to_arrow(compat_level=pl.CompatLevel.newest()))
+
+
+def _of_arrow(data: Any) -> list[tuple[int, int]]:
+    """Of tables and arrays; what reads files or streams has no values in memory."""
+    columns = data.columns if hasattr(data, "column_names") else [data]
+    arrays = [array for column in columns for array in getattr(column, "chunks", [column])]
+    buffers = [buffer for array in arrays if hasattr(array, "buffers") for buffer in array.buffers()]
+    return [(buffer.address, buffer.address + buffer.size) for buffer in buffers if buffer is not None and buffer.size]
+
+
+def _of_numpy(data: Any) -> list[tuple[int, int]]:
+    import numpy as np
+
+    return [np.lib.array_utils.byte_bounds(data)] if isinstance(data, np.ndarray) and data.size else []

@@ -169,6 +169,7 @@ def planned(
     wanted: Wanted,
 ) -> Plan:
     """Design the noise for questions about a dataset; only its schema is looked at."""
+    dataset.require_public_keys([question for question in questions if question in QUESTIONS])
     layout = layout_of(questions, dataset.limits)
     known = {question.label for question in questions}
     if unknown := sorted(set(weights) - known):
@@ -198,6 +199,7 @@ def bound(plan: Plan, dataset: Dataset) -> Plan:
         raise MechanismFileError(
             f"the plan was made for another dataset: it differs in {', '.join(changed)}. Plan again on this one."
         )
+    dataset.require_public_keys(plan.questions)
     dataset.require_answerable(plan.layout)
     return replace(plan, dataset=dataset)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from noisewright.problem.errors import EngineError, InvalidQueryError, NoisewrightError
 from noisewright.release.memory import frame_kind, is_spark
+from noisewright.release.places import Places
 
 _FILES = (".csv", ".tsv", ".txt", ".parquet")
 _ADDRESSES = ("postgresql://", "postgres://", "spark:")
@@ -24,13 +25,13 @@ def is_table(values: Any) -> bool:
 
 def distinct_rows(
     table: Any, columns: Sequence[str], types: Mapping[str, str] | None, most: int
-) -> list[tuple[Any, ...]]:
-    """The different rows of some columns of a public table, in order; rows with a missing value are left out.
+) -> tuple[list[tuple[Any, ...]], Places]:
+    """The different rows of some columns of a public table, in order, and where they are read.
 
-    The text of a CSV file is text unless `types` says otherwise.
+    Rows with a missing value are left out. The text of a CSV file is text unless `types` says otherwise.
     """
     from noisewright.release.engines.base import guarded
-    from noisewright.release.local import Base, checked
+    from noisewright.release.local import checked
     from noisewright.release.sources import open_source, require_column
     from noisewright.release.stage import key_kind
 
@@ -38,7 +39,7 @@ def distinct_rows(
     for column in columns:
         require_column(source.table, column)
     source = source.typed({name: kind for name, kind in (types or {}).items() if name in columns})
-    query, _ = checked(source.table, dict.fromkeys(source.bases, Base(None)), source.engine)
+    query, _ = checked(source.table, source.bases, source.engine)
     found = query.select(*columns).drop_null().distinct().limit(most + 1)
     for column, held in query.select(*columns).schema().items():
         if key_kind(held) is None:
@@ -58,4 +59,4 @@ def distinct_rows(
     rows = list(zip(*listed.values(), strict=True))
     if len(rows) > most:
         raise InvalidQueryError(f"this public table lists more than {most} groups of {', '.join(columns)}.")
-    return sorted(rows)
+    return sorted(rows), source.places(private=False)

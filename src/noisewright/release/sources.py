@@ -12,13 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from noisewright.problem.errors import InvalidTableError
+from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded
-from noisewright.release.files import header, matching
+from noisewright.release.files import files_of, header
 from noisewright.release.local import Base
 from noisewright.release.memory import READERS, content, frame_kind, is_spark, require_valid
 from noisewright.release.names import require_distinct
+from noisewright.release.places import NOWHERE, Places, everywhere, of_memory
 
 _TYPES = {
     "number": "float64",
@@ -47,6 +48,19 @@ class Source:
 
     joined: tuple[tuple[str, str | None], ...] = ()
     """Name and version of the private datasets that were joined to it."""
+
+    def places(self, *, private: bool) -> Places:
+        """Where the rows of its private tables are, or those of its public ones."""
+        return everywhere(base.places for base in self.bases.values() if base.private == private)
+
+    def require_agreeing(self, other: Source) -> None:
+        """Refuse two sources of which one says of a table whose rows it holds, or that it is public, and one not."""
+        both = ((mine, theirs) for mine in self.bases.values() for theirs in other.bases.values())
+        if any(mine.unit != theirs.unit and mine.places.meets(theirs.places) for mine, theirs in both):
+            raise InvalidInputError(
+                "the two datasets say different things of one table, whatever it is called: whose rows it holds, or"
+                " that it is public. Nothing was spent."
+            )
 
     def private_tables(self) -> list[Any]:
         """The tables of a database, and views that were declared, whose rows are of persons."""
@@ -121,7 +135,7 @@ def open_source(
     if isinstance(source, str | Path):
         return _file(str(source), unit, local_views, beside, public)
     if (kind := frame_kind(source)) is not None:
-        return _frame(READERS[kind](source), kind, unit, beside, public)
+        return _frame(source, kind, unit, beside, public)
     if is_spark(source):
         return _of_spark(_spark().of_frame(source), unit, local_views, public)
     if is_ibis(source):
@@ -134,13 +148,9 @@ def open_source(
     )
 
 
-def may_be_one(one: Any, other: Any) -> bool:
-    """Whether two tables of one connection may be the same: DuckDB does not tell upper from lower case in names."""
-    if not (hasattr(one, "namespace") and hasattr(other, "namespace")):
-        return bool(one == other)
-    said = [(getattr(one.namespace, part), getattr(other.namespace, part)) for part in ("catalog", "database")]
-    alike = all(mine is None or theirs is None or mine.casefold() == theirs.casefold() for mine, theirs in said)
-    return alike and bool(one.name.casefold() == other.name.casefold())
+def places_of(source: Any) -> Places:
+    """Where the rows of a source are; it is opened for that, and no value is read."""
+    return open_source(source, "", public=True).places(private=False)
 
 
 def is_ibis(source: Any) -> bool:
@@ -180,26 +190,33 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
     path, marker, name = text.partition("::")
     if marker:
         engine = DuckDB.opened(Path(path))
-        return replace(_database_table(engine, name, unit, local_views), name=text)
-    found = matching(path) if any(c in path for c in "*?[") and not Path(path).exists() else [path]
-    if not found or not all(Path(one).is_file() for one in found):
-        raise InvalidTableError(f"there is no file {path}; give the path of a CSV or Parquet file, or a glob.")
-    memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
-    kinds = {Path(one).suffix.lower() for one in found}
+        return replace(_database_table(engine, name, unit, local_views, public), name=text)
+    memory, files = beside if isinstance(beside, DuckDB) else DuckDB.in_memory(), files_of(text)
+    kinds = {Path(one).suffix.lower() for one in files.paths}
     if kinds == {".parquet"}:
-        memory.require_alike(found)
-        table = memory.parquet(found)
+        table = memory.parquet(files)
     elif kinds <= {".csv", ".tsv", ".txt"}:
-        table = memory.csv(found, *header(found))
+        table = memory.csv(files, *header(files.paths))
     else:
         raise InvalidTableError(f"{path} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
-    return Source(memory, table, {table.op(): Base(unit)}, text, "pandas", (text, unit), views=(table.op().name,))
+    bases = {table.op(): _base(memory, table.op(), None if public else unit)}
+    return Source(memory, table, bases, text, "pandas", (text, unit), views=(table.op().name,))
 
 
-def _database_table(engine: Any, name: str, unit: str, local_views: tuple[str, ...]) -> Source:
+def _base(engine: Any, leaf: Any, unit: str | None) -> Base:
+    """A table that a query begins with, and where its rows are."""
+    import ibis.expr.operations as ops
+
+    if isinstance(leaf, ops.DatabaseTable):
+        return Base(unit, guarded(engine, partial(engine.places, leaf), spent=NOTHING_SPENT))
+    return Base(unit, of_memory(leaf.data.obj) if isinstance(leaf, ops.InMemoryTable) else NOWHERE)
+
+
+def _database_table(engine: Any, name: str, unit: str, local_views: tuple[str, ...], public: bool) -> Source:
     if name not in engine.tables():
         raise InvalidTableError(f"there is no table {name!r} in this database; there are {', '.join(engine.tables())}.")
-    return _checked_leaves(engine, engine.backend.table(name), unit, local_views)
+    table = engine.backend.table(name)
+    return _public_ibis(table, engine) if public else _checked_leaves(engine, table, unit, local_views)
 
 
 def _ibis(table: Any, unit: str, local_views: tuple[str, ...]) -> Source:
@@ -262,7 +279,7 @@ def _checked_leaves(engine: Any, table: Any, unit: str, local_views: tuple[str, 
                 " the unit. Bring public tables in with dataset.join_public(...).",
                 column=unit,
             )
-        bases[leaf] = Base(unit)
+        bases[leaf] = _base(engine, leaf, unit)
     found = Source(engine, table, bases, None, "pandas", views=local_views)
     guarded(engine, found.require_sound_tables, spent=NOTHING_SPENT)
     return found
@@ -281,21 +298,24 @@ def _require_base_table(engine: Engine, leaf: Any) -> None:
         )
 
 
-def _frame(data: Any, kind: str, unit: str, beside: Engine | None, public: bool) -> Source:
+def _frame(given: Any, kind: str, unit: str, beside: Engine | None, public: bool) -> Source:
     from noisewright.release.engines.duckdb import DuckDB
 
+    data = READERS[kind](given)
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
     require_valid(data)
     require_distinct(data.column_names)
     columns = [[name, str(held)] for name, held in zip(data.schema.names, data.schema.types, strict=True)]
     # The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
     known = {"columns": columns, **({"content": content(data)} if public else {})}
-    table = memory.register(data, f"frame_{digest(known)[:16]}")
-    return Source(memory, table, {table.op(): Base(unit)}, None, kind, (data, unit), views=(table.op().name,))
+    table = memory.register(data, f"frame_{digest(known)[:16]}", of_memory(given))
+    bases = {table.op(): _base(memory, table.op(), None if public else unit)}
+    return Source(memory, table, bases, None, kind, (given, unit), views=(table.op().name,))
 
 
 def _public_ibis(table: Any, engine: Any = None) -> Source:
     import ibis.expr.operations as ops
 
     engine, query = _of_ibis(table) if engine is None else (engine, table)
-    return Source(engine, query, dict.fromkeys(query.op().find(ops.PhysicalTable), Base(None)), None, "pandas")
+    bases = {leaf: _base(engine, leaf, None) for leaf in query.op().find(ops.PhysicalTable)}
+    return Source(engine, query, bases, None, "pandas")

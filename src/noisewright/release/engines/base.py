@@ -14,6 +14,7 @@ import ibis
 
 from noisewright.problem.errors import EngineError
 from noisewright.release.names import folded
+from noisewright.release.places import Places
 
 Result = TypeVar("Result")
 
@@ -91,6 +92,9 @@ class Engine(Protocol):
 
     def sum_text(self, terms: Any, largest: int) -> Any:
         """The sum of 64-bit whole numbers as text, exact however large it becomes; each is within `largest` of 0."""
+
+    def places(self, table: Any) -> Places:
+        """Where the rows of a table of the database are, as the engine itself knows it; nothing is read for it."""
 
     def is_view(self, table: Any) -> bool:
         """Whether a table of the database is a view, whose definition nobody has checked."""

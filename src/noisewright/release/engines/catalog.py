@@ -22,6 +22,14 @@ _FAMILY = (
     "WITH RECURSIVE family(oid) AS (SELECT %(oid)s::oid UNION SELECT i.inhrelid FROM pg_inherits i"
     " JOIN family f ON i.inhparent = f.oid)"
 )
+PLACES = (
+    f"{_FAMILY} SELECT f.oid::text, d.oid::text, pg_postmaster_start_time()::text, current_setting('port')"
+    " FROM family f, pg_database d WHERE d.datname = current_database()"
+)
+"""A table with its parts, the database, and what tells one running server from all others, whoever asks."""
+MAY_SEE_CLUSTER = "SELECT has_function_privilege('pg_control_system()', 'execute')"
+CLUSTER = "SELECT system_identifier::text FROM pg_control_system()"
+"""What a server keeps when it is started anew, and shares with its replicas."""
 NO_TABLE = (
     f"{_FAMILY} SELECT 1 FROM family f JOIN pg_class c ON c.oid = f.oid WHERE c.relkind NOT IN ('r', 'p') LIMIT 1"
 )

@@ -26,11 +26,11 @@ import sqlglot.expressions as sge
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.problem.records import digest
-from noisewright.release.engines import base, functions
+from noisewright.release.engines import base, duckdb_files as reading, functions
 from noisewright.release.engines.barrier import behind_barrier, column, selection
 from noisewright.release.engines.base import Result
-from noisewright.release.files import folder_columns
+from noisewright.release.files import Files
+from noisewright.release.places import NOWHERE, Places, everywhere, of_files
 
 _WORD = 2**53 - 1
 _COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
@@ -51,6 +51,14 @@ _SETTINGS = {
     "old_implicit_casting": "false",
 }
 """What a connection is set to while it is asked: nothing is planned by statistics, and words have one meaning."""
+_PLACES = (
+    "SELECT d.path, lower(t.database_name), lower(t.schema_name), lower(t.name) FROM (SELECT database_name,"
+    " schema_name, table_name AS name FROM duckdb_tables() UNION ALL SELECT database_name, schema_name, view_name FROM"
+    " duckdb_views() WHERE NOT internal) t JOIN duckdb_databases() d USING (database_name) WHERE lower(t.name) ="
+    " lower($1) AND CASE WHEN $2 IS NULL THEN t.schema_name IN (SELECT unnest(current_schemas(true)))"
+    " ELSE lower(t.schema_name) = lower($2) END AND CASE WHEN $3 IS NULL"
+    " THEN t.database_name IN (current_database(), 'temp') ELSE lower(t.database_name) = lower($3) END"
+)
 _FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
 
 
@@ -64,6 +72,8 @@ class DuckDB(base.InProcess):
         self.backend = backend
         # One for each connection, however many engines stand for it: two threads would get each other's results.
         self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
+        # By the name of a table of this connection, what file or frame it was made of here.
+        self._made: dict[str, Places] = vars(backend).setdefault("_noisewright_made", {})
         self.steps = (0, 1)
 
     @property
@@ -94,75 +104,60 @@ class DuckDB(base.InProcess):
         """The tables and views of the database."""
         return sorted(self.backend.list_tables())
 
-    def parquet(self, paths: list[str]) -> Any:
-        """Parquet files as one table.
+    def parquet(self, files: Files) -> Any:
+        """Parquet files as one table, with the columns that folders stand for.
 
-        Refuses times in milliseconds, by the schema: one that is far away makes every query of the file fail, also one
-        that does not read it.
+        Refuses files of different columns or types, because a value of one would be cast to the type of another, and
+        times in milliseconds, by the schema: one that is far away makes every query of the file fail, also one that
+        does not read it.
         """
-        problem = ""
+        problem, schemas, coarse = "", [], None
         try:
-            table = self._view(_named(paths), _parquet(paths, folders=bool(folder_columns(paths))))
-            coarse = self.backend.con.execute(_COARSE_TIMES, [paths]).fetchone()
+            schemas = [self._columns(reading.parquet([path])) for path in files.absolute]
+            coarse = self._rows(_COARSE_TIMES, [reading.literal(path) for path in files.absolute])
         except duckdb.Error as error:
             problem = type(error).__name__
         if problem:
-            raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
-        if coarse is not None:
-            raise InvalidTableError(
-                f"{coarse[0]!r} of {paths[0]} counts milliseconds, of which DuckDB fails on those far away; write the"
-                " file with microseconds, or give it as an Arrow table: pyarrow.parquet.read_table(path).",
-                column=coarse[0],
-            )
-        return table
-
-    def require_alike(self, paths: list[str]) -> None:
-        """Refuse Parquet files of different columns or types: a value of one is cast to the type of another."""
-        problem, schemas, folders = "", [], bool(folder_columns(paths))
-        try:
-            schemas = [dict(self._columns(path, folders=folders)) for path in paths]
-        except duckdb.Error as error:
-            problem = type(error).__name__
-        if problem:
-            raise InvalidTableError(f"{paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
-        for path, schema in zip(paths, schemas, strict=True):
+            raise InvalidTableError(f"{files.paths[0]} cannot be read as Parquet ({problem}). Nothing was spent.")
+        for path, schema in zip(files.paths, schemas, strict=True):
             if wrong := sorted({name for name, _ in set(schema.items()) ^ set(schemas[0].items())}):
                 raise InvalidTableError(
-                    f"{paths[0]} and {path} have different columns or types ({', '.join(map(repr, wrong[:3]))}); give"
-                    " files of one schema.",
+                    f"{files.paths[0]} and {path} have different columns or types ({', '.join(map(repr, wrong[:3]))});"
+                    " give files of one schema.",
                     column=wrong[0],
                 )
+        if coarse:
+            ((column,),) = coarse
+            raise InvalidTableError(
+                f"{column!r} of {files.paths[0]} counts milliseconds, of which DuckDB fails on those far away; write"
+                " the file with microseconds, or give it as an Arrow table: pyarrow.parquet.read_table(path).",
+                column=column,
+            )
+        return self._view(files, reading.with_folders(reading.parquet, files, list(schemas[0])))
 
-    def _columns(self, path: str, *, folders: bool) -> list[tuple[str, str]]:
-        return [(row[0], row[1]) for row in self._rows(f"DESCRIBE SELECT * FROM {_parquet([path], folders=folders)}")]
+    def _columns(self, source: str) -> dict[str, str]:
+        return {row[0]: row[1] for row in self._rows(f"DESCRIBE SELECT * FROM {source}")}
 
-    def _view(self, name: str, source: str) -> Any:
+    def csv(self, files: Files, names: list[str], separator: str) -> Any:
+        """CSV files as one table of texts, by a fixed dialect, with the columns that folders stand for."""
+        return self._view(files, reading.with_folders(partial(reading.csv, names, separator), files, names))
+
+    def _view(self, files: Files, query: str) -> Any:
         """What files hold, under a name of this connection."""
-        self.backend.con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM {source}")
+        name = files.name
+        with self._lock:
+            self.backend.con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
+        self._made[name] = of_files(files.absolute)
         return self.backend.table(name)
 
-    def csv(self, paths: list[str], names: list[str], separator: str) -> Any:
-        """CSV files as one table of texts, by a fixed dialect.
-
-        Rows with fewer values than the header are left out, and values beyond it are not read. Nothing is sniffed: a
-        sniffer looks at values, and a wrong guess raises in the middle of a release. Nor is the reader strict: a strict
-        one drops every row after a letter behind a closing quote, whoever they are about, and fails on an odd line end.
-        Nor does it read a file in pieces at once: where a piece begins, it would have to guess whether that is within
-        quotes, and one person's line ends would lose the rows of others.
-        """
-        columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
-        files = ", ".join(map(_quoted, paths))
-        dialect = f"delim = {_quoted(separator)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
-        rules = "ignore_errors = true, strict_mode = false, nullstr = '', allow_quoted_nulls = false, parallel = false"
-        return self._view(_named(paths), f"read_csv([{files}], {dialect}, columns = {{{columns}}}, {rules})")
-
-    def register(self, data: Any, name: str) -> Any:
-        """An Arrow table under a name, with the first number behind it that is free."""
+    def register(self, data: Any, name: str, places: Places) -> Any:
+        """An Arrow table under a name, with the first number behind it that is free; `places` is whose rows it has."""
         taken = set(self.backend.list_tables())
         free = next(one for one in (f"{name}_{i}" for i in count(1)) if one not in taken)
         problem = ""
         try:
             self.backend.con.register(free, data)
+            self._made[free] = places
             return self.backend.table(free)
         except duckdb.Error as error:
             problem = type(error).__name__
@@ -212,6 +207,21 @@ class DuckDB(base.InProcess):
 
     def sum_text(self, terms: Any, largest: int) -> Any:
         return functions.added(terms).cast("string")
+
+    def places(self, table: Any) -> Places:
+        """What a file or frame was made of here, or the tables of that name in their database files.
+
+        Names are compared as DuckDB does it, without case; a name without a schema is any that the connection looks for
+        first. What is in memory alone is known by the connection.
+        """
+        if (made := self._made.get(table.name)) is not None:
+            return made
+        space = table.namespace
+        found = self._rows(_PLACES, table.name, space.database, space.catalog)
+        own = [(path, (schema, name)) for path, _, schema, name in found if path is not None]
+        marks = {("duckdb", id(self.backend.con), *names) for path, *names in found if path is None}
+        within = everywhere(of_files([path], *names) for path, names in own)
+        return within | (Places(frozenset(marks), held=(self.backend.con,)) if marks else NOWHERE)
 
     def is_view(self, table: Any) -> bool:
         return self._definition(table) is None
@@ -274,12 +284,12 @@ class DuckDB(base.InProcess):
         changed = {name: value for name, value in _SETTINGS.items() if before[name].lower() != value.lower()}
         try:
             for name, value in changed.items():
-                self.backend.con.execute(f"SET {name} = {_quoted(value)}")
+                self.backend.con.execute(f"SET {name} = {reading.quoted(value)}")
             yield
         finally:
             for name in changed:
                 with suppress(duckdb.Error):  # in a transaction of the caller's that failed
-                    self.backend.con.execute(f"SET {name} = {_quoted(before[name])}")
+                    self.backend.con.execute(f"SET {name} = {reading.quoted(before[name])}")
 
     def run(self, work: Callable[[], Result]) -> Result:
         try:
@@ -314,12 +324,6 @@ class DuckDB(base.InProcess):
         return self.backend.con.execute("SELECT txid_current()").fetchone()
 
 
-def _parquet(paths: list[str], *, folders: bool) -> str:
-    """Parquet files for SQL; names of folders are texts, and not what all of them together look like."""
-    read_as = f"hive_partitioning = {folders}, hive_types_autocast = false, binary_as_string = false"
-    return f"read_parquet([{', '.join(map(_quoted, paths))}], {read_as}, union_by_name = false)"
-
-
 def _opaque(name: str, kind: Any) -> Any:
     """A column as it is, in an expression that DuckDB neither has statistics of nor takes for the column."""
     return sge.Anonymous(this="TRY", expressions=[column(name)])
@@ -329,16 +333,6 @@ def _fitting(text: Any, grammar: str) -> Any:
     """The text without spaces around it, NULL where it does not fit."""
     plain = text.strip()
     return functions.fits(plain, grammar).ifelse(plain, ibis.null("string"))
-
-
-def _quoted(text: str) -> str:
-    """A text as a literal of SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _named(paths: list[str]) -> str:
-    """A name for files that does not change from run to run."""
-    return f"files_{digest({'paths': paths})[:16]}"
 
 
 def _content(data: Any) -> str:

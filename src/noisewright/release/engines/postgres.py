@@ -31,6 +31,7 @@ from noisewright.release.engines.barrier import behind_barrier, selection
 from noisewright.release.engines.base import Result, in_words
 from noisewright.release.engines.postgres_session import Session, backend_of
 from noisewright.release.engines.writing import Expressions, listed, opaque, with_arrays
+from noisewright.release.places import Places
 
 TIMEOUT = 3_600_000
 """Milliseconds that one query may take unless the address says otherwise with ?statement_timeout=..."""
@@ -142,6 +143,18 @@ class Postgres(Session, Expressions):
 
     def settled(self, query: Any) -> Any:
         return arithmetic.settled(query)
+
+    def places(self, table: Any) -> Places:
+        """A table and its parts by their numbers, the database and the server by what they say of themselves.
+
+        However the server is reached and by whomever: host, port, user and options of the address say nothing.
+        """
+        found = self.catalog(catalog.PLACES, table.namespace.database, table.name)
+        servers: set[tuple[str, ...]] = {("started", started, port) for _, _, started, port in found}
+        if self._one(catalog.MAY_SEE_CLUSTER):
+            servers.add(("cluster", self._one(catalog.CLUSTER)))
+        own = {(database, part) for part, database, *_ in found}
+        return Places(frozenset(("postgres", *server, *table) for server in servers for table in own))
 
     def is_view(self, table: Any) -> bool:
         return bool(self.catalog(catalog.NO_TABLE, table.namespace.database, table.name))

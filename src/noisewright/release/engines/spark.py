@@ -23,10 +23,11 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines import spark_relations as relations
 from noisewright.release.engines.spark_homes import Relation, home_of, read_files, read_table, require_plans
-from noisewright.release.engines.spark_options import matching, named, options_of
+from noisewright.release.engines.spark_options import addressed, literal, matching, named, options_of
 from noisewright.release.engines.spark_reading import Reader
 from noisewright.release.engines.spark_rows import constant, schema_of
 from noisewright.release.memory import content
+from noisewright.release.places import Places
 
 _WORDS = (
     'give spark.table("name"), spark.read.parquet(path), "spark:name", "spark:/path/*.parquet" or an Ibis table on'
@@ -115,7 +116,7 @@ class Spark(Reader):
         own, problem = self._home.own, ""
         try:
             found = matching(paths, own)
-            columns = own.read.options(**options).parquet(*found).schema if schema is None else schema
+            columns = own.read.options(**options).parquet(*literal(found)).schema if schema is None else schema
             relation = Relation(partial(read_files, own, paths, options, columns), tuple(paths))
             return self._kept((named(paths, options),), relation)
         except self.errors as error:
@@ -132,6 +133,12 @@ class Spark(Reader):
         self._home.relations[leaf] = relation
         self._home.known.pop(leaf, None)
         return leaf.to_expr()
+
+    def places(self, table: Any) -> Places:
+        """The files that it reads, and the folders that they are looked for in, whatever it is called."""
+        with self.snapshot():
+            listed = self._pin(table).listed
+            return addressed([*listed.roots(), *listed.files()])
 
     def is_view(self, table: Any) -> bool:
         with self.snapshot():

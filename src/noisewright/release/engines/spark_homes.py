@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.engines.spark_options import matching
+from noisewright.release.engines.spark_options import STARS, literal, matching
 from noisewright.release.engines.spark_relations import NO_FILES, Listed
 from noisewright.release.engines.spark_rows import Query
 
@@ -51,8 +51,6 @@ _SETTINGS = {
     "spark.sql.cbo.enabled": "false",
     "spark.sql.cbo.planStats.enabled": "false",
 }
-_STARS = "*?[]{}\\"
-"""What may stand for other signs in a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class Relation:
         if not self.may_list(before):
             return False
         try:
-            starred = any(sign in path for path in self.paths for sign in _STARS)
+            starred = any(sign in path for path in self.paths for sign in STARS)
             if starred and before.roots() != matching(self.paths, before.frame.sparkSession):
                 return False
             before.list_anew()
@@ -234,4 +232,4 @@ def read_table(session: Any, name: str) -> Any:
 
 def read_files(session: Any, paths: Sequence[str], options: Mapping[str, str], columns: Any) -> Any:
     """Parquet files listed anew; the columns are given, so that no file is opened for them."""
-    return session.read.schema(columns).options(**options).parquet(*matching(paths, session))
+    return session.read.schema(columns).options(**options).parquet(*literal(matching(paths, session)))

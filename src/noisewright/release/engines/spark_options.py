@@ -7,16 +7,21 @@ unreadable; any other may be handed on to the reader of Parquet, so that only th
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
+from noisewright.release.places import Places, of_files
 
 _ALLOWED = frozenset(
     {"path", "paths", "basepath", "mergeschema", "recursivefilelookup", "pathglobfilter", "compression"}
     | {"serialization.format"}
 )
+STARS = "*?[]{}\\"
+"""What may stand for other signs in a path."""
+_S3 = ("s3", "s3a", "s3n")
+"""Connectors to the same buckets."""
 
 
 def why_not_plain(scan: Any, *, named: bool) -> str | None:
@@ -56,6 +61,23 @@ def matching(paths: Sequence[str], session: Any) -> list[str]:
     return found
 
 
+def literal(paths: Iterable[str]) -> list[str]:
+    """Paths that were found, written so that stars in them mean themselves: Spark looks for them in every path."""
+    return ["".join(f"\\{sign}" if sign in STARS else sign for sign in path) for path in paths]
+
+
 def named(paths: Sequence[str], options: Mapping[str, str]) -> str:
     """A name for files that does not change from run to run."""
     return f"files_{digest({'paths': list(paths), 'options': dict(options)})[:16]}"
+
+
+def addressed(locations: Iterable[str]) -> Places:
+    """Where files are that Hadoop addresses so: those of this machine's file system as everybody else knows them."""
+    own, far = [], set()
+    for location in locations:
+        scheme, _, rest = location.partition(":")
+        if scheme == "file":
+            own.append(f"/{rest.lstrip('/')}")
+        else:
+            far.add(("address", "s3" if scheme in _S3 else scheme, rest.rstrip("/")))
+    return of_files(own) | Places(frozenset(far))

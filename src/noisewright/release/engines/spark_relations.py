@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
+from urllib.parse import unquote
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -151,6 +152,10 @@ class Listed:
         """The paths that it was made of."""
         return [path for scan in self._scans for path in paths_of(scan)]
 
+    def files(self) -> list[str]:
+        """The addresses of the files that it lists."""
+        return [file for choose in self._listings for file in _files(choose(), self.frame.sparkSession)]
+
     def list_anew(self) -> None:
         """Have Spark list its files as they are now."""
         for index in self._indices:
@@ -172,12 +177,14 @@ class Listed:
         """Why its Parquet files may fail in the middle of a query; None if they do not, by their schemas.
 
         Spark fails on a file whose types are not those of the table, and on a time in milliseconds that is far away.
-        Where a file has no such column, its rows have none.
+        Where a file has no such column, its rows have none. Where folders stand for columns, it reads no other folder.
         """
         session = self.frame.sparkSession
         parquet = getattr(session._jvm.org.apache.spark.sql.execution.datasources.parquet, "ParquetFileFormat$")
         reader, conf = getattr(parquet, "MODULE$"), session._jsc.hadoopConfiguration()
         nothing = getattr(getattr(session._jvm.scala.collection.immutable, "Map$"), "MODULE$").empty()
+        if self.is_folder and any(_leaves_out(index, session) for index in self._indices):
+            return "has files beside the folders that stand for columns, which Spark would leave out; move them apart"
         for scan, choose in zip(self._scans, self._listings, strict=True):
             files, declared = choose().allFiles(), _columns(scan.relation().dataSchema())
             timed = any(str(kind).startswith("timestamp") for kind in declared.values())
@@ -203,6 +210,24 @@ def _listing(index: Any, frame: Any) -> Callable[[], Any]:
         return lambda: index
     nothing = getattr(frame.sparkSession._jvm.scala.collection.immutable, "Nil$")
     return lambda: index.filterPartitions(getattr(nothing, "MODULE$"))
+
+
+def _files(index: Any, session: Any) -> list[str]:
+    """The addresses of the files of an index, in one question."""
+    joined = session._jvm.org.apache.hadoop.util.StringUtils.join("\n", index.inputFiles())
+    return [unquote(file) for file in str(joined).split("\n") if file]
+
+
+def _leaves_out(index: Any, session: Any) -> bool:
+    """Whether Spark reads only some folders of files: one folder called `column=value` takes the place of all others.
+
+    Files whose names begin with _ or a point hold no rows.
+    """
+    spec = index.partitionSpec()
+    if spec.partitionColumns().isEmpty():
+        return False
+    places = (file.rpartition("/") for file in _files(index, session))
+    return len({folder for folder, _, name in places if name[:1] not in "_."}) > int(spec.partitions().size())
 
 
 def _columns(schema: Any) -> dict[str, Any]:
