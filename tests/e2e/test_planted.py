@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import noisewright as nw
+from noisewright.app.datasets import dataset_of
+from noisewright.app.specs import read_spec
 from noisewright.ledger import marks
 from tests.e2e.command import Cli, assert_succeeded
 from tests.e2e.spec_files import write
@@ -94,3 +96,17 @@ def test_where_no_group_is_published_the_command_line_names_the_charge_of_the_pl
     again = cli("release", "few.toml")
     assert "No group had enough persons" in again.out
     assert "Nothing was spent: these are the answers of charge 1 of" in again.out
+
+
+def test_an_answer_of_a_sub_budget_is_given_for_nothing_and_said_to_be(cli: Cli, tmp_path: Path):
+    write(tmp_path)
+    whole = nw.Ledger.create(tmp_path / "visits.ledger", budget=nw.PureDP(30), neighbours="add-remove")
+    asked = read_spec(tmp_path / "visits.toml")
+    given = {**asked.dataset, "budget": None, "ledger": whole.sub("bob", budget=nw.PureDP(20))}
+    dataset_of(asked, given).plan(*asked.questions, **asked.plan).release()
+    place = own(whole.sub("bob"))[0]
+    for _ in range(2):
+        found = cli("release", "visits.toml")
+        assert_succeeded(found)
+        assert f"Nothing was spent: these are the answers of charge {place} of" in found.out
+    assert nw.Ledger.open(tmp_path / "visits.ledger").spent == 10

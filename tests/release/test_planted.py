@@ -213,6 +213,18 @@ def test_an_answer_too_long_to_be_kept_is_charged_again_only_where_somebody_else
     assert ann.spent == (4 if account == "ann" else 2)
 
 
+def test_garbage_after_an_answer_does_not_take_it_away(tmp_path: Path):
+    ann, bob = both(tmp_path / "x.ledger")
+    first = released(count(table(bob)))
+    plan = count(table(ann))
+    for payer in (bob, ann):
+        planted(payer.charge(plan.charge, reason="x", undrawn=holding.undrawn(plan)), ["nan"])
+        assert released(plan) == first
+    second = released(plan, fresh=True)
+    planted(ann.charge(plan.charge, reason="x", undrawn=holding.undrawn(plan)), ["nan"])
+    assert released(plan) == second
+
+
 KEYS = nw.keys("ward", private=True)
 PUBLISHED = ((("A",), (30, 29, 31)), (("B",), (60, 59, 61)))
 UNKEYED: dict[str, Any] = {

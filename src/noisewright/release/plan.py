@@ -253,8 +253,8 @@ def require_sound(plan: Plan) -> None:
     _require_whole(plan.blocks, plan.layout)
     design.require_within(plan.blocks, plan.layout, plan.privacy)
     if plan.aims is not None:
-        plan.aims.require_agreed(plan.privacy)
         plan.aims.require_met(plan.questions, plan.blocks, plan.layout)
+        plan.aims.require_agreed(plan.privacy)
 
 
 def _require_asked(plan: Plan) -> None:
