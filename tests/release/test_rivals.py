@@ -202,10 +202,27 @@ def test_other_charges_meanwhile_stop_nothing(tmp_path: Path, monkeypatch: pytes
             done.append(1)
             ledger.charge(cheap.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
             ledger.charge(plan.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(cheap))
-            ledger.charge(plan.charge, reason=f"plan {cheap.key}", undrawn=holding.undrawn(plan))
 
     monkeypatch.setattr(marks, "reach", reach)
-    assert plan.release(frame="pyarrow")["charge"].to_pylist() == [4]
+    assert plan.release(frame="pyarrow")["charge"].to_pylist() == [3]
+
+
+def test_a_charge_of_the_plan_meanwhile_stops_another_whatever_its_label_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    data = clinic(tmp_path / "x.ledger")
+    plan, ledger, done = data.plan(nw.count(), privacy=nw.PureDP(1)), data.ledger, list[int]()
+    assert ledger is not None
+
+    def reach(point: str) -> None:
+        if point == "validated" and not done:
+            done.append(1)
+            ledger.charge(plan.charge, reason="something else", undrawn=holding.undrawn(plan))
+
+    monkeypatch.setattr(marks, "reach", reach)
+    with pytest.raises(nw.errors.InvalidInputError, match=r"somebody else is finishing charge 1 .*Nothing else was"):
+        plan.release()
+    assert ledger.spent == 1
 
 
 def test_a_ledger_that_cannot_say_that_somebody_draws_ends_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

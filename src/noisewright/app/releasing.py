@@ -92,8 +92,8 @@ def release(
         before = _charges(found)
     answers = _released(found, before, fresh=fresh, reason=reason, post=after)
     columns = answers.to_pydict()
-    # Where no group was published, the charge is the last one of this plan.
-    told = _spent(found, max(columns["charge"], default=None) or max(_charges(found)), before)
+    # Where no group was published, no row names the charge.
+    told = _spent(found, max(columns["charge"], default=None) or _answered(found), before)
     with _interruptible(f"{told} {_STORED[fresh]}"):
         for write_to in write:
             write_to(answers)
@@ -229,9 +229,19 @@ def _ledger(plan: Plan) -> Any:
 
 
 def _charges(plan: Plan) -> set[int]:
-    """The rows of the ledger in which this plan was charged."""
-    own, rows = ["plan", plan.key], _ledger(plan).rows()
-    return {row["place"] for row in rows if row["event"] == "charge" and str(row.get("label")).split(" ")[:2] == own}
+    """The rows of the ledger in which this very plan was charged; labels say nothing of that."""
+    from noisewright.release.holding import standing_of
+
+    return set(standing_of(plan, _ledger(plan)))
+
+
+def _answered(plan: Plan) -> int:
+    """The charge that the stored answer of a plan stands beside."""
+    from noisewright.release.holding import same_of, stored
+
+    found = stored(same_of(plan, _ledger(plan)).look())
+    assert found is not None, "it was released just now"
+    return found[0]
 
 
 def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, post: tuple[str, ...] = ()) -> Any:
@@ -268,7 +278,8 @@ def _told_by(ledger: Any, plan: Plan, before: set[int], *, fresh: bool) -> str:
     from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN
     from noisewright.release.holding import standing_of
 
-    spent, known = _charges(plan) - before, standing_of(plan, ledger)
+    known = standing_of(plan, ledger)
+    spent = known.keys() - before
     ready = {place for place, how in known.items() if fresh and how in (FAILED, UNDRAWN)}  # what is finished next
     if not spent and not ready and ANSWERED in known.values():
         return f"{_NOTHING} {_STORED[fresh]}"
@@ -282,7 +293,7 @@ def _spent(plan: Plan, charge: int, before: set[int]) -> str:
     ledger = _ledger(plan)
     where = f"charge {charge} of {ledger.url}"
     free = f"Nothing was spent: these are the answers of {where}."
-    said = free if charge in before else f"Spent: {plan.privacy} ({where})."
+    said = f"Spent: {plan.privacy} ({where})." if charge in _charges(plan) - before else free
     return f"{said} Left: {ledger.buys()}."
 
 

@@ -10,10 +10,11 @@ from types import TracebackType
 from typing import Any
 
 from noisewright.ledger.chain import canonical, digest_of
-from noisewright.problem.errors import LedgerError
+from noisewright.problem.errors import InvalidInputError, LedgerError
 
 Note = Callable[["Charge", str, Mapping[str, Any]], int]
 _LONGEST_ANSWER = 1 << 20
+_DEEPEST_ANSWER = 32
 
 
 class Charge:
@@ -77,22 +78,34 @@ class Charge:
 
 
 def plain_answer(answer: Any) -> Any:
-    """A released answer as plain data, numbers as text; of a very long one only its digest."""
-    plain = _plain(answer)
+    """A released answer as plain data, numbers as text; of a very long one only its digest.
+
+    Raises InvalidInputError for one in which lists are nested so deep that others might not be able to read the row.
+    """
+    plain = _plain(answer, _DEEPEST_ANSWER)
     text = canonical({"answer": plain})
     return plain if len(text) <= _LONGEST_ANSWER else {"digest": digest_of(text), "characters": len(text)}
 
 
-def _plain(answer: Any) -> Any:
+def is_whole(plain: Any) -> bool:
+    """Whether an answer is there as a whole, and not by its digest alone."""
+    return not isinstance(plain, Mapping)
+
+
+def _plain(answer: Any, deepest: int) -> Any:
+    if deepest < 0:
+        raise InvalidInputError(
+            f"lists in the answer are nested more than {_DEEPEST_ANSWER} deep; give it flatter. Nothing was written."
+        )
     if answer is None or isinstance(answer, str):
         return answer
     if isinstance(answer, bool | int | float | Fraction):
         return str(answer)
     if isinstance(answer, Mapping):
-        return [[_plain(key), _plain(value)] for key, value in answer.items()]
+        return [[_plain(key, deepest - 2), _plain(value, deepest - 2)] for key, value in answer.items()]
     if isinstance(answer, list | tuple):
-        return [_plain(value) for value in answer]
+        return [_plain(value, deepest - 1) for value in answer]
     for way in ("tolist", "to_numpy"):
         if hasattr(answer, way):
-            return _plain(getattr(answer, way)())
+            return _plain(getattr(answer, way)(), deepest - 1)
     return repr(answer)

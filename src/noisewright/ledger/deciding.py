@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -31,6 +32,7 @@ _LONGEST_LABEL = 10_000
 _LONGEST_NAME = 100
 _TOTAL_BITS = 256
 _AT_A_TIME = 1000
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class Brought:
@@ -272,6 +274,13 @@ def checked_label(reason: Any) -> str:
             "reason is missing, no text or longer than 10,000 characters; say what the charge is for."
         )
     return reason
+
+
+def checked_digest(undrawn: Any) -> str:
+    """What will be drawn, by its digest; anything else might be a row that others cannot read."""
+    if not isinstance(undrawn, str) or not _DIGEST.fullmatch(undrawn):
+        raise InvalidInputError("undrawn is no digest; give the 64 hexadecimal digits of what will be drawn.")
+    return undrawn
 
 
 def checked_name(name: Any) -> str:

@@ -16,6 +16,7 @@ from noisewright.ledger.costed import accepted, certificate_of, neighbours_of, q
 from noisewright.ledger.deciding import (
     Brought,
     budget_of,
+    checked_digest,
     checked_label,
     checked_name,
     clock,
@@ -126,12 +127,13 @@ class Ledger(Reported):
         Raises BudgetExceeded if no rule would hold with it; then only a row that says so is written. UncertifiedError
         for what brings nothing that the ledger's rules can add, InvalidInputError for neighbours of another kind, and
         what `check` raises under the lock. Use it as `with ledger.charge(...) as charge:`; the charge stays if the body
-        raises. With `undrawn`, what will be drawn, others can finish it until `Charge.drawing` (`resuming`).
+        raises. With `undrawn`, the digest of what will be drawn, others can finish it until `Charge.drawing`, and its
+        answer counts for whoever draws the same (`resuming`).
         """
         given, label = accepted(costed), checked_label(reason)
         brought = Brought(given.costs(), neighbours_of(given))
         facts = {"label": label, "question": question_of(given), "certificate": certificate_of(given)}
-        facts |= {} if undrawn is None else {"undrawn": undrawn}
+        facts |= {} if undrawn is None else {"undrawn": checked_digest(undrawn)}
         # Proofs are done before the lock is taken; what they are asked for depends on the budget alone.
         for budget in list(self._budgets.values()) or [account.budget for account in self._all_now()]:
             with suppress(InvalidInputError):  # of a budget that may be raised by now; under the lock it is said

@@ -8,6 +8,9 @@ charge must follow the row that made its writer the holder: a holder that lost t
 therefore draws nothing from it. After `drawing` nobody else becomes the holder. So at most one answer of each charge is
 drawn, whoever crashes where, and until then the charge is not lost.
 
+Which charges are of one thing is said by what only its price buys: the certificates in the row, and beside them the
+digest of what is drawn, which is the `undrawn` of the row. Labels are for people; anybody may write any.
+
 What is charged or resumed because of what was read without the lock is asked again under it: of many that read the same
 at the same instant one charges, or resumes, and the others are told that somebody was quicker.
 """
@@ -22,8 +25,8 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
-from noisewright.ledger.chain import Row, canonical, column
-from noisewright.ledger.charge import Charge
+from noisewright.ledger.chain import Row, canonical
+from noisewright.ledger.charge import Charge, is_whole
 from noisewright.ledger.costed import accepted, certificate_of
 from noisewright.ledger.deciding import clock, event
 from noisewright.ledger.ledger import Ledger
@@ -36,9 +39,9 @@ _AT_A_TIME = 1000
 _RELEASES: dict[tuple[int, str, str], Lock] = {}
 
 
-def alone(ledger: Ledger, key: str) -> AbstractContextManager[Any]:
-    """One release of a plan at a time in this process: who waits gets the stored answer, and takes no charge over."""
-    return _RELEASES.setdefault((os.getpid(), ledger.url, key), Lock())
+def alone(ledger: Ledger, drawn: str) -> AbstractContextManager[Any]:
+    """One release of a thing at a time in this process: who waits gets the stored answer, and takes no charge over."""
+    return _RELEASES.setdefault((os.getpid(), ledger.url, drawn), Lock())
 
 
 class _QuickerError(Exception):
@@ -50,27 +53,28 @@ class Seen:
     """What a ledger said of charges of one thing when it was read, without the lock."""
 
     answer: tuple[int, Any] | None
-    """The charge and the text of the last answer to any charge of the name."""
+    """The charge and what was read in the last answer that can be: to a charge of the account, or else of another."""
+    cut: int | None
+    """The charge of the account whose answer, after that, was too long to be kept whole."""
     rows: int
     """How many rows were read."""
-    _claimed: Mapping[int, tuple[Any, str]]
-    _same: Same
-
-    @property
-    def standing(self) -> dict[int, str]:
-        """How each charge stands, by its place; only those that have the certificates."""
-        return {place: how for place, (proven, how) in self._claimed.items() if self._same.is_proven(proven)}
+    standing: Mapping[int, str]
+    """How each charge of the account stands, by its place."""
 
 
 class Same:
-    """The charges of a ledger whose labels begin with some words and that have the certificates of what `costed` gives.
+    """The charges of one thing in a ledger: those that name it by `drawn`, its digest, and have its very certificates.
 
-    Those that say that something else will be drawn than `undrawn` are left out; of those that say nothing, something
-    may have been drawn. `costed` is asked once, and not for a stored answer.
+    Guarantees: no label is looked at. What names something else, or costs something else, is none of them, whoever
+    wrote it; whoever wrote one of them paid for the very mechanism. Charges of another account are never resumed and
+    stop nothing; only an answer to one counts, where the account has none of its own. `costed` gives what is charged,
+    and is asked once; `read` gives what an answer says, None for what no draw can have given.
     """
 
-    def __init__(self, ledger: Ledger, named: tuple[str, ...], undrawn: str, costed: Callable[[], Any]) -> None:
-        self.ledger, self.named, self._undrawn, self._made = ledger, named, undrawn, costed
+    def __init__(
+        self, ledger: Ledger, drawn: str, costed: Callable[[], Any], read: Callable[[Any], Any | None]
+    ) -> None:
+        self.ledger, self.drawn, self._made, self._read = ledger, drawn, costed, read
 
     @cached_property
     def _costed(self) -> Any:
@@ -80,26 +84,31 @@ class Same:
     def _proven(self) -> str:
         return _text(certificate_of(accepted(self._costed)))
 
-    def is_proven(self, certificate: Any) -> bool:
-        """Whether the certificates of a row are those of what is about to be drawn."""
-        return _text(certificate) == self._proven
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row is a charge of it, of whatever account."""
+        named = row["event"] == "charge" and row.get("undrawn") == self.drawn
+        return named and _text(row["certificate"]) == self._proven
 
     def look(self) -> Seen:
         """What the ledger says of them now: one reading of its rows, without the lock."""
-        claimed: dict[int, tuple[Any, str]] = {}
-        named, rows = set(), 0
-        answer: tuple[int, Any] | None = None
+        standing: dict[int, str] = {}
+        others, rows = set(), 0
+        own: tuple[int, Any] | None = None
+        other, cut = own, None
         for row in self.ledger.rows():
             rows, beside = row["place"] + 1, row.get("charge")
-            if row["event"] == "charge" and self._has_name(row):
-                named.add(row["place"])
-                if self._claims(row):
-                    claimed[row["place"]] = row["certificate"], UNDRAWN if "undrawn" in row else DRAWN
-            elif beside is not None and beside in named:
-                answer = (beside, row["answer"]) if row["event"] == "answer" else answer
-                if beside in claimed:
-                    claimed[beside] = claimed[beside][0], _next(claimed[beside][1], row)
-        return Seen(answer, rows, claimed, self)
+            if self.holds(row):
+                if self._is_own(row):
+                    standing[row["place"]] = UNDRAWN
+                else:
+                    others.add(row["place"])
+            elif beside in standing:
+                standing[beside] = _next(standing[beside], row)
+                if row["event"] == "answer":
+                    cut, own = (None, self._answer(row) or own) if is_whole(row["answer"]) else (beside, own)
+            elif beside in others and row["event"] == "answer":
+                other = self._answer(row) or other
+        return Seen(own or other, cut, rows, standing)
 
     def charged(self, label: str, seen: Seen | None = None) -> Charge | None:
         """A new charge of it; with `seen`, None if there is another that was not seen: then nothing is spent.
@@ -108,24 +117,22 @@ class Same:
         """
         check = None if seen is None else partial(self._require_none, seen.rows)
         try:
-            return self.ledger.charge(self._costed, reason=label, undrawn=self._undrawn, check=check)
+            return self.ledger.charge(self._costed, reason=label, undrawn=self.drawn, check=check)
         except _QuickerError:
             return None
 
     def resumed(self, place: int, seen: Seen | None = None) -> Charge | None:
         """The charge of a row, which whoever asks now holds; None if something may have been drawn from it.
 
-        None as well if a row beside it was not `seen`. Guarantees: what was charged has the certificates of `costed`,
-        whatever a label says. Whoever held it before draws nothing from it, because what is asked and what is written
-        are one transaction of the ledger, and so is `drawing`. It is durable before this returns.
+        None as well if a row beside it was not `seen`. Guarantees: what was charged has the certificates of `costed`.
+        Whoever held it before draws nothing from it, because what is asked and what is written are one transaction of
+        the ledger, and so is `drawing`. It is durable before this returns.
         """
         ledger = self.ledger
         with ledger._store.change("nothing was drawn, and the charge is as it was") as transaction:
             made = transaction.at(place)
             facts, accounts = made.read(), ledger._accounts(transaction)
-            if made.account != column(ledger.name) or facts["event"] != "charge":
-                return None
-            if not self.is_proven(facts["certificate"]) or facts.get("undrawn") != self._undrawn:
+            if not self.holds(facts) or not self._is_own(facts):
                 return None
             beside = _beside(transaction, place)
             if any(row["event"] in ("drawing", "answer") for row in beside):
@@ -138,19 +145,19 @@ class Same:
         return Charge(place, made.digest, facts["label"], tuple(facts["rules"][ledger.name]), ledger._note, row.place)
 
     def _require_none(self, start: int, rows: Reading) -> None:
-        """Refuse where a row from a place on is a charge of it."""
+        """Refuse where a row from a place on is a charge of it in the account."""
         while found := rows.rows(start, _AT_A_TIME):
-            charges = (facts for row in found if (facts := row.read())["event"] == "charge")
-            if any(self._has_name(row) and self._claims(row) and self.is_proven(row["certificate"]) for row in charges):
+            if any(self.holds(facts) and self._is_own(facts) for facts in (row.read() for row in found)):
                 raise _QuickerError
             start += len(found)
 
-    def _has_name(self, row: Mapping[str, Any]) -> bool:
-        return tuple(str(row.get("label", "")).split(" ")[: len(self.named)]) == self.named
+    def _is_own(self, row: Mapping[str, Any]) -> bool:
+        return bool(row["account"] == self.ledger.name)
 
-    def _claims(self, row: Mapping[str, Any]) -> bool:
-        """Whether a charge is of the account and does not say that something else will be drawn."""
-        return bool(row["account"] == self.ledger.name and row.get("undrawn", self._undrawn) == self._undrawn)
+    def _answer(self, row: Mapping[str, Any]) -> tuple[int, Any] | None:
+        """The charge of an answer and what is read in it; None where that is nothing that was drawn."""
+        found = self._read(row["answer"])
+        return None if found is None else (row["charge"], found)
 
 
 def _next(before: str, row: Mapping[str, Any]) -> str:

@@ -100,6 +100,11 @@ class Targets(Record):
         if any(one is None or one > target for one, target in zip(far, self.widths, strict=True)):
             raise MechanismFileError("the mechanisms of the plan do not reach its targets; plan again.")
 
+    def require_agreed(self, privacy: Any) -> None:
+        """Refuse a requirement of another delta than was asked for, and costs that are not one for each target."""
+        if getattr(privacy, "delta", None) != self.delta or len(self.alone) not in (0, len(self.names)):
+            raise MechanismFileError("the targets of the plan are not those that its requirement is for; plan again.")
+
     def level(self, count: int) -> Fraction:
         """The confidence of each of so many numbers, at which all of them are within their widths."""
         return 1 - (1 - self.confidence) / count
@@ -189,6 +194,11 @@ class Budgets(Record):
             raise MechanismFileError("the budgets of the plan are not those of its questions; plan again.")
         for block, table, amount in zip(blocks, layout.tables, self.amounts, strict=True):
             design.require_within([replace(block, table=0)], Layout((table,)), amount)
+
+    def require_agreed(self, privacy: Any) -> None:
+        """Refuse a requirement that is not what all budgets are together."""
+        if privacy != self.total:
+            raise MechanismFileError("the requirement of the plan is not the sum of its budgets; plan again.")
 
     def lines(self, blocks: Sequence[Block], layout: Layout) -> list[str]:
         """What each output costs, in words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import warnings
@@ -37,8 +38,14 @@ def ledger_for(budget: Any, ledger: Any) -> Ledger | None:
     )
     folder = tempfile.mkdtemp(prefix="noisewright-")
     made = Ledger.create(Path(folder) / "budget.ledger", budget=budget, neighbours=_neighbours(budget))
-    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(made, _remove, folder, os.getpid())
     return made
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove what was kept for a process that has no use for it any more; a fork of the process removes nothing."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _neighbours(budget: Any) -> str:

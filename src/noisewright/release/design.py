@@ -117,12 +117,7 @@ def _spent(costs: Any, privacy: Any) -> tuple[Fraction | None, Fraction]:
 
 def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, Number]) -> Noise:
     """The best noise that was found for a layout; every part certified, the whole within the requirement."""
-    if fits_a_metric(layout, privacy):
-        require_utility(utility)
-    else:
-        require_served(privacy, utility)
-    for table in layout.tables:
-        table.way.require_served(table, utility)
+    require_designable(layout, privacy, utility)
     if layout.private:
         from noisewright.release.splitting import with_selection  # which builds on this module
 
@@ -135,6 +130,16 @@ def designed(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, N
     best = min(found, key=lambda noise: noise.value)
     require_within(best.blocks, layout, privacy)
     return best
+
+
+def require_designable(layout: Layout, privacy: Any, utility: Any) -> None:
+    """Refuse a requirement or utility that is not designed for over these tables."""
+    if fits_a_metric(layout, privacy):
+        require_utility(utility)
+    else:
+        require_served(privacy, utility)
+    for table in layout.tables:
+        table.way.require_served(table, utility)
 
 
 def several_draws(layout: Layout) -> bool:

@@ -47,7 +47,7 @@ def held(plan: Plan, same: Same, label: str, *, fresh: bool) -> Charge | Kept:
     have been drawn and no answer is stored, and where somebody else has just charged.
     """
     seen = same.look()
-    kept = None if fresh else stored(seen, plan.layout)
+    kept = None if fresh else stored(seen)
     if kept is not None:
         return kept
     standing = seen.standing
@@ -76,7 +76,7 @@ def _ready(standing: Mapping[int, str]) -> int | None:
 def _of_somebody_else(plan: Plan, same: Same) -> Kept:
     """The answer of whoever charged, or took a charge over, since the ledger was read."""
     seen = same.look()
-    kept = stored(seen, plan.layout)
+    kept = stored(seen)
     if kept is not None:
         return kept
     raise InvalidInputError(
@@ -87,33 +87,41 @@ def _of_somebody_else(plan: Plan, same: Same) -> Kept:
 
 def same_of(plan: Plan, ledger: Ledger) -> Same:
     """The charges of a plan in a ledger. What they share is worked out here, once for a release."""
-    return Same(ledger, ("plan", plan.key), undrawn(plan), lambda: plan.charge)
+    return Same(ledger, undrawn(plan), lambda: plan.charge, lambda answer: numbers_of(plan.layout, answer))
 
 
-def standing_of(plan: Plan, ledger: Ledger) -> dict[int, str]:
+def standing_of(plan: Plan, ledger: Ledger) -> Mapping[int, str]:
     """How each charge of a plan stands, by its place."""
     return same_of(plan, ledger).look().standing
 
 
 def undrawn(plan: Plan) -> str:
-    """What a charge of a plan is of: its mechanisms, each with its proof."""
-    return digest({"charged": plan.noise()})
+    """What a charge of a plan is of: this dataset, these questions and this requirement, and the very mechanisms.
+
+    Guarantees: plans that differ in any of them differ in it, also where the noise is the same.
+    """
+    drawn = [[block.table, block.certified.to_dict()["digest"]] for block in plan.blocks]
+    return digest({"plan": plan.key, "drawn": drawn})
 
 
-def stored(seen: Seen, layout: Layout) -> Kept | None:
+def stored(seen: Seen) -> Kept | None:
     """The charge and the numbers of the last answer to the same plan; None if it was never answered."""
-    found = seen.answer
-    if found is None:
-        return None
-    if not isinstance(found[1], list):
+    if seen.cut is not None:
         raise InvalidInputError(
             "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
         )
-    # Anybody may write a label, so that what is beside it is looked at before it is believed.
-    if len(found[1]) != layout.released:
+    return seen.answer
+
+
+def numbers_of(layout: Layout, answer: Any) -> list[Any] | None:
+    """The released numbers in what a ledger holds beside a charge; None for what no release of a layout stores.
+
+    Guarantees: raises nothing, whatever somebody wrote there.
+    """
+    if not isinstance(answer, list) or len(answer) != layout.released:
         return None
     try:
-        parts = zip(layout.tables, layout.split_released(found[1]), strict=True)
-        return int(found[0]), [value for table, part in parts for value in table.way.restored(table, part)]
+        parts = zip(layout.tables, layout.split_released(answer), strict=True)
+        return [value for table, part in parts for value in table.way.restored(table, part)]
     except (TypeError, ValueError):
         return None

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 FORMAT = "noisewright release plan, version 1"
 _FIELDS = {"dataset", "questions", "privacy", "utility", "weights", "blocks"}
+_OF_A_DATASET = {"name", "version", "unit", "limits", "query"}
+_OF_A_BLOCK = {"table", "name", "why", "certified"}
+_LONGEST_WORDS = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +133,7 @@ class Plan(Reported, Unchanging):
         """Read back what `to_dict` wrote, and prove it again.
 
         Guarantees: returns only if the digest fits, every mechanism is proven anew, answers the very set that the
-        questions imply, and all of them together keep the requirement.
+        questions imply, and all of them together keep the requirement; everything is written as `to_dict` writes it.
         """
         check_seal(data, "release plan", FORMAT, _FIELDS | ({"aims"} & set(data)))
         with reading("release plan"):
@@ -138,15 +141,17 @@ class Plan(Reported, Unchanging):
             limits = Limits.from_dict(data["dataset"]["limits"])
             aims = AIMS.from_dict(data["aims"]) if "aims" in data else None
             layout = layout_of(questions, limits, apart=aims is not None and aims.apart)
-            blocks = tuple(
-                Block(Certified.from_dict(b["certified"]), b["table"], str(b["name"]), str(b["why"]))
-                for b in data["blocks"]
-            )
+            blocks = tuple(map(_block, data["blocks"]))
             privacy = REQUIREMENTS.from_dict(data["privacy"])
             utility = UTILITIES.from_dict(data["utility"])
             weights = tuple((str(name), parameter(weight, "weight")) for name, weight in data["weights"])
-            about = dict(data["dataset"])
+            about = _about(data["dataset"], limits)
             found = cls(questions, privacy, utility, weights, limits, layout, blocks, about, aims=aims)
+            asked = found._asked()
+            if digest(asked) != digest({name: data[name] for name in asked}):
+                raise MechanismFileError(
+                    "the plan holds fields, or spells values, as no plan is saved: it was edited; plan again."
+                )
             require_sound(found)
         return found
 
@@ -160,6 +165,27 @@ class Plan(Reported, Unchanging):
         return cls.from_dict(read_file(path))
 
 
+def _about(plain: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+    """What a file says of its dataset, as `Dataset.describe` says it."""
+    words = {name: plain.get(name) for name in ("name", "unit", "query", "version")}
+    if words["version"] is None:
+        del words["version"]  # only that may be left out
+    whole = set(plain) == _OF_A_DATASET and digest(plain["limits"]) == digest(limits.to_dict())
+    if not whole or not all(isinstance(text, str) for text in words.values()):
+        raise MechanismFileError("what the plan says of its dataset is not what any is described by; plan again.")
+    return dict(plain)
+
+
+def _block(plain: Mapping[str, Any]) -> Block:
+    """A mechanism of a file, proven, with what it answers and the words about it, which are somebody's words."""
+    if set(plain) != _OF_A_BLOCK or type(plain["table"]) not in (int, type(None)):
+        raise MechanismFileError("a mechanism of the plan does not say which table it answers; plan again.")
+    words = [plain["name"], plain["why"]]
+    if not all(isinstance(text, str) and text.isprintable() and len(text) <= _LONGEST_WORDS for text in words):
+        raise MechanismFileError("the words about a mechanism of the plan are no plain text; plan again.")
+    return Block(Certified.from_dict(plain["certified"]), plain["table"], *words)
+
+
 def planned(
     dataset: Dataset,
     questions: Sequence[Any],
@@ -171,18 +197,10 @@ def planned(
     """Design the noise for questions about a dataset; only its schema is looked at."""
     dataset.require_public_keys([question for question in questions if question in QUESTIONS])
     layout = layout_of(questions, dataset.limits)
-    known = {question.label for question in questions}
-    if unknown := sorted(set(weights) - known):
-        raise InvalidInputError(
-            f"weights names {unknown[0]!r}; the questions are {', '.join(map(repr, sorted(known)))}.", name=unknown[0]
-        )
+    _require_known(weights, questions)
     aims = wanted.aims(questions, privacy, weights)
     dataset.require_answerable(layout)
-    if aims is not None and layout.private:
-        raise InvalidInputError(
-            "targets and budgets are for listed keys; with keys that are chosen privately, give the requirement of all"
-            " outputs together: privacy=nw.ApproxDP(epsilon, delta), and weights."
-        )
+    _require_listed(aims, layout)
     if aims is None:
         blocks = design.designed(layout, privacy, utility, weights).blocks
     else:
@@ -190,6 +208,22 @@ def planned(
     own = tuple(sorted((name, parameter(weight, "weight")) for name, weight in weights.items()))
     about = dataset.describe()
     return Plan(tuple(questions), privacy, utility, own, dataset.limits, layout, blocks, about, dataset, aims)
+
+
+def _require_known(weights: Mapping[str, Number], questions: Sequence[Any]) -> None:
+    known = {question.label for question in questions}
+    if unknown := sorted(set(weights) - known):
+        raise InvalidInputError(
+            f"weights names {unknown[0]!r}; the questions are {', '.join(map(repr, sorted(known)))}.", name=unknown[0]
+        )
+
+
+def _require_listed(aims: Any, layout: Layout) -> None:
+    if aims is not None and layout.private:
+        raise InvalidInputError(
+            "targets and budgets are for listed keys; with keys that are chosen privately, give the requirement of all"
+            " outputs together: privacy=nw.ApproxDP(epsilon, delta), and weights."
+        )
 
 
 def bound(plan: Plan, dataset: Dataset) -> Plan:
@@ -217,10 +251,24 @@ def require_sound(plan: Plan) -> None:
         raise MechanismFileError("the limits of the plan are not those of its dataset; plan again.")
     if plan.dataset is not None and dict(plan.about) != plan.dataset.describe():
         raise MechanismFileError("what the plan says of its dataset does not fit it any more; plan again.")
+    _require_asked(plan)
     _require_whole(plan.blocks, plan.layout)
     design.require_within(plan.blocks, plan.layout, plan.privacy)
     if plan.aims is not None:
         plan.aims.require_met(plan.questions, plan.blocks, plan.layout)
+        plan.aims.require_agreed(plan.privacy)
+
+
+def _require_asked(plan: Plan) -> None:
+    """Refuse what `Dataset.plan` refuses of the requirement, the utility and the weights."""
+    design.require_designable(plan.layout, plan.privacy, plan.utility)
+    weights = dict(plan.weights)
+    _require_known(weights, plan.questions)
+    if list(plan.weights) != sorted(weights.items()):
+        raise MechanismFileError("the weights of the plan are not one for each name, in order; plan again.")
+    for table in plan.layout.tables:
+        design.weights_of(table, plan.utility, weights)
+    _require_listed(plan.aims, plan.layout)
 
 
 def _require_whole(blocks: Sequence[Block], layout: Layout) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from noisewright.problem.records import record
 from noisewright.release.estimates import Between, Estimate
 from noisewright.release.keys import Row, Value
 from noisewright.release.numbers import Number, Persons, Rows
-from noisewright.release.ways import BY_GROUP, WAYS, ByGroup, Proposal, Way
+from noisewright.release.ways import BY_GROUP, WAYS, ByGroup, Proposal, Way, kept_whole
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.sample.uniform import Entropy
 from noisewright.search.families.approximate import truncated_staircase
@@ -258,11 +259,26 @@ def written(published: Published) -> list[list[list[Any]]]:
 
 
 def restored(plain: Any, table: Table, count: int) -> Published:
-    """Inverse of `written`, for groups of a table with so many numbers each; ValueError or TypeError for others."""
-    found = tuple((tuple(map(_value, key)), tuple(map(_whole, numbers))) for key, numbers in plain)
+    """Inverse of `written`, for groups of a table with so many numbers each; ValueError or TypeError for others.
+
+    Guarantees: the groups are distinct and in their order, and the keys of each column fit into one column.
+    """
+    found = tuple((tuple(map(_value, key)), tuple(map(kept_whole, numbers))) for key, numbers in plain)
     if any(len(key) != len(table.grouping.key_columns) or len(numbers) != count for key, numbers in found):
         raise ValueError("these are no groups of the table")
+    keys = [key for key, _ in found]
+    if not all(_fit(column) for column in zip(*keys, strict=True)) or any(a >= b for a, b in pairwise(keys)):
+        raise ValueError("these are no keys of a table")
     return found
+
+
+def _fit(column: Sequence[Value]) -> bool:
+    """Whether keys are of one type, and whole numbers within 64 bits."""
+    if len(set(map(type, column))) > 1:
+        return False
+    whole = [value for value in column if isinstance(value, int)]
+    low, high = min(whole, default=0), max(whole, default=0)
+    return low >= -(2**63) and high < (2**63 if low < 0 else 2**64)
 
 
 def _text(value: Value) -> str:
@@ -275,14 +291,13 @@ def _text(value: Value) -> str:
 
 
 def _value(text: Any) -> Value:
-    kinds: Mapping[str, Any] = {"t": str, "i": int, "d": date.fromisoformat, "b": lambda digit: bool(int(digit))}
+    kinds: Mapping[str, Any] = {"t": _printed, "i": kept_whole, "d": date.fromisoformat, "b": ("0", "1").index}
     if not isinstance(text, str) or text[:1] not in kinds:
         raise ValueError("this is no key")
     found: Value = kinds[text[0]](text[1:])
-    return found
+    return bool(found) if text[0] == "b" else found
 
 
-def _whole(text: Any) -> int:
-    if not isinstance(text, str) or not text.lstrip("-").isdecimal():
-        raise ValueError("this is no whole number")
-    return int(text)
+def _printed(text: str) -> str:
+    """A text; ValueError for halves of characters, which no frame holds."""
+    return text.encode().decode()

@@ -56,8 +56,8 @@ def released(plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, 
         )
     kind, tidy = require_frame(frame or plan.dataset.frame), tidying_of(plan, post)
     same = same_of(plan, ledger)
-    with alone(ledger, same.named[-1]):
-        kept = None if fresh else stored(same.look(), plan.layout)
+    with alone(ledger, same.drawn):
+        kept = None if fresh else stored(same.look())
         place, numbers = kept or _answered(plan, plan.dataset, same, reason, fresh=fresh)
     return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
 
@@ -71,7 +71,7 @@ def _answered(plan: Plan, dataset: Dataset, same: Same, reason: str | None, *, f
     salt = int(SystemEntropy().stream().words(1)[0])
     dataset.rehearse(plan.layout, salt)
     marks.reach("rehearsed")
-    label = f"{' '.join(same.named)} {reason or ''}".strip()
+    label = f"plan {plan.key} {reason or ''}".strip()
     aggregate, sums = partial(dataset._aggregate, plan.layout, salt), list[list[Any]]()
     while True:
         charge = held(plan, same, label, fresh=fresh)
@@ -155,7 +155,7 @@ def _kind(error: Exception) -> str:
 
 
 def stored_form(layout: Layout, numbers: Sequence[Any]) -> list[Any]:
-    """Released numbers as they stand in a ledger; `stored` reads them back."""
+    """Released numbers as they stand in a ledger; `numbers_of` reads them back."""
     parts = zip(layout.tables, layout.split_released(numbers), strict=True)
     return [value for table, part in parts for value in table.way.stored(part)]
 

@@ -6,6 +6,7 @@ that plans ask of a mechanism goes through the way of its table, so that a new o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,6 +34,17 @@ if TYPE_CHECKING:
 WAYS: Family[Any] = Family("a way of answering a table")
 """Every way by the name it has in files."""
 _LARGEST_WORD = 2**63
+_KEPT = re.compile("0|-?[1-9][0-9]{0,149}")
+
+
+def kept_whole(text: Any) -> int:
+    """A released whole number from a ledger, where it stands as text; ValueError for what none is written as.
+
+    Of more than 150 digits is none: no table and no noise is so large, and doubles of its multiples might not be.
+    """
+    if not isinstance(text, str) or not _KEPT.fullmatch(text):
+        raise ValueError("this is no released number")
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +123,7 @@ class Way(Record):
 
     def restored(self, table: Table, part: Sequence[Any]) -> list[Any]:
         """Inverse of `stored`; ValueError or TypeError if a ledger holds something else."""
-        if not all(str(value).lstrip("-").isdecimal() for value in part):
-            raise ValueError("these are no whole numbers")
-        return [int(value) for value in part]
+        return [kept_whole(text) for text in part]
 
     def groups(self, table: Table, part: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], Sequence[int]]]:
         """Of each group, in order, the values that name it and its released numbers."""
