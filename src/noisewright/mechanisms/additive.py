@@ -145,7 +145,7 @@ class Additive(Mechanism):
         return Cells(self.spacing, self.lattice.edge, None if exact else sensitivity, one).indices(answers)
 
     def law_given(self, answer: Number) -> Released:
-        """The law of the released answer when `answer` is the truth, which for whole numbers may be any."""
+        """The law of the released answer when `answer` is the truth."""
         asked = self.query
         exact_answer = read_whole(answer) if asked.integer else read_answer(answer, asked.sensitivity, asked.exact)
         index = self.lattice.index(exact_answer / self.stretch)

@@ -161,7 +161,7 @@ class NormShaped(Several):
 def nearest(value: Fraction, step: Fraction, *, whole: bool = False) -> int:
     """Index of the lattice point nearest to a value: floor(x/step + 1/2), never half-to-even.
 
-    Raises InvalidAnswerError for real numbers 2^53 steps away, which are released as floats; `whole` ones may be any.
+    Raises InvalidAnswerError for real numbers 2^53 steps away, which are released as floats, and not for `whole` ones.
     """
     index = math.floor(value / step + HALF)
     if not whole and abs(index) >= LARGEST_INDEX:
