@@ -168,7 +168,7 @@ def accepted(table: Any, how: str, constants: list[Any]) -> dict[str, list[Any]]
     for place, constant in enumerate(constants):
         for column in ("f", "w", "b"):
             for turned in (False, True):
-                ends = (table[column], ibis.literal(constant))
+                ends = (data._source.table[column], ibis.literal(constant))
                 try:
                     one = BETWEEN[how](*(reversed(ends) if turned else ends))
                     data.mutate(z=one)
