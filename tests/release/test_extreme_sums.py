@@ -28,7 +28,7 @@ from noisewright.release.frames import FRAMES, frame_of
 from noisewright.release.layout import Table
 from noisewright.release.plan import Plan
 from noisewright.release.registry import QUESTIONS
-from noisewright.release.selecting import FOLLOWING, SELECTING, end_of
+from noisewright.release.selecting import FOLLOWING, SELECTING, bounded_noise, end_of, intervals
 from noisewright.release.transaction import columns, stored_form, tidying_of
 from noisewright.release.unlisted import Unlisted
 from noisewright.release.ways import BY_GROUP, WAYS
@@ -222,3 +222,29 @@ def test_sums_beyond_2_to_the_53_are_released_from_real_tables(limits: dict[str,
     answer = data.plan(*asked, privacy=nw.ApproxDP(1, "1e-6")).release(frame="pandas")
     true = [sign * most * count for count in (2 * rows // 3, rows // 3, 0, rows)]
     assert all(abs(answer.value - [*true, sign * most]) <= 4 * answer.half_width)
+
+
+@pytest.mark.parametrize("utility", [nw.SquaredError(), nw.AbsoluteError()], ids=str)
+@pytest.mark.parametrize("epsilon", ["0.01", "0.0001"])
+def test_sums_of_very_many_steps_are_planned_at_small_epsilons(epsilon: str, utility: Any, tmp_path: Path):
+    """Floats cannot tell the neighbours of the best top step apart there; it lies next to the middle of the range."""
+    data = nw.Dataset(pa.table({"id": [1], "x": [1.0]}), "id", name="x")
+    plan = data.plan(nw.ask.sum("x", bounds=WIDE, step=1), privacy=nw.PureDP(epsilon), utility=utility)
+    law = plan.blocks[0].certified.mechanism.law
+    assert getattr(law, "breaks", None) is None or abs(law.breaks[-2] / 10**12 - 0.5) < 0.01
+    scale = 10**12 / float(epsilon)
+    (error,) = plan.layout.tables[0].way.errors(plan.blocks[0].certified, plan.layout.tables[0], utility)
+    assert error == pytest.approx(2 * scale**2 if utility == nw.SquaredError() else scale, rel=1e-4)
+
+
+def test_intervals_of_large_groups_are_those_of_smaller_ones():
+    """From 2 m + 1 persons on every group is published, so that only the noise decides, wherever the number is."""
+    law = bounded_noise(nw.ApproxDP(1, "1e-3"), nw.SquaredError()).mechanism.law
+    most = len(law.weights) - 1
+    near = intervals(law, range(1, 5 * most))
+    low, high = (end - 5 * most + 1 for end in near[5 * most - 1])
+    assert -most < low < 0 < high < most
+    assert all(near[value] == (value + low, value + high) for value in range(3 * most + 1, 5 * most))
+    assert near[most + 1] != (most + 1 + low, most + 1 + high), "a group that was published by chance is smaller"
+    for value in (2**53 + 1, 2**63, 2**80):
+        assert intervals(law, [value]) == {value: (value + low, value + high)}
