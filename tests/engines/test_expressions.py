@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import ibis
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from ibis.common.annotations import ValidationError
-from ibis.common.exceptions import IbisError
 
 import noisewright as nw
 from tests.engines.loading import ENGINES, load
@@ -140,7 +140,7 @@ def test_any_constant_is_the_same(pair: tuple[Any, Any]):
     tried()
 
 
-CONSTANTS = [math.nan, math.inf, -math.inf, -0.0, 0.0, 1e308, -1e308, 5e-324, -2.0**-1030, 1.0, -1.0, 2**53 + 1, True]
+CONSTANTS = [math.nan, math.inf, -math.inf, -0.0, 0.0, 1e308, -1e308, 5e-324, -(2.0**-1030), 1.0, -1.0, 2**53 + 1, True]
 CONSTANTS += [2.0**899, -(2.0**905), 2.0**969, 2.0**970, -(2.0**1000), 2.0**1023, 2**63 - 1, -(2**63), 0]
 BETWEEN: dict[str, Callable[[Any, Any], Any]] = {
     "plus": lambda a, b: a + b,
@@ -169,15 +169,13 @@ def accepted(table: Any, how: str, constants: list[Any]) -> dict[str, list[Any]]
         for column in ("f", "w", "b"):
             for turned in (False, True):
                 ends = (data._source.table[column], ibis.literal(constant))
-                try:
-                    one = BETWEEN[how](*(reversed(ends) if turned else ends))
-                    data.mutate(z=one)
-                except nw.errors.NotPersonLocalError as error:
-                    assert "Nothing was spent" in str(error)
-                except (TypeError, AttributeError, ValueError, ValidationError, IbisError, ArithmeticError):
-                    continue  # no query of Ibis
-                else:
-                    made[f"{column} {place} {turned:d}"] = one
+                with suppress(TypeError, AttributeError, ValueError, ValidationError, ArithmeticError):  # no query
+                    made[f"{column} {place} {turned:d}"] = BETWEEN[how](*(reversed(ends) if turned else ends))
+    for name, one in list(made.items()):
+        try:
+            data.mutate(z=one)
+        except nw.errors.NotPersonLocalError:
+            del made[name]
     found = data.mutate(**made)
     rows = found._source.engine.fetch(found._table.select("id", *made)).to_pydict()
     order = sorted(range(len(rows["id"])), key=rows["id"].__getitem__)

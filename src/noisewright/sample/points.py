@@ -127,7 +127,7 @@ def added(indices: Indices, noise: Indices) -> Indices:
     """The sums of cells and noise; as Python integers if one of either comes near 64 bits."""
     if any(part.dtype == object or is_far(part) for part in (indices, noise)):
         return indices.astype(object) + noise.astype(object)
-    return indices + noise
+    return np.asarray(indices + noise)
 
 
 def is_far(indices: Indices) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -101,11 +102,12 @@ def test_whole_numbers_are_released_as_integers():
     mechanism = per_coordinate([WHOLE] * 3, True)
     found = drawer_for(mechanism).release([3, 4.0, 2**52], Replay(seed=1))
     assert found.dtype == np.int64
-    for far in ([2**53, 0, 1], [2**63 - 1, -(2**63), 2**62], [3, 2**104 + 1, -(2**80)]):
-        noise = drawer_for(mechanism).release([0, 0, 0], Replay(seed=1)).tolist()
+    ends = [[2**53, 0, 1], [2**63 - 1, -(2**63), 2**62], [-(2**63), 2**63 - 1, 2**63 - 1], [3, 2**104 + 1, -(2**80)]]
+    for seed, far in product(range(5), ends):
+        noise = drawer_for(mechanism).release([0, 0, 0], Replay(seed=seed)).tolist()
         wanted = [a + z for a, z in zip(far, noise, strict=True)]
-        assert drawer_for(mechanism).release(far, Replay(seed=1)).tolist() == wanted
-        assert drawer_for(mechanism).release_many([far], Replay(seed=1)).tolist() == [wanted]
+        assert drawer_for(mechanism).release(far, Replay(seed=seed)).tolist() == wanted
+        assert drawer_for(mechanism).release_many([far], Replay(seed=seed)).tolist() == [wanted]
     for wrong in ([3, 4.5, 1], [3.0, 4.5, 1.0], [1, True, 3], [2**200, 1, 1]):
         with pytest.raises(InvalidAnswerError):
             drawer_for(mechanism).release(wrong, Replay())
