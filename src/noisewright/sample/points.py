@@ -126,7 +126,7 @@ def as_float(value: Fraction) -> float | Fraction:
 def added(indices: Indices, noise: Indices) -> Indices:
     """The sums of cells and noise; as Python integers if one of either comes near 64 bits."""
     if any(part.dtype == object or is_far(part) for part in (indices, noise)):
-        return indices.astype(object) + noise.astype(object)
+        indices, noise = indices.astype(object), noise.astype(object)
     return np.asarray(indices + noise)
 
 
