@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import ibis
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from ibis.common.annotations import ValidationError
 
 import noisewright as nw
 from tests.engines.loading import ENGINES, load
@@ -136,3 +138,53 @@ def test_any_constant_is_the_same(pair: tuple[Any, Any]):
         assert found == wanted
 
     tried()
+
+
+CONSTANTS = [math.nan, math.inf, -math.inf, -0.0, 0.0, 1e308, -1e308, 5e-324, -(2.0**-1030), 1.0, -1.0, 2**53 + 1, True]
+CONSTANTS += [2.0**899, -(2.0**905), 2.0**969, 2.0**970, -(2.0**1000), 2.0**1023, 2**63 - 1, -(2**63), 0]
+BETWEEN: dict[str, Callable[[Any, Any], Any]] = {
+    "plus": lambda a, b: a + b,
+    "minus": lambda a, b: a - b,
+    "times": lambda a, b: a * b,
+    "by": lambda a, b: a / b,
+    "whole quotient": lambda a, b: a // b,
+    "rest": lambda a, b: a % b,
+    "power": lambda a, b: a**b,
+    "less": lambda a, b: (a < b).ifelse(1, 0),
+    "at least": lambda a, b: (a >= b).ifelse(1, 0),
+    "equal": lambda a, b: (a == b).ifelse(1, 0),
+    "least": lambda a, b: ibis.least(a, b),
+    "greatest": lambda a, b: ibis.greatest(a, b),
+    "missing": lambda a, b: ibis.coalesce(a, b),
+    "none": lambda a, b: a.nullif(b),
+    "twice": lambda a, b: (a * b) / b,
+    "more": lambda a, b: (a + b) + 1.5,
+}
+
+
+def accepted(table: Any, how: str, constants: list[Any]) -> dict[str, list[Any]]:
+    """By column, constant and order, the values of all operations of one kind that are not refused; in one query."""
+    data, made = nw.Dataset(table, "id", name="x"), dict[str, Any]()
+    for place, constant in enumerate(constants):
+        for column in ("f", "w", "b"):
+            for turned in (False, True):
+                ends = (data._source.table[column], ibis.literal(constant))
+                with suppress(TypeError, AttributeError, ValueError, ValidationError, ArithmeticError):  # no query
+                    made[f"{column} {place} {turned:d}"] = BETWEEN[how](*(reversed(ends) if turned else ends))
+    for name, one in list(made.items()):
+        try:
+            data.mutate(z=one)
+        except nw.errors.NotPersonLocalError:
+            del made[name]
+    found = data.mutate(**made)
+    rows = found._source.engine.fetch(found._table.select("id", *made)).to_pydict()
+    order = sorted(range(len(rows["id"])), key=rows["id"].__getitem__)
+    return {name: [bits(rows[name][i]) for i in order] for name in made}
+
+
+@pytest.mark.parametrize("how", BETWEEN)
+def test_what_is_done_with_any_constant_is_the_same_or_refused_at_once(pair: tuple[Any, Any], how: str):
+    tried = CONSTANTS if pair[1].get_backend().name != "pyspark" else CONSTANTS[::2]
+    wanted, found = (accepted(table, how, tried) for table in pair)
+    assert found
+    assert found == {name: wanted[name] for name in found}

@@ -219,6 +219,18 @@ def test_sums_of_persons_beyond_64_bits_are_clamped_exactly():
         assert clamped_sums(values, starts, first, last).tolist() == wanted
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_the_low_halves_of_large_sums_carry_is_not_lost(sign: int):
+    runs = [[2**62 + 2**20 - 1, -(2**62), 2**20 - 1, 3], [2**62, 1 - 2**62, 5 * 2**20 - 2, 2**20 - 1, 2**20 - 1], [7]]
+    values = np.array([sign * value for run in runs for value in run], np.int64)
+    starts = np.array([0, 4, 9])
+    wanted = [sign * 2097153, sign * 7340029, sign * 7]
+    assert wanted == [sign * sum(run) for run in runs]
+    assert clamped_sums(values, starts, -(10**12), 10**12).tolist() == wanted
+    group = np.array([0] * 4 + [1] * 5 + [2])
+    assert exact_sums(values, group, 3) == wanted
+
+
 def test_an_empty_table_gives_zeros():
     data = nw.Dataset(arrow([]), "id", name="x")
     layout = layout_of(QUESTIONS, data.limits)

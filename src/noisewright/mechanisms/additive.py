@@ -29,7 +29,6 @@ from noisewright.problem.numbers import Number, show
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import record
 
-_LARGEST_INTEGER = 2**53
 # Below it, and with noise that stays below 2^52, no two lattice points share a float.
 _LARGEST_INDEX = 2**51
 _LARGEST_STEPS = 2**60
@@ -135,28 +134,23 @@ class Additive(Mechanism):
         `read` are sensitivity and exactness by which floats are read, if not those of the question: a part of a
         mechanism for several numbers is given those of the whole.
         """
-        asked, largest = self.query, self._largest_index
+        asked = self.query
         sensitivity, exact = read or (asked.sensitivity, asked.exact)
 
         def one(answer: Any) -> int:
             return self.law_given(answer if asked.integer else read_answer(answer, sensitivity, exact)).answer_index
 
         if asked.integer:
-            return whole_indices(answers, largest, one)
-        return Cells(self.spacing, self.lattice.edge, largest, None if exact else sensitivity, one).indices(answers)
-
-    @property
-    def _largest_index(self) -> int:
-        return _LARGEST_INTEGER if self.query.integer else _LARGEST_INDEX
+            return whole_indices(answers, one)
+        return Cells(self.spacing, self.lattice.edge, None if exact else sensitivity, one).indices(answers)
 
     def law_given(self, answer: Number) -> Released:
         """The law of the released answer when `answer` is the truth."""
         asked = self.query
         exact_answer = read_whole(answer) if asked.integer else read_answer(answer, asked.sensitivity, asked.exact)
         index = self.lattice.index(exact_answer / self.stretch)
-        largest = self._largest_index
-        if abs(index) >= largest:
-            limit = float(largest * self.spacing)
+        if not asked.integer and abs(index) >= _LARGEST_INDEX:
+            limit = float(_LARGEST_INDEX * self.spacing)
             raise InvalidAnswerError(
                 f"the answer is too large for the lattice: at most {limit:.6g} in size is allowed with step"
                 f" {float(self.lattice.step):.6g}; rescale the query.",

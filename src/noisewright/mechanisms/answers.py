@@ -22,6 +22,9 @@ DOUBLE = 53
 LARGEST_FLOAT = 2**26
 """Floats of at most so many sensitivities are within a quarter of what the stretch absorbs, if rounded once."""
 
+LARGEST_WHOLE = 2**200
+"""Whole answers are read below it in size: far beyond the sum of any table, and far within the range of floats."""
+
 
 def stretch_of(exact: bool) -> Fraction:
     """What an answer is divided by before it is put on a lattice, and what is released is multiplied by."""
@@ -46,7 +49,10 @@ def read_answer(answer: Any, sensitivity: Fraction, exact: bool) -> Fraction:
 
 
 def read_whole(answer: Any) -> Fraction:
-    """A whole-number answer; a float beyond the whole numbers that its type can tell apart is refused."""
+    """A whole-number answer, however large it may be in a table: up to 2^200.
+
+    A float beyond the whole numbers that its type can tell apart is refused.
+    """
     value, bits = data_value(answer), precision_bits(answer)
     if value.denominator != 1:
         raise InvalidAnswerError(
@@ -56,6 +62,12 @@ def read_whole(answer: Any) -> Fraction:
     if bits is not None and abs(value) > 2**bits:
         raise InvalidAnswerError(
             f"the answer is a float beyond 2^{bits}, where floats of its type skip whole numbers; give an int."
+        )
+    if abs(value) >= LARGEST_WHOLE:
+        raise InvalidAnswerError(
+            f"the answer is too large: whole numbers below {float(LARGEST_WHOLE):.6g} in size are allowed; rescale the"
+            " query.",
+            limit=float(LARGEST_WHOLE),
         )
     return value
 

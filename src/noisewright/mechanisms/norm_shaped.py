@@ -108,7 +108,8 @@ class NormShaped(Several):
         for block in self.blocks:
             stretch = self.stretch(block)
             for place, step in zip(block.places, block.steps, strict=True):
-                placed[place] = (nearest(placed[place][0] / stretch, step) * step * stretch, block)
+                index = nearest(placed[place][0] / stretch, step, whole=self.whole(block))
+                placed[place] = (index * step * stretch, block)
         return placed
 
     def whole(self, block: NormBlock) -> bool:
@@ -157,10 +158,13 @@ class NormShaped(Several):
         return result
 
 
-def nearest(value: Fraction, step: Fraction) -> int:
-    """Index of the lattice point nearest to a value: floor(x/step + 1/2), never half-to-even."""
+def nearest(value: Fraction, step: Fraction, *, whole: bool = False) -> int:
+    """Index of the lattice point nearest to a value: floor(x/step + 1/2), never half-to-even.
+
+    Raises InvalidAnswerError for real numbers 2^53 steps away, which are released as floats, and not for `whole` ones.
+    """
     index = math.floor(value / step + HALF)
-    if abs(index) >= LARGEST_INDEX:
+    if not whole and abs(index) >= LARGEST_INDEX:
         raise InvalidAnswerError(
             f"a number of the answer is too large for its lattice: at most {float(LARGEST_INDEX * step):.6g} in size"
             f" is allowed with step {show(step)}; rescale the query.",

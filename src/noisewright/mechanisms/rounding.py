@@ -21,7 +21,8 @@ from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import precision_bits, typed
 
-Whole = NDArray[np.int64]
+Whole = NDArray[Any]
+"""64-bit whole numbers, or Python's where one lies beyond them."""
 Flags = NDArray[np.bool_]
 
 _CHUNK = 1 << 16
@@ -29,7 +30,8 @@ _MARGIN = 2.0**-50
 _NEAR_A_LIMIT = 1 - 2.0**-40
 _SAFE_EXPONENT = 900
 _EXACT_FLOATS = 2**53
-_LARGEST_CELL = 2**52
+_LARGEST_CELL = 2**51
+_WORD = 2**63
 _MOST_DECIMALS = 22
 SURELY_READ = 10**15
 """Two decimals of at most fifteen digits never share a double."""
@@ -60,7 +62,7 @@ def _listed(answers: list[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells [(k - edge), (k + 1 - edge)) * spacing of answers, k below `largest` in size.
+    """Cells [(k - edge), (k + 1 - edge)) * spacing of answers.
 
     `one` reads a single answer: its exact index, or the error that refuses it. Computed floats beyond `LARGEST_FLOAT`
     times `sensitivity` are too coarse; None where answers are declared to be exact.
@@ -68,7 +70,6 @@ class Cells:
 
     spacing: Fraction
     edge: Fraction
-    largest: int
     sensitivity: Fraction | None
     one: Callable[[Any], int]
 
@@ -114,7 +115,7 @@ class Cells:
             size = np.abs(t)
             nearest = np.rint(t)
             away = np.abs(t - nearest)
-            readable &= size < min(self.largest, _LARGEST_CELL) * _NEAR_A_LIMIT
+            readable &= size < _LARGEST_CELL * _NEAR_A_LIMIT
             size += 1.0
             size *= _MARGIN
             decided = away > size
@@ -130,8 +131,7 @@ class Cells:
         result[beside] = cells
         left = np.concatenate([undecided[~readable[undecided]], beside[~known]])
         left.sort()
-        result[left] = _each(answers[left], self.one)
-        return result
+        return _put(result, left, _each(answers[left], self.one))
 
     def _doubles(self, answers: NDArray[Any]) -> tuple[Floats, Flags]:
         """The double nearest to what each answer is read as, and which are surely fine enough to be read."""
@@ -183,29 +183,37 @@ class Cells:
         return (nearest - (x < edge)).astype(np.int64), known & (~tied | decimal)
 
 
-def whole_indices(answers: NDArray[Any], largest: int, one: Callable[[Any], int]) -> Whole:
-    """Whole-number answers themselves, below `largest` (at most 2^53) in size; `one` reads or refuses all others.
+def whole_indices(answers: NDArray[Any], one: Callable[[Any], int]) -> Whole:
+    """Whole-number answers themselves, however large; `one` reads or refuses all but the plain ones.
 
     Rule: doubles up to 2^53 that are whole are read as themselves, and others are read as no whole number: the
     decimal that a double is read as has it as its nearest double, and a whole number up to 2^53 is its own.
     """
     kind = answers.dtype.kind
-    if kind not in "iuf" or (kind == "f" and answers.dtype.itemsize != 8):
+    if kind == "i":
+        return answers.astype(np.int64)
+    if kind not in "uf" or (kind == "f" and answers.dtype.itemsize != 8):
         return _each(answers, one)
     with np.errstate(invalid="ignore"):
-        clear = (answers < largest) & (answers > -largest)
+        clear = np.abs(answers) <= _EXACT_FLOATS
         if kind == "f":
             clear &= np.floor(answers) == answers
-    if clear.all():
-        return answers.astype(np.int64)
     result = np.where(clear, answers, np.zeros(1, dtype=answers.dtype)).astype(np.int64)
     left = np.flatnonzero(~clear)
-    result[left] = _each(answers[left], one)
-    return result
+    return _put(result, left, _each(answers[left], one))
 
 
 def _each(answers: Iterable[Any], one: Callable[[Any], int]) -> Whole:
-    return np.array([one(answer) for answer in answers], dtype=np.int64)
+    found = [one(answer) for answer in answers]
+    wide = any(not -_WORD <= index < _WORD for index in found)
+    return np.array(found, dtype=object if wide else np.int64)
+
+
+def _put(result: Whole, places: NDArray[np.intp], found: Whole) -> Whole:
+    """The indices with others in some places, in Python's whole numbers if one of those needs that."""
+    result = result.astype(object) if found.dtype == object else result
+    result[places] = found
+    return result
 
 
 def _as_float(value: Fraction) -> float:

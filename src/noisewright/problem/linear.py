@@ -172,7 +172,7 @@ class Linear(Record):
 
 
 def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
-    """Whole counts, one for each element of the universe."""
+    """Whole counts below 2^64, which are more rows than any table has, one for each element of the universe."""
     wanted = "how many people have each element of the universe"
     counts = [_count(v, i) for i, v in enumerate(fields.items(histogram, "histogram", InvalidAnswerError, wanted))]
     if len(counts) != size:
@@ -182,8 +182,8 @@ def checked_histogram(histogram: Iterable[Number], size: int) -> list[int]:
             size=size,
         )
     for i, value in enumerate(counts):
-        if value.denominator != 1 or not 0 <= value < 2**62:
-            raise InvalidAnswerError(f"count {i} is not a whole number of people, 0 or more.", place=i)
+        if value.denominator != 1 or not 0 <= value < 2**64:
+            raise InvalidAnswerError(f"count {i} is not a whole number of people, 0 to 2^64.", place=i)
     return [int(v) for v in counts]
 
 

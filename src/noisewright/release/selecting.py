@@ -235,6 +235,7 @@ def intervals(law: Tabulated, values: Sequence[int]) -> dict[int, tuple[int, int
     Rule: of a group of n persons the published number is n + X given n + X > m. A true n is left out where a number as
     large, or one as small, has a chance of at most 2.5 % in that law; so whatever n is, it is left out at most 5 times
     in 100. In floats: they are no part of a proof, and n is left out only where the chance is clearly below.
+    What is far above m is as far from it as that it matters no more, so that no number is too large.
     """
     most = len(law.weights) - 1
     masses = np.array([law.weight(k) / law.total for k in range(-most, most + 1)])
@@ -245,11 +246,12 @@ def intervals(law: Tabulated, values: Sequence[int]) -> dict[int, tuple[int, int
 
     found = {}
     for value in values:
-        n = np.arange(max(1, value - most), value + most + 1)
+        near = min(value, 3 * most + 1)  # from 2 m + 1 persons on a group is published for sure
+        n = np.arange(max(1, near - most), near + most + 1)
         passed = at_least(most - n + 1)
-        above, below = at_least(value - n), passed - at_least(value - n + 1)
+        above, below = at_least(near - n), passed - at_least(near - n + 1)
         kept = n[np.minimum(above, below) > _BEYOND * _ROUNDING * passed]
-        found[value] = int(min([value, *kept])), int(max([value, *kept]))
+        found[value] = value - near + int(min([near, *kept])), value - near + int(max([near, *kept]))
     return found
 
 

@@ -46,14 +46,15 @@ def index_of(number: Any, span: Range, engine: Engine, *, less: int = 0, missing
     """The whole number that stands for a double of a range, less a constant; `missing` or NULL for NULL and NaN.
 
     Guarantees: first <= index <= last wherever there is one, whatever the number was, because of the last clamp.
-    Only numbers between the bounds are multiplied, so that nothing overflows. They are asked for first: an engine that
-    works with columns then looks at the other cases for the few rows that are left.
+    Only numbers between the bounds are multiplied and cast, so that nothing overflows; where it costs nothing the cast
+    is total by itself besides. They are asked for first: an engine that works with columns then looks at the other
+    cases for the few rows that are left.
     """
     low, high = (float(end) for end in span.bounds)
     factor, divisor = float(span.unit.denominator), float(span.unit.numerator)
     parts = number if factor == 1 else number * ibis.literal(factor, "float64")
     parts = parts if divisor == 1 else engine.divisible(parts) / ibis.literal(divisor, "float64")
-    whole = (parts + ibis.literal(0.5, "float64")).floor()
+    whole = engine.floor_of(parts + ibis.literal(0.5, "float64"))
     clamped = engine.clamped(whole, span.first, span.last)
     inside = clamped - ibis.literal(less, "int64") if less else clamped
     nothing = ibis.null("int64") if missing is None else ibis.literal(missing, "int64")

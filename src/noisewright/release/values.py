@@ -128,7 +128,8 @@ def rewriting(engine: Engine) -> Callable[[Any, Any], Any]:
 
 
 def _double(value: Any, engine: Engine) -> Any:
-    return engine.cast(value.to_expr(), "float64") if value.dtype.is_decimal() else value.to_expr().cast("float64")
+    exact = value.dtype.is_decimal() or value.dtype.is_boolean()
+    return engine.cast(value.to_expr(), "float64") if exact else value.to_expr().cast("float64")
 
 
 def _unless(wrong: Any, value: Any) -> Any:

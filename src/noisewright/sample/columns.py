@@ -39,7 +39,7 @@ class Column:
 
     def released(self, cells: Whole, noise: Indices) -> NDArray[Any]:
         """What is released of numbers in these cells, given the noise of each."""
-        steps = added(cells + self.offset, noise)
+        steps = added(cells, noise) + self.offset
         if self.points is not None:
             return self.points.many(steps)
         far = len(steps) and max(int(steps.max()), -int(steps.min())) * self.step >= _WIDEST
@@ -113,7 +113,10 @@ class ColumnsDrawer:
                 out, values = out.astype(object), values.astype(object)
             out[:, column.places] = values
         if self._still:
-            out[:, self._still] = [[int(v) if whole else float(v) for v in row] for row in still]
+            plain = [[int(v) if whole else float(v) for v in row] for row in still]
+            far = whole and any(abs(v) >= _WIDEST for row in plain for v in row)
+            out = out.astype(object) if far else out
+            out[:, self._still] = plain
         return out
 
 

@@ -36,7 +36,6 @@ _BITS = 64
 _CHUNK = 1 << 21
 _UNIT = 2.0**-64
 _ROUNDING = 2.0**-52
-_EXACT_FLOATS = 2**53
 
 
 @singledispatch
@@ -96,7 +95,7 @@ class ConditionalDrawer(Releasing):
         # A list may mix kinds of numbers; each is read by itself, so that none changes how another is read.
         numbers = as_numbers(answers)
         if asked.integer:
-            numbers = whole_indices(numbers, _EXACT_FLOATS, self._whole)
+            numbers = whole_indices(numbers, self._whole)
         points = self._mechanism.grid.points
         places = places_of(numbers, points, None if free else asked.sensitivity, self._place)
         stream = entropy.stream()

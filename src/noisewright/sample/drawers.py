@@ -106,7 +106,7 @@ class AdditiveDrawer:
         begin = 0
         for noise in self._sampler.parts(len(cells), stream):
             place = slice(begin, begin + len(noise))
-            values = self._points.many(added(cells[place] + 1, noise))
+            values = self._points.many(added(cells[place], noise) + 1)
             if values.dtype == object and released.dtype != object:
                 released = released.astype(object)
             released[place] = values

@@ -123,8 +123,13 @@ def as_float(value: Fraction) -> float | Fraction:
         return value
 
 
-def added(indices: NDArray[np.int64], noise: Indices) -> Indices:
-    """The sums of cells, each below 2^53 in size, and noise; as Python integers if one comes near 64 bits."""
-    if noise.dtype != object and len(noise) and max(int(noise.max()), -int(noise.min())) >= _WIDEST:
-        noise = noise.astype(object)
-    return indices + noise
+def added(indices: Indices, noise: Indices) -> Indices:
+    """The sums of cells and noise; as Python integers if one of either comes near 64 bits."""
+    if any(part.dtype == object or is_far(part) for part in (indices, noise)):
+        indices, noise = indices.astype(object), noise.astype(object)
+    return np.asarray(indices + noise)
+
+
+def is_far(indices: Indices) -> bool:
+    """Whether one of them is so large that the sum of two may not fit into 64 bits."""
+    return bool(len(indices)) and max(int(indices.max()), -int(indices.min())) >= _WIDEST

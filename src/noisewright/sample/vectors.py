@@ -16,7 +16,7 @@ from noisewright.laws.lattice import HALF, Lattice, Rounded
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.answers import read_number
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
-from noisewright.mechanisms.norm_shaped import LARGEST_INDEX, NormBlock, NormShaped, nearest
+from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped, nearest
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.rounding import Cells
 from noisewright.numerics.arrays import Floats
@@ -154,10 +154,10 @@ def _block_column(
     """The numbers of all blocks that have one step, put on the nearest multiple of it."""
 
     def one(answer: Any) -> int:
-        return nearest(read_number(answer, move, exact, whole) / stretch, step)
+        return nearest(read_number(answer, move, exact, whole) / stretch, step, whole=whole)
 
     coarse = None if exact or whole or not move else move
-    cells = Cells(step * stretch, HALF, LARGEST_INDEX, coarse, one)
+    cells = Cells(step * stretch, HALF, coarse, one)
     if not whole:
         points = Points(step, step * stretch, always_floats=True)
         return Column(np.array(places, dtype=np.intp), cells.indices, 0, points)

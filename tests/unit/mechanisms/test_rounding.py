@@ -92,7 +92,7 @@ def test_both_kinds_of_cells_have_their_edges_where_rationals_have_them(step: Fr
 
     answers = adversarial(step, 300, seed=7)
     answers = answers[np.abs(answers) < float(step) * 2**49]
-    cells = Cells(step, edge, 2**51, None, one)
+    cells = Cells(step, edge, None, one)
     assert cells.indices(answers).tolist() == [one(x) for x in answers]
 
 
@@ -101,7 +101,7 @@ def test_any_floats_on_any_lattice(answers: list[float], step: Fraction):
     def one(x: float) -> int:
         return math.floor(data_value(x) / step)
 
-    assert Cells(step, Fraction(0), 2**51, None, one).indices(np.array(answers)).tolist() == [one(x) for x in answers]
+    assert Cells(step, Fraction(0), None, one).indices(np.array(answers)).tolist() == [one(x) for x in answers]
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["computed", "exact"])
@@ -153,9 +153,14 @@ def test_whole_numbers_from_two_to_the_52_on_keep_their_last_digit():
     exact = Additive(Scalar(2**20, exact=True), Laplace(Fraction(2**20)), Lattice.cells(Fraction(2**20)))
     answers = np.array(near, dtype=np.int64)
     assert exact.cells_given(answers).tolist() == [n >> 20 for n in near]
-    fine = [n for n in near if abs(n) < 2**53]
-    assert COUNT.cells_given(np.array(fine)).tolist() == fine
-    for form in (np.array([3, 2**53]), np.array([3, -(2**53)]), np.array([3.0, 2.0**60]), [2**70, 3]):
+    ends = [2**63 - 1, -(2**63), 1 - 2**63, 2**53, 0]
+    assert COUNT.cells_given(np.array([*near, *ends])).tolist() == [*near, *ends]
+    beyond = [2**63, -(2**63) - 1, 2**104 + 1, 1 - 2**200, 3]
+    assert COUNT.cells_given(as_numbers(beyond)).tolist() == beyond
+    unsigned = np.array([2**64 - 1, 2**63, 2**53 + 1, 0], np.uint64)
+    assert COUNT.cells_given(unsigned).tolist() == unsigned.tolist()
+    assert COUNT.cells_given(np.array([2.0**53, -(2.0**53), 7.0])).tolist() == [2**53, -(2**53), 7]
+    for form in (np.array([3.0, 2.0**60]), np.array([2.0**53 + 2]), [2**200, 3], [3, -(2**200)]):
         with pytest.raises(InvalidAnswerError, match=r"too large|skip whole"):
             COUNT.cells_given(as_numbers(form))
 

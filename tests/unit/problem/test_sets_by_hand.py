@@ -128,8 +128,8 @@ def test_a_private_count_is_not_repeated_in_an_error(wrong, place: int):
 
 
 def test_the_last_count_is_looked_at_too():
-    assert checked_histogram([0, 2**62 - 1, "7"], 3) == [0, 2**62 - 1, 7]
-    for wrong in (2**62, -1, "1/2"):
+    assert checked_histogram([0, 2**64 - 1, "7"], 3) == [0, 2**64 - 1, 7]
+    for wrong in (2**64, -1, "1/2"):
         with pytest.raises(InvalidAnswerError):
             checked_histogram([0, 1, wrong], 3)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,13 @@ def test_whole_numbers_are_released_as_integers():
     mechanism = per_coordinate([WHOLE] * 3, True)
     found = drawer_for(mechanism).release([3, 4.0, 2**52], Replay(seed=1))
     assert found.dtype == np.int64
-    for wrong in ([3, 4.5, 1], [3.0, 4.5, 1.0], [2**53, 0, 1], [1, True, 3], [2**70, 1, 1]):
+    ends = [[2**53, 0, 1], [2**63 - 1, -(2**63), 2**62], [-(2**63), 2**63 - 1, 2**63 - 1], [3, 2**104 + 1, -(2**80)]]
+    for seed, far in product(range(5), ends):
+        noise = drawer_for(mechanism).release([0, 0, 0], Replay(seed=seed)).tolist()
+        wanted = [a + z for a, z in zip(far, noise, strict=True)]
+        assert drawer_for(mechanism).release(far, Replay(seed=seed)).tolist() == wanted
+        assert drawer_for(mechanism).release_many([far], Replay(seed=seed)).tolist() == [wanted]
+    for wrong in ([3, 4.5, 1], [3.0, 4.5, 1.0], [1, True, 3], [2**200, 1, 1]):
         with pytest.raises(InvalidAnswerError):
             drawer_for(mechanism).release(wrong, Replay())
 
@@ -175,7 +182,12 @@ def test_blocks_are_released_on_the_points_of_their_law():
             assert found[i] == float(exact) or i < 3
     whole = NormShaped(Vector(Box([1, 1]), integer=True), (NormBlock((0, 1), (ONE, Fraction(2)), ONE),))
     assert drawer_for(whole).release([3, 2**52], Replay(seed=1)).dtype == np.int64
-    for wrong in ([3.5, 1], [1, 2**70], [1.0, 2.5], [1, 2**53 * 2]):
+    noise = drawer_for(whole).release([0, 0], Replay(seed=1)).tolist()
+    for far in (2**62, 2**63 - 2, -(2**63), 2**104, -(2**104)):
+        wanted = [3 + noise[0], far + noise[1]]
+        assert drawer_for(whole).release([3, far], Replay(seed=1)).tolist() == wanted
+        assert drawer_for(whole).release_many([[3, far], [1, 1]], Replay(seed=1))[0].tolist() == wanted
+    for wrong in ([3.5, 1], [1, 2**257], [1.0, 2.5], [1, 2.0**54]):
         with pytest.raises(InvalidAnswerError):
             drawer_for(whole).release(wrong, Replay())
 
@@ -189,3 +201,9 @@ def test_a_correlated_release_is_the_float_next_to_the_exact_image():
     framed = [mechanism.lattice.released(cell, sampler.one(words)) for cell in mechanism.law_given(answer)]
     exact = [float(sum((a * y for a, y in zip(row, framed, strict=True)), Fraction(0))) for row in mechanism.inverse]
     assert drawer_for(mechanism).release(answer, Replay(seed=4)).tolist() == exact
+
+
+def test_a_number_that_nobody_moves_is_released_as_it_is_however_large():
+    mechanism = PerCoordinate(Vector(Box([1, 0]), integer=True), (WHOLE, None))
+    for far in (2**62, 2**63, -(2**104), 0):
+        assert drawer_for(mechanism).release([3, far], Replay(seed=1)).tolist()[1] == far

@@ -113,12 +113,14 @@ def _result(node: Any, left: Size, right: Size) -> Size | None:
         found = (min(left[0], right[0]) - 54, max(left[1], right[1]) + 1)
         if found[1] <= _HIGHEST:
             return max(found[0], -1074), found[1]
+        if not all(math.isfinite(one) for one in (constant(node.left), constant(node.right)) if one is not None):
+            return ANY  # what is infinite, or no number, stays so
         # Half the last place of the largest double is 2^970: what is smaller does not make it larger.
         return ANY if min(left[1], right[1]) <= _NO_MATTER else None
     times = isinstance(node, ops.Multiply)
     low, high = (left[0] + right[0], left[1] + right[1]) if times else (left[0] - right[1], left[1] - right[0])
     found = (low - 1, high + 1)
-    if constant(node.right) in (1.0, -1.0, 0.0) or (times and constant(node.left) in (1.0, -1.0, 0.0)):
+    if constant(node.right) in (1.0, -1.0, 0.0) or constant(node.left) in ((1.0, -1.0, 0.0) if times else (0.0,)):
         return ANY
     return found if found[0] >= _LOWEST and found[1] <= _HIGHEST else None
 
@@ -208,6 +210,8 @@ _SIZES: dict[type, Callable[[Any], Size]] = {
 
 def _total(value: Any, factor: float, of: Callable[[float], float], node: Any) -> Any:
     """An operation of any double with a constant: where it would raise, what it is on other engines."""
+    if not math.isfinite(factor):
+        return _of_sign(value, of)
     first, last = _defined(of, factor)
     tiny, huge = (ibis.literal(end, "float64") for end in (first, last))
     below, beyond = (0.0 if first == _LEAST else of(_LEAST)), of(math.inf)
@@ -220,6 +224,22 @@ def _total(value: Any, factor: float, of: Callable[[float], float], node: Any) -
         (value == 0, ibis.literal(0.0, "float64")),
         else_=node.to_expr(),
     ).op()
+
+
+def _of_sign(value: Any, of: Callable[[float], float]) -> Any:
+    """An operation with a constant that is infinite or no number, which hangs on the sign of any finite double alone.
+
+    A divisor of 0 was made NULL before.
+    """
+    cases = (
+        (value.isnan(), math.nan),
+        (value == ibis.literal(math.inf, "float64"), of(math.inf)),
+        (value == ibis.literal(-math.inf, "float64"), of(-math.inf)),
+        (value > 0, of(1.0)),
+        (value < 0, of(-1.0)),
+        (value == 0, 0.0 * of(1.0)),
+    )
+    return ibis.cases(*((where, ibis.literal(found, "float64")) for where, found in cases)).op()
 
 
 def _defined(of: Callable[[float], float], factor: float) -> tuple[float, float]:

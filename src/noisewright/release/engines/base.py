@@ -68,6 +68,9 @@ class Engine(Protocol):
     def divisible(self, number: Any) -> Any:
         """A double that may be divided by a number from 1 to 2^53, and is the same when 1/2 is added to it."""
 
+    def floor_of(self, number: Any) -> Any:
+        """The floor of a double that is within 2^62 of 0, as a 64-bit whole number; it is asked for no other."""
+
     def settled(self, query: Any) -> Any:
         """A query of functions that are total by `values`, with those made total, or refused, that here are not."""
 
@@ -173,6 +176,10 @@ class Plain:
     def clamped(self, whole: Any, first: int, last: int) -> Any:
         """By the least and the greatest of two."""
         return ibis.least(ibis.greatest(whole, ibis.literal(first, "int64")), ibis.literal(last, "int64"))
+
+    def floor_of(self, number: Any) -> Any:
+        """By its own floor: of Spark it is total, and PostgreSQL works a case out only where its condition holds."""
+        return number.floor()
 
     def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
         """Listed keys are joined before anything is added up."""

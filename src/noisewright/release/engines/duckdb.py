@@ -185,6 +185,10 @@ class DuckDB(base.InProcess):
         whole = value.type().is_floating() and ibis.dtype(to).is_signed_integer()
         return (value.try_cast("int64") if whole else value).try_cast(to)  # 127.5 in 8 bits would be -128
 
+    def floor_of(self, number: Any) -> Any:
+        # NULL for what is no number of 64 bits, should a case ever be worked out where its condition does not hold.
+        return functions.floor(number).try_cast("int64")
+
     def bytes_of(self, text: Any) -> Any:
         return functions.encode(text)
 

@@ -43,6 +43,11 @@ def fits(text: Any, grammar: Any) -> Any:
     """Whether the whole of a text fits a regular expression."""
 
 
+@ibis.udf.scalar.builtin(name="floor", signature=(("float64",), "float64"))  # type: ignore[untyped-decorator]
+def floor(number: Any) -> Any:
+    """The floor of a double, as a double."""
+
+
 @ibis.udf.agg.builtin(name="sum", signature=(("int64",), "decimal(38, 0)"))  # type: ignore[untyped-decorator]
 def added(terms: Any) -> Any:
     """The sum of 64-bit whole numbers, in 128 bits."""

@@ -23,6 +23,8 @@ _STEPS_PER_SPLIT = 200
 _STEPS_PER_SHARP_SPLIT = 10_000
 _FINE_STEPS = 10**6
 _MOST_STEPS = 2**58
+_TOLD_APART = 10**6
+"""Up to so many noise scales, in whole numbers, floats tell the losses of neighbouring half-sizes apart."""
 
 
 def laplace_name(query: Scalar) -> str:
@@ -95,12 +97,18 @@ def integer_staircase(query: Scalar, epsilon: Fraction, half: int) -> Additive:
 
 
 def best_half(query: Scalar, epsilon: Fraction, utility: Utility) -> int:
-    """Half-size of the best top step for integers: the minimum of a function that falls, then rises."""
+    """Half-size of the best top step for integers: the minimum of a function that falls, then rises.
+
+    Where whole numbers are so fine that floats cannot tell neighbours apart, the one next to the best split of reals.
+    """
     per = int(query.sensitivity)
     if utility.edges:
         return math.floor(utility.edges[0]) % per
     if utility.confidence is not None:
         return smallest_integer_width(query, epsilon, utility.confidence) % per
+
+    if per > _TOLD_APART * min(epsilon, Fraction(1)):
+        return min(max(0, round(best_split(utility, epsilon) * per - 0.5)), per - 1)
 
     def value(half: int) -> float:
         return float(integer_staircase(query, epsilon, half).expected(utility, FLOATS))
