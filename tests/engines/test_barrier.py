@@ -98,6 +98,19 @@ def test_a_table_called_like_a_part_of_a_query_is_the_table():
     assert data._aggregate(layout_of([nw.count()], nw.Dataset(ROWS, "u", name="y", rows_per_group=99).limits), 1) == [5]
 
 
+@pytest.mark.parametrize("place", range(7))
+def test_a_table_called_like_a_step_that_a_query_takes_twice_is_the_table(place: int):
+    table = ibis.duckdb.connect().create_table(f"t{place}", ROWS)
+    data = nw.Dataset(table, "u", name="x", rows_per_group=9)
+
+    def twice(t: Any) -> Any:
+        few = t.filter(t.i > 5).group_by("u").agg(j=t.i.max())
+        return ibis.union(few, few.filter(few.j > 6), distinct=False)
+
+    found = data.through(twice)
+    assert found._aggregate(layout_of([nw.count()], found.limits), 1) == [3]
+
+
 @pytest.mark.parametrize("name", FILTERS)
 def test_no_filter_chooses_an_index_or_a_part_of_a_table_of_postgres(server: Any, name: str):
     with psycopg.connect(server.url, autocommit=True) as connection:
