@@ -92,7 +92,7 @@ class Reader(Expressions):
                 home.trial = None
 
     def is_whole(self, column: Any) -> bool:
-        """Asked once for each state of the files, and only of columns of plain scans: mostly the files say it."""
+        """Asked once for each state of the files, and only of columns of plain scans: the column is read for it."""
         home, found = self._home, _origin(column.op())
         if found is None or found[0] not in home.relations:
             return False
