@@ -22,6 +22,7 @@ from noisewright.accounting.releases import Pairs
 from noisewright.accounting.structure import Composed, end_of, leaves_of, pairs_of, total_of
 from noisewright.numerics.remembered import Remembered
 from noisewright.numerics.special import shortened
+from noisewright.problem.deadlines import READING_SECONDS
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter, show
@@ -250,22 +251,22 @@ class Composition(Unchanging):
         return plan_to_dict(self)
 
     @classmethod
-    def from_dict(cls, data: Any) -> Composition:
-        """Read back what `to_dict` wrote, and prove it again."""
+    def from_dict(cls, data: Any, *, seconds: Number = READING_SECONDS) -> Composition:
+        """Read back what `to_dict` wrote, and prove it again within so many seconds."""
         from noisewright.accounting.saved import plan_from_dict
 
-        return plan_from_dict(data)
+        return plan_from_dict(data, seconds=seconds)
 
     def save(self, path: str | Path) -> None:
         """Write the plan to a JSON file."""
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path: str | Path) -> Composition:
-        """Read a JSON file written by `save`, and prove it again."""
+    def load(cls, path: str | Path, *, seconds: Number = READING_SECONDS) -> Composition:
+        """Read a JSON file written by `save`, and prove it again within so many seconds."""
         from noisewright.accounting.saved import load_plan
 
-        return load_plan(path)
+        return load_plan(path, seconds=seconds)
 
 
 def plan_digest(named: Sequence[tuple[str, int]], groups: int | None, neighbours: str) -> str:
