@@ -158,7 +158,7 @@ def _nest(data: Data, others: list[Data], random: Random) -> None:
     if found := _holder(data, random, _container):
         holder, key = found
         deep, way = holder[key], random.randrange(3)
-        for _ in range(random.choice((3, 12, 60, 400))):
+        for _ in range(random.choice((3, 12, 60, 120))):
             if way == 0:
                 deep = {"kind": "groups", "sets": [deep], "at_most": 1}
             elif way == 1:

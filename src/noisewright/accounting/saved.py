@@ -138,4 +138,5 @@ def _check_grids(plan: Composition) -> None:
 
 def load_plan(path: str | Path, *, seconds: Number = READING_SECONDS) -> Composition:
     """The plan in a file that `save` wrote, proven again within so many seconds."""
-    return plan_from_dict(read_file(path), seconds=seconds)
+    with within(seconds):
+        return plan_from_dict(read_file(path))

@@ -24,9 +24,9 @@ def verify(file: SavedFile, seconds: Seconds = str(READING_SECONDS)) -> None:
     from noisewright.sample.certified import read_file
     from noisewright.search.report.report import FORMAT as REPORT
 
-    data = read_file(file) if file.suffix.lower() not in PAGES else read_page(file)
     known = {REPORT: _verified_report, PLAN: _verified_plan, RELEASE: _verified_release}
     with within(parameter(seconds, "--seconds")):
+        data = read_file(file) if file.suffix.lower() not in PAGES else read_page(file)
         lines = known.get(str(data.get("format")), _verified_mechanism)(data)
     width = max(len(name) for name, _ in lines) + 2
     say("\n".join(f"{name + ':':<{width}}{text}" for name, text in lines))

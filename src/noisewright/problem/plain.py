@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any, NoReturn
 
+from noisewright.problem.deadlines import require_time
+
 LARGEST_FILE = 64
 """How many MiB of text are read at most."""
-_MOST_VALUES = 5_000_000
+_MOST_VALUES = 2_000_000
 _MOST_LEVELS = 100
 
 
@@ -30,8 +32,8 @@ def text_in(path: str | Path, largest: int = LARGEST_FILE) -> str:
 def plain_of(text: str) -> Any:
     """What JSON says; ValueError where it is none, or one that nothing here writes.
 
-    Refused are keys that are named twice (readers differ in which one they believe), NaN and Infinity, more than five
-    million values and more than a hundred levels.
+    Refused are keys that are named twice (readers differ in which one they believe), NaN and Infinity, more than two
+    million values and more than a hundred levels, and to go on once a deadline is over.
     """
     if sum(map(text.count, ",[{")) > _MOST_VALUES:
         raise ValueError(f"it has more than {_MOST_VALUES} values, which is what is read at most")
@@ -39,6 +41,7 @@ def plain_of(text: str) -> Any:
         found = json.loads(text, object_pairs_hook=_named_once, parse_constant=_no_number)
     except (RecursionError, MemoryError):
         raise ValueError(f"it is too deep or too large; at most {_MOST_LEVELS} levels are read") from None
+    require_time()
     level, levels = [found], 0
     while level := [one for one in level if isinstance(one, dict | list)]:
         levels += 1
@@ -49,6 +52,7 @@ def plain_of(text: str) -> Any:
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    require_time()
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("it names a key twice in one object")

@@ -158,7 +158,8 @@ class Plan(Reported, Unchanging):
     @classmethod
     def load(cls, path: str | Path, *, seconds: Number = READING_SECONDS) -> Plan:
         """Read a JSON file written by `save`, and prove it again; `dataset.load_plan` makes it ready to release."""
-        return cls.from_dict(read_file(path), seconds=seconds)
+        with within(seconds):
+            return cls.from_dict(read_file(path))
 
 
 def planned(

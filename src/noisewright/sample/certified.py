@@ -159,7 +159,8 @@ class Certified(Reported, Unchanging):
     @classmethod
     def load(cls, path: str | Path, *, seconds: Number = READING_SECONDS) -> Certified:
         """Read a JSON file written by `save`, and prove it again within so many seconds."""
-        return verified(read_file(path), seconds=seconds)
+        with within(seconds):
+            return verified(read_file(path))
 
     def _drawer(self) -> Drawer:
         kept = _DRAWERS.of(self)

@@ -23,6 +23,7 @@ from noisewright.search.report.report import FORMAT, READERS, Candidate, Report 
 
 _FIELDS = {"query", "privacy", "utility", "bound", "bound_over", "why", "notes", "settings", "candidates"}
 _LONGEST_NAME = 200
+_MOST_CANDIDATES = 1000
 
 
 def report_from_dict(data: Mapping[str, Any], *, seconds: Number = READING_SECONDS) -> Report:
@@ -42,6 +43,8 @@ def report_from_dict(data: Mapping[str, Any], *, seconds: Number = READING_SECON
         utility = _utility(data["utility"])
         designer = _designer(query, privacy, utility, data["settings"])
         alone = None if planned else privacy
+        if len(data["candidates"]) > _MOST_CANDIDATES:
+            raise MechanismFileError(f"the report has more than {_MOST_CANDIDATES} candidates; refused.")
         proposals = tuple(_proposal(c, i, query, alone) for i, c in enumerate(data["candidates"]))
         names = [p.name for p in proposals]
         if not names or len(set(names)) < len(names):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.door import write_page
 from noisewright.numerics.remembered import Remembered
-from noisewright.problem.deadlines import READING_SECONDS
+from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, show
@@ -200,7 +200,8 @@ class Report(Unchanging):
     @classmethod
     def load(cls, path: str | Path, *, seconds: Number = READING_SECONDS) -> Report:
         """Read a JSON file written by `save`, and prove it again within so many seconds."""
-        return cls.from_dict(read_file(path), seconds=seconds)
+        with within(seconds):
+            return cls.from_dict(read_file(path))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, seconds: Number = READING_SECONDS) -> Report:
