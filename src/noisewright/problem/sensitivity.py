@@ -35,6 +35,7 @@ from noisewright.problem.records import Family, Record, keep, record
 LARGEST_DIMENSION = 1_000_000
 MOST_POINTS = 100_000
 _SMALLEST = Fraction(1, 10**100)
+_MOST_LEVELS = 8
 _LARGEST = Fraction(10**100)
 
 SETS: Family[Any] = Family(
@@ -296,6 +297,11 @@ class Groups(_Set):
                 f"at_most is {self.at_most}; give how many of the {len(self.sets)} groups one person can change.",
                 at_most=self.at_most,
             )
+        if self.levels > _MOST_LEVELS:
+            raise InvalidQueryError(
+                f"groups hold groups {self.levels} levels deep; at most {_MOST_LEVELS} are allowed. Put the sets of inner"
+                " groups beside each other."
+            )
         check_dimension(sum(len(part.extents) for part in self.sets), "Groups")
 
     def __str__(self) -> str:
@@ -314,6 +320,11 @@ class Groups(_Set):
     @property
     def fractional(self) -> list[int]:
         return [start + i for start, part in self.placed() for i in part.fractional]
+
+    @property
+    def levels(self) -> int:
+        """How deep groups hold groups: 1 where none does."""
+        return 1 + max(part.levels if isinstance(part, Groups) else 0 for part in self.sets)
 
     def placed(self) -> Iterator[tuple[int, SensitivitySet]]:
         """Each group with the place of its first number."""
