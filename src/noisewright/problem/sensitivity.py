@@ -21,6 +21,7 @@ from noisewright.problem.fields import (
     Rational,
     Rationals,
     Whole,
+    derived,
     items,
     one_of,
     rational,
@@ -246,6 +247,8 @@ class Points(_Set):
     """The change is one of the rows, or its negative; nothing between them."""
 
     rows: Matrix = tuple_of(tuple_of(rational()), least=1, most=MOST_POINTS)
+    extents: tuple[Fraction, ...] = derived()
+    smallest: tuple[Fraction, ...] = derived()
 
     def __init__(self, matrix: Iterable[Iterable[Number]]) -> None:
         given = items(matrix, "Points", InvalidQueryError, "a list of rows, such as [[1, 2], [0, 3]]")
@@ -260,19 +263,12 @@ class Points(_Set):
         check_dimension(widths[0], "Points")
         if not any(any(row) for row in self.rows):
             raise InvalidQueryError("every entry of Points is 0: nobody changes anything, so no noise is needed.")
-        keep(self, rows=tuple(dict.fromkeys(self.rows)))
+        columns = [[abs(v) for v in column] for column in zip(*self.rows, strict=True)]
+        least = tuple(min((v for v in column if v), default=Fraction(0)) for column in columns)
+        keep(self, rows=tuple(dict.fromkeys(self.rows)), extents=tuple(map(max, columns)), smallest=least)
 
     def __str__(self) -> str:
         return f"one of {len(self.rows)} listed differences"
-
-    @property
-    def extents(self) -> tuple[Fraction, ...]:
-        return tuple(max(abs(v) for v in column) for column in zip(*self.rows, strict=True))
-
-    @property
-    def smallest(self) -> tuple[Fraction, ...]:
-        columns = zip(*self.rows, strict=True)
-        return tuple(min((abs(v) for v in column if v), default=Fraction(0)) for column in columns)
 
     @property
     def fractional(self) -> list[int]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FORMAT = "noisewright report, version 1"
 _SHOWN = 12
-READERS: list[Callable[[Mapping[str, Any]], Report]] = []
+READERS: list[Callable[..., Report]] = []
 """Who reads a report back: `search.saved`, which knows the designers, puts itself here when it is loaded."""
 _WHY: Remembered[str] = Remembered()
 _NOTES: Remembered[tuple[str, ...]] = Remembered()
