@@ -12,7 +12,24 @@ from noisewright.problem.records import digest
 
 NASTY: tuple[Any, ...] = (
     *("1e999999999", "1e-999999999", "9" * 5000, "9" * 1000, "1/" + "9" * 1000, "-" + "9" * 999 + "/7", "1/0", "0/0"),
-    *("0", "-1", "", " ", "nan", "inf", "-0", "1.5", "½", "٣", "\ud800", "\0", "x" * 10**5, "max", "l100", "l1000001/7"),
+    *(
+        "0",
+        "-1",
+        "",
+        " ",
+        "nan",
+        "inf",
+        "-0",
+        "1.5",
+        "½",
+        "٣",
+        "\ud800",
+        "\0",
+        "x" * 10**5,
+        "max",
+        "l100",
+        "l1000001/7",
+    ),
     *(None, True, False, [], {}, [[]], {"kind": "box"}, 0, -1, 1, 2, 7, 100, 10**5, 10**6, 2**31, 2**40, 2**53, 2**63),
     *(10**30, -(10**18), 1.5, 1e308, -1e-308, 10**4000, "1" + "0" * 99, "1/1" + "0" * 99, "1/1" + "0" * 300),
 )
@@ -99,7 +116,9 @@ def _scale(data: Data, others: list[Data], random: Random) -> None:
         factor, fewer = random.choice(FACTORS), random.random() < 0.5
         high, low = int(above) * (1 if fewer else factor), int(below or 1) * (factor if fewer else 1)
         text = f"{high}/{low}" if low > 1 else str(high)
-        holder[key] = text if isinstance(holder[key], str) else int(above) * factor if not fewer else int(above) // factor
+        holder[key] = (
+            text if isinstance(holder[key], str) else int(above) * factor if not fewer else int(above) // factor
+        )
 
 
 def _nudge(data: Data, others: list[Data], random: Random) -> None:

@@ -26,6 +26,11 @@ def mechanisms() -> list[Data]:
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(CORPUS.glob("*.json"))]
 
 
+def named(name: str) -> Data:
+    """The saved mechanism of this name."""
+    return mechanisms()[[path.stem for path in sorted(CORPUS.glob("*.json"))].index(name)]
+
+
 @cache
 def plans() -> list[Data]:
     """Plans of equal and of different releases, of plans, and of groups."""

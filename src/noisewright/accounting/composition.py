@@ -27,12 +27,15 @@ from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import digest
+from noisewright.problem.remarks import tell_if_long
 from noisewright.proof.profiles import Profile
 
 if TYPE_CHECKING:
     from noisewright.accounting.costs import PlanCosts
 
 _DIGITS = 64
+_EACH_RELEASE = 0.07
+_LESS = "equal releases count once, and epsilon and delta alone take a quarter of it"
 _KEPT: Remembered[Any] = Remembered()
 _SHARED = "every answer moved by its whole sensitivity, to the same side"
 
@@ -116,8 +119,12 @@ class Composition(Unchanging):
         """Between what and what the delta at an epsilon lies, or the epsilon at a delta.
 
         The lower end belongs to one pair of neighbours that all releases share: every answer is moved by its whole
-        sensitivity, to the same side. Where a release has no such pair, it is None.
+        sensitivity, to the same side. Where a release has no such pair, it is None. A plan of so many different
+        releases that it takes minutes begins with a `LongWorkWarning`.
         """
+        if not any(isinstance(place, tuple) for place in _KEPT.of(self)):
+            count = len(self.leaves())
+            tell_if_long(f"the bracket of {count} different releases", _EACH_RELEASE * count, _LESS)
         if (epsilon is None) == (delta is None):
             raise InvalidInputError("give either epsilon=... or delta=..., the other one is what is bracketed.")
         if epsilon is not None:

@@ -295,8 +295,8 @@ class Groups(_Set):
             )
         if self.levels > _MOST_LEVELS:
             raise InvalidQueryError(
-                f"groups hold groups {self.levels} levels deep; at most {_MOST_LEVELS} are allowed. Put the sets of inner"
-                " groups beside each other."
+                f"groups hold groups {self.levels} levels deep; at most {_MOST_LEVELS} are allowed. Put the sets of"
+                " inner groups beside each other."
             )
         check_dimension(sum(len(part.extents) for part in self.sets), "Groups")
 

@@ -125,9 +125,9 @@ class Workload(Record):
 
     One person is counted in at most `cells_per_person` different cells, once in each, and may come or leave; with
     `replace=True` the number of people is public, all are counted somewhere, and one person may be replaced by another,
-    who is counted in other cells. With `rows_per_person` (see `with_rows`) a person has up to so many rows, each counted
-    like that, which may meet in one cell; who is replaced has a row at least, and so has who takes the place, but not
-    as many: rows move, and others come or go. `axes` are the names of the attributes, where they have some.
+    who is counted in other cells. With `rows_per_person` (see `with_rows`) a person has up to so many rows, each
+    counted like that, which may meet in one cell; who is replaced has a row at least, and so has who takes the place,
+    but not as many: rows move, and others come or go. `axes` are the names of the attributes, where they have some.
     """
 
     parts: fields.Many[Part] = fields.tuple_of(fields.only(Part), least=1, most=_MOST_PARTS)

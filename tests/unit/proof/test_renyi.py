@@ -178,7 +178,7 @@ def test_high_orders_of_light_tailed_noise_are_proven(power: int, scale: int, al
     bound, rule = renyi_divergence(nw.laws.GeneralizedGaussian(power, scale), F(alpha), F(1))
     with mpmath.workdps(40):
         shift = mpmath.mpf(1) / scale
-        truth = integrated(lambda x: -abs(x) ** power, shift, alpha, far=60)
+        truth = integrated(lambda x: -(abs(x) ** power), shift, alpha, far=60)
         norm = mpmath.log(2 * mpmath.gamma(mpmath.mpf(1) / power) / power)
         assert rule == "renyi/integral"
         assert truth - norm / (alpha - 1) <= exact(bound) <= (truth - norm / (alpha - 1)) * (1 + mpmath.mpf(10) ** -9)

@@ -151,8 +151,8 @@ def test_whoever_is_replaced_may_have_fewer_rows_afterwards():
 
 def test_replacing_in_a_filter_costs_two_columns_and_not_four():
     for form in ("ranges", "prefixes"):
-        for starts, weights in (([0, 2], [5, 3]), ([0], [4])):
-            rows = M.FilterRows(form, 7, starts, weights)
+        for starts, each in (([0, 2], [5, 3]), ([0], [4])):
+            rows = M.FilterRows(form, 7, starts, each)
             alone = M.GaussianStrategy(W.prefixes(7), rows, [10**12])
             for cells in (1, 2):
                 moved = replace(alone, query=among(alone.query, cells, True))
