@@ -23,11 +23,11 @@ class UnkeptBudgetWarning(UserWarning):
 
 
 class LongWorkWarning(UserWarning):
-    """What begins now takes minutes on one core; the message says about how many, and what takes less."""
+    """What begins now may take minutes; the message says about how many, and what takes less."""
 
 
 def tell_if_long(what: str, seconds: float, less: str) -> None:
     """Warn whoever called the caller beforehand if work is expected to take more than a minute."""
     if seconds > _PATIENCE:
         minutes = math.ceil(seconds / 60)
-        warnings.warn(f"{what} takes about {minutes} minutes on one core; {less}.", LongWorkWarning, stacklevel=3)
+        warnings.warn(f"{what} may take about {minutes} minutes; {less}.", LongWorkWarning, stacklevel=3)

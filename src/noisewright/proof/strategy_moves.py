@@ -76,16 +76,6 @@ def squared_move(rows: Any, variances: Sequence[Fraction], change: Change, colum
     return change.times**2 * column
 
 
-@squared_move.register
-def _(rows: FilterRows, variances: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
-    """With X = C^T C and x(A) the sum over a set A of cells: |C (A - B)|^2 = |C A|^2 + |C B|^2 - 2 sum X_ij.
-
-    Rule: g cells have at most g^2 times the longest column, and at most g^2 pairs have less than the least X_ij.
-    """
-    sets, pairs = 2 if change.replace else 1, 2 if change.replace else 0
-    return change.cells**2 * (sets * column - pairs * rows.least_product() / variances[0])
-
-
 @singledispatch
 def taxi_move(rows: Any, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
     """At least the sum of |what a row gains| / scale for every change; `column` is that of one cell."""
@@ -188,3 +178,13 @@ def _(rows: DenseRows, scales: Sequence[Fraction], change: Change, column: Fract
         return change.times * column
     pair = Fraction(apart) / scales[0]
     return pair + (change.cells - 1) * max(pair, column)
+
+
+@squared_move.register
+def _(rows: FilterRows, variances: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+    """With X = C^T C and x(A) the sum over a set A of cells: |C (A - B)|^2 = |C A|^2 + |C B|^2 - 2 sum X_ij.
+
+    Rule: g cells have at most g^2 times the longest column, and at most g^2 pairs have less than the least X_ij.
+    """
+    most = change.cells**2 * column
+    return 2 * (most - change.cells**2 * rows.least_product() / variances[0]) if change.replace else most

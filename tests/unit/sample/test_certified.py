@@ -182,3 +182,14 @@ def test_noise_far_wider_than_was_asked_for_is_certified_saved_and_loaded(tmp_pa
     assert len(str(bound)) < 1000
     certified.save(tmp_path / "wide.json")
     assert Certified.load(tmp_path / "wide.json").certificate.bound == bound
+
+
+def test_running_out_of_memory_while_a_file_is_read_is_a_refusal(monkeypatch: pytest.MonkeyPatch):
+    saved = make_certified(COUNT, PureDP(1)).to_dict()
+
+    def none_left(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("noisewright.sample.certified.certify", none_left)
+    with pytest.raises(MechanismFileError, match="more memory than there is"):
+        Certified.from_dict(saved)
