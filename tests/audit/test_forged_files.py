@@ -263,7 +263,7 @@ def test_forged_files_are_refused_in_words_or_proven(kind: str, tmp_path: Path):
     _require_words(kind, range(12), tmp_path)
 
 
-_MANY = {"mechanism": 3000, "report": 1500, "plan": 1500, "release": 1200, "page": 600, "stream": 600, "ledger": 700}
+_MANY = {"mechanism": 4000, "plan": 1500, "report": 800, "release": 1200, "page": 400, "stream": 700, "ledger": 500}
 
 
 @pytest.mark.soak
