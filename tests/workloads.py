@@ -180,13 +180,21 @@ def exact_reach(strategy: Any) -> Fraction:
 
 
 def several_rows(strategy: Any) -> Fraction:
-    """The same for the rows of one person: every sum of so many changes by one row is tried."""
+    """The same for the rows of one person: every table of theirs is tried, before and, if replaced, afterwards."""
     rows, groups, factors = measured_rows(strategy.rows)
     levels = np.array([strategy.levels[g] for g in groups], dtype=object)
-    one = differences(strategy.query.with_rows(1))
+    query = strategy.query
+    one, most = differences(among(query.with_rows(1), query.cells_per_person, False)), query.rows_per_person
+    ones = [cells for cells in one if any(cells)]
+    fewest = 1 if query.replace else 0
+    held = [
+        np.sum(chosen, axis=0) if chosen else 0 * one[0]
+        for count in range(fewest, most + 1)
+        for chosen in combinations_with_replacement(ones, count)
+    ]
     best = Fraction(0)
-    for chosen in combinations_with_replacement(one, strategy.query.rows_per_person):
-        moved = rows @ np.sum(chosen, axis=0)
+    for change in (a - b for a in held for b in (held if query.replace else held[:1])):
+        moved = rows @ change
         gaussian = isinstance(strategy, M.GaussianStrategy)
         cost = moved * moved / (levels * factors) if gaussian else np.abs(moved) / levels
         best = max(best, Fraction(cost.sum()))

@@ -1,5 +1,6 @@
 from noisewright.problem.errors import (
     BudgetExceeded as BudgetExceeded,
+    EnclosureError as EnclosureError,
     EngineError as EngineError,
     InfeasibleError as InfeasibleError,
     InvalidAnswerError as InvalidAnswerError,
@@ -23,6 +24,7 @@ from noisewright.problem.errors import (
     UnreachableTargetError as UnreachableTargetError,
 )
 from noisewright.problem.remarks import (
+    LongWorkWarning as LongWorkWarning,
     UnevenNumbersWarning as UnevenNumbersWarning,
     UnkeptBudgetWarning as UnkeptBudgetWarning,
 )

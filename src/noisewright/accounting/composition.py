@@ -22,16 +22,20 @@ from noisewright.accounting.releases import Pairs
 from noisewright.accounting.structure import Composed, end_of, leaves_of, pairs_of, total_of
 from noisewright.numerics.remembered import Remembered
 from noisewright.numerics.special import shortened
+from noisewright.problem.deadlines import READING_SECONDS
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import digest
+from noisewright.problem.remarks import tell_if_long
 from noisewright.proof.profiles import Profile
 
 if TYPE_CHECKING:
     from noisewright.accounting.costs import PlanCosts
 
 _DIGITS = 64
+_EACH_RELEASE = 0.07
+_LESS = "equal releases count once, and epsilon and delta alone take a quarter of it"
 _KEPT: Remembered[Any] = Remembered()
 _SHARED = "every answer moved by its whole sensitivity, to the same side"
 
@@ -115,8 +119,12 @@ class Composition(Unchanging):
         """Between what and what the delta at an epsilon lies, or the epsilon at a delta.
 
         The lower end belongs to one pair of neighbours that all releases share: every answer is moved by its whole
-        sensitivity, to the same side. Where a release has no such pair, it is None.
+        sensitivity, to the same side. Where a release has no such pair, it is None. A plan of so many different
+        releases that it takes minutes begins with a `LongWorkWarning`.
         """
+        if not any(isinstance(place, tuple) for place in _KEPT.of(self)):
+            count = len(self.leaves())
+            tell_if_long(f"the bracket of {count} different releases", _EACH_RELEASE * count, _LESS)
         if (epsilon is None) == (delta is None):
             raise InvalidInputError("give either epsilon=... or delta=..., the other one is what is bracketed.")
         if epsilon is not None:
@@ -250,22 +258,22 @@ class Composition(Unchanging):
         return plan_to_dict(self)
 
     @classmethod
-    def from_dict(cls, data: Any) -> Composition:
-        """Read back what `to_dict` wrote, and prove it again."""
+    def from_dict(cls, data: Any, *, seconds: Number = READING_SECONDS) -> Composition:
+        """Read back what `to_dict` wrote, and prove it again within so many seconds."""
         from noisewright.accounting.saved import plan_from_dict
 
-        return plan_from_dict(data)
+        return plan_from_dict(data, seconds=seconds)
 
     def save(self, path: str | Path) -> None:
         """Write the plan to a JSON file."""
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path: str | Path) -> Composition:
-        """Read a JSON file written by `save`, and prove it again."""
+    def load(cls, path: str | Path, *, seconds: Number = READING_SECONDS) -> Composition:
+        """Read a JSON file written by `save`, and prove it again within so many seconds."""
         from noisewright.accounting.saved import load_plan
 
-        return load_plan(path)
+        return load_plan(path, seconds=seconds)
 
 
 def plan_digest(named: Sequence[tuple[str, int]], groups: int | None, neighbours: str) -> str:

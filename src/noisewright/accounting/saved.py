@@ -13,9 +13,10 @@ from noisewright.accounting.counts import DEEPEST, MOST_PARTS, MOST_TIMES
 from noisewright.accounting.grids import DEPTHS, chosen
 from noisewright.accounting.lattice import Grid
 from noisewright.accounting.releases import release_from_dict
+from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import MechanismFileError, UncertifiedError
 from noisewright.problem.fields import exact_text
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import digest
 from noisewright.sample.certified import check_seal, read_file, reading
 
@@ -64,15 +65,16 @@ def _claims(plan: Composition) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-def plan_from_dict(data: Mapping[str, Any], depth: int = 0) -> Composition:
+def plan_from_dict(data: Mapping[str, Any], depth: int = 0, *, seconds: Number = READING_SECONDS) -> Composition:
     """Read back what `to_dict` wrote, and prove it again.
 
-    Guarantees: returns only if the digest fits, every release is certified anew, and every claimed epsilon is proven.
+    Guarantees: returns only if the digest fits, every release is certified anew, and every claimed epsilon is proven,
+    all within so many seconds.
     """
     check_seal(data, "plan", FORMAT, _FIELDS)
     if depth > DEEPEST:
         raise MechanismFileError(f"the plan holds plans in plans more than {DEEPEST} deep; refused.")
-    with reading("plan"):
+    with within(seconds), reading("plan"):
         if len(data["parts"]) > MOST_PARTS:
             raise MechanismFileError(f"the plan has more than {MOST_PARTS} parts; refused.")
         parts = tuple((_thing(one, depth), _count(one["times"])) for one in data["parts"])
@@ -134,6 +136,7 @@ def _check_grids(plan: Composition) -> None:
         raise MechanismFileError("the grids of the plan are far from those that it needs; compose it again.")
 
 
-def load_plan(path: str | Path) -> Composition:
-    """The plan in a file that `save` wrote, proven again."""
-    return plan_from_dict(read_file(path))
+def load_plan(path: str | Path, *, seconds: Number = READING_SECONDS) -> Composition:
+    """The plan in a file that `save` wrote, proven again within so many seconds."""
+    with within(seconds):
+        return plan_from_dict(read_file(path))

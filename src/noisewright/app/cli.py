@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +22,7 @@ from noisewright.app import (
     workload,
 )
 from noisewright.app.ledgers import ledgers
-from noisewright.app.output import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output
+from noisewright.app.output import INTERRUPTED, SUCCESS, complain, explain, let_go_of_output, remark
 
 app = typer.Typer(
     name="noisewright",
@@ -75,6 +76,17 @@ app.add_typer(ledgers, name="ledger")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; arguments are those of the process unless given."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _remarked
+        return _ended(arguments)
+
+
+def _remarked(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as a person at a terminal is told of it."""
+    remark(f"{message}")
+
+
+def _ended(arguments: Sequence[str] | None) -> int:
     try:
         result = typer.main.get_command(app)(args=arguments, prog_name="noisewright", standalone_mode=False)
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ from noisewright.app.output import check_places, draw, read_text, remark, say, s
 from noisewright.app.questions import make_privacy, typed
 from noisewright.app.reports.embedded import PAGES, read_page
 from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.plain import plain_of
 
 if TYPE_CHECKING:
     from noisewright.ledger.ledger import Ledger
@@ -149,7 +150,7 @@ def _read_head(path: Path) -> Any:
     try:
         if path.suffix.lower() in PAGES:
             return read_page(path)
-        return json_text.loads(read_text(path, "--head", _LARGEST_HEAD))
+        return plain_of(read_text(path, "--head", _LARGEST_HEAD))
     except ValueError:
         raise InvalidInputError(
             f"--head is {path}, which is no JSON; give what `ledger export --head` wrote."

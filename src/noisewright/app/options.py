@@ -74,6 +74,7 @@ SavedFile = Annotated[
     Path,
     typer.Argument(metavar="FILE", help="What `design --save` or `design --save-report` wrote.", show_default=False),
 ]
+Seconds = Annotated[str, number("How long proving the file again may take.")]
 MechanismFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A mechanism, as `design --save` writes it.", show_default=False)
 ]

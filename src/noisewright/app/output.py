@@ -17,6 +17,7 @@ import typer
 
 from noisewright.app.reports.style import CSS
 from noisewright.problem.errors import InvalidInputError, NoisewrightError
+from noisewright.problem.plain import text_in
 
 SUCCESS = 0
 REFUSED = 1
@@ -165,11 +166,9 @@ def draw(picture: Callable[[Path], Any], path: Path | None) -> None:
 def read_text(path: Path, option: str, largest: int) -> str:
     """The text of a file that is not larger than so many MiB."""
     try:
-        if path.stat().st_size > largest * 2**20:
-            raise InvalidInputError(f"{option} is {path}, which is larger than {largest} MiB.")
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
+        return text_in(path, largest)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise InvalidInputError(f"{option} is {path}, which cannot be read: {reason}.") from None
 
 

@@ -8,24 +8,26 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from noisewright.app.answers import read_truth, shown, truth_of
-from noisewright.app.options import MechanismFile, SavedFile, option
+from noisewright.app.options import MechanismFile, SavedFile, Seconds, option
 from noisewright.app.output import check_places, page, remark, say, writing
 from noisewright.app.reports.embedded import PAGES, read_page
+from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.fields import exact_text
 from noisewright.problem.neighbours import WORDS
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import parameter, show
 
 
-def verify(file: SavedFile) -> None:
+def verify(file: SavedFile, seconds: Seconds = str(READING_SECONDS)) -> None:
     """Prove again what a saved mechanism, report or plan claims; one that was edited or claims too much is refused."""
     from noisewright.accounting.saved import FORMAT as PLAN
     from noisewright.release.plan import FORMAT as RELEASE
     from noisewright.sample.certified import read_file
     from noisewright.search.report.report import FORMAT as REPORT
 
-    data = read_file(file) if file.suffix.lower() not in PAGES else read_page(file)
     known = {REPORT: _verified_report, PLAN: _verified_plan, RELEASE: _verified_release}
-    lines = known.get(str(data.get("format")), _verified_mechanism)(data)
+    with within(parameter(seconds, "--seconds")):
+        data = read_file(file) if file.suffix.lower() not in PAGES else read_page(file)
+        lines = known.get(str(data.get("format")), _verified_mechanism)(data)
     width = max(len(name) for name, _ in lines) + 2
     say("\n".join(f"{name + ':':<{width}}{text}" for name, text in lines))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from noisewright.numerics.balls import hull
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
+from noisewright.problem.errors import EnclosureError
 
 
 def inverse_moment_between(fold: Any, power: Fraction, field: Field) -> Value:
@@ -53,7 +54,7 @@ def _rest(fold: Any, power: Fraction, field: Field, x: Fraction, value: Value) -
         return constant / (field.real(order - power) * field.power(field.real(x), order - power))
     rate = fold.lowest - max(Fraction(0), power - 1) / x
     if rate <= 0:
-        raise ArithmeticError("the tail of a two-fold law was cut too early")
+        raise EnclosureError("the tail of a two-fold law was cut too early")
     return value * field.power(field.real(x), power - 1) / field.real(rate)
 
 

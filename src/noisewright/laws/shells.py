@@ -19,7 +19,7 @@ from noisewright.numerics.balls import Ball, ball, certainly_at_most, hull, work
 from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.numerics.series import index_moments
-from noisewright.problem.errors import InvalidLawError
+from noisewright.problem.errors import EnclosureError, InvalidLawError
 
 _CLOSED_FORM = 24
 
@@ -110,7 +110,7 @@ class _Summed:
         growth = BALLS.power(ball((last + 2 + offset) / (last + 1 + offset)), power)
         ratio = growth * BALLS.exp(BALLS.real(-rate))
         if not certainly_at_most(ratio, ball(1 - Fraction(1, 2**40))):
-            raise ArithmeticError("a sum over shells was cut before its terms fall")
+            raise EnclosureError("a sum over shells was cut before its terms fall")
         total = hull(ball(0), after / (1 - ratio))
         self._tails = [total]
         for r in range(last, first - 1, -1):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from json import loads
 from pathlib import Path
 
 from noisewright.ledger.chain import Head, canonical
 from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
+from noisewright.problem.plain import plain_of, text_in
 
 _ENDINGS = (".head", ".head.new", "-journal", "-wal", "-shm")
+_LARGEST_HEAD = 1
 
 
 def found_path(path: Path) -> Path:
@@ -50,13 +51,13 @@ def require_one_name(path: Path) -> None:
 def read_head(path: Path, ledger: Path) -> Head:
     """What the file beside a ledger says."""
     try:
-        return Head.from_dict(loads(path.read_text(encoding="ascii")))
+        return Head.from_dict(plain_of(text_in(path, _LARGEST_HEAD)))
     except FileNotFoundError:
         raise LedgerDamagedError(
             f"{ledger} has no head file {path}: it was removed, or making the ledger was interrupted. It is not"
             " believed; if nothing was ever charged, remove the file and create it again."
         ) from None
-    except (OSError, ValueError, RecursionError, InvalidInputError) as error:
+    except (OSError, ValueError) as error:
         raise LedgerDamagedError(f"the head file {path} cannot be read ({type(error).__name__}).") from None
 
 

@@ -41,7 +41,7 @@ from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.numerics.balls import Ball, ball, hull, precision
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import BALLS, Field, Value
-from noisewright.problem.errors import InvalidAnswerError, InvalidLawError, InvalidMechanismError
+from noisewright.problem.errors import EnclosureError, InvalidAnswerError, InvalidLawError, InvalidMechanismError
 from noisewright.problem.fields import Rational, Rationals, only, rational, rationals
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.queries import Choice
@@ -115,7 +115,7 @@ class Choosing(Mechanism):
         top = _peak(mean)
         at, below, above = mean(top), mean(top - 2), mean(top + 2)
         if not (bool(below < at) and bool(above < at)):
-            raise ArithmeticError("the largest mean shortfall was not found; the working precision was too small")
+            raise EnclosureError("the largest mean shortfall was not found; the working precision was too small")
         return hull(hull(at, at * at / below), at * at / above)
 
 

@@ -49,6 +49,13 @@ class NormBlock(Record):
                 f"a round block of {len(self.places)} numbers takes too many attempts to draw exactly;"
                 f" at most {LARGEST_ROUND_BLOCK} are allowed."
             )
+        if self.rate < (least := least_rate(self.size)):
+            raise InvalidMechanismError(
+                f"rate is {show(self.rate)}, so wide that a draw could leave the whole numbers of a machine; for"
+                f" {self.size} numbers give at least {show(least)}, with larger steps.",
+                rate=self.rate,
+                least=least,
+            )
 
     @property
     def size(self) -> int:
@@ -64,6 +71,15 @@ class NormBlock(Record):
     def radius(self) -> ShellRadius:
         """The law of the shell for the largest-coordinate norm."""
         return ShellRadius(self.size, self.rate)
+
+
+def least_rate(size: int) -> Fraction:
+    """The least rate of a block of so many numbers that can be drawn in 64 bits.
+
+    Rule: the shell is about a sum of `size` waiting times of mean 1 / rate; one beyond 2^63, which is eight times
+    (size + 44) of them, has a chance below e^-300.
+    """
+    return Fraction(size + 44, 2**60)
 
 
 def _norm_name(given: str) -> str:

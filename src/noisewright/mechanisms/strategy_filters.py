@@ -91,8 +91,12 @@ class FilterRows(PlainRows):
 
     def squared_lengths(self) -> list[int]:
         """The largest squared length of a column in each run, exactly: the filter's, times the squared weight."""
-        tops = np.maximum.reduceat(squared_columns(self.mirror, _TAP_BITS), np.array(self.starts))
+        tops = np.maximum.reduceat(squared_columns(self.mirror, _TAP_BITS)[0], np.array(self.starts))
         return [int(w) ** 2 * int(top) for w, top in zip(self.weights, tops, strict=True)]
+
+    def least_product(self) -> int:
+        """At most the least inner product of two different columns, and at most 0: whole numbers throughout."""
+        return max(self.weights) ** 2 * squared_columns(self.mirror, _TAP_BITS)[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,15 @@ from typing import Any, TypeAlias
 
 from flint import acb, arb, ctx, fmpq, fmpz, fmpz_poly
 
+from noisewright.problem.deadlines import require_time
+from noisewright.problem.errors import EnclosureError
+
 Ball: TypeAlias = Any
 """A flint.arb; the library ships no types that strict checking could use."""
 
 DEFAULT_BITS = 128
+_FAINT_BITS = 1000
+_LARGEST_BITS = 1 << 16
 _lock = threading.RLock()
 
 
@@ -44,7 +49,8 @@ def precision(bits: int = DEFAULT_BITS) -> Iterator[None]:
 
 
 def ball(value: Fraction | int) -> Ball:
-    """Smallest ball at the working precision around an exact rational."""
+    """Smallest ball at the working precision around an exact rational; refuses once a deadline is over."""
+    require_time()
     if isinstance(value, int):
         return arb(fmpz(value))
     return arb(fmpq(value.numerator, value.denominator))
@@ -101,20 +107,27 @@ def certainly_at_most(left: Ball, right: Ball) -> bool:
 
 
 def lower(value: Ball) -> Fraction:
-    """An exact rational at or below every value of the ball."""
-    return _exact(value.lower())
+    """An exact rational at or below every value of the ball; nearer to 0 than 2^-1000 it is 0 or -2^-1000."""
+    return -upper(-value)
 
 
 def upper(value: Ball) -> Fraction:
-    """An exact rational at or above every value of the ball."""
-    return _exact(value.upper())
+    """An exact rational at or above every value of the ball; nearer to 0 than 2^-1000 it is 2^-1000 or 0.
+
+    So an end never has more than a few hundred digits, and files can hold it. Raises EnclosureError where there is no
+    finite end, or one beyond 2^65536, which would take memory and mean nothing.
+    """
+    m, e = _parts(value.upper())
+    if not m or m.bit_length() + e <= -_FAINT_BITS:
+        return Fraction(1, 1 << _FAINT_BITS) if m > 0 else Fraction(0)
+    return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
 
 
 def floor_scaled(value: Ball, bits: int) -> int:
     """An integer at or below 2^bits times every value of the ball, within one of its lower end."""
-    mantissa, exponent = value.lower().man_exp()
-    shift = int(exponent) + bits
-    return int(mantissa) << shift if shift >= 0 else int(mantissa) >> -shift
+    m, e = _parts(value.lower())
+    shift = max(e + bits, -m.bit_length())
+    return m << shift if shift >= 0 else m >> -shift
 
 
 def ceil_scaled(value: Ball, bits: int) -> int:
@@ -122,12 +135,16 @@ def ceil_scaled(value: Ball, bits: int) -> int:
     return -floor_scaled(-value, bits)
 
 
-def _exact(end: Ball) -> Fraction:
+def _parts(end: Ball) -> tuple[int, int]:
+    """Whole m and e of an end m 2^e that is finite and not too large to be written down."""
+    require_time()
     if not end.is_finite():
-        raise ArithmeticError("a ball has no finite end; the working precision was too small")
+        raise EnclosureError("a ball has no finite end; the numbers are too extreme to be enclosed.")
     mantissa, exponent = end.man_exp()
     m, e = int(mantissa), int(exponent)
-    return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
+    if m.bit_length() + e > _LARGEST_BITS:
+        raise EnclosureError(f"a ball ends beyond 2^{_LARGEST_BITS}; the numbers are too extreme to be enclosed.")
+    return m, e
 
 
 def mass_product(factors: list[list[int]], bits: int) -> list[int]:

@@ -131,15 +131,30 @@ def quarter_filter(mirror: Mirror, bits: int) -> Wholes:
 
 
 @lru_cache(maxsize=2)
-def squared_columns(mirror: Mirror, bits: int) -> Wholes:
-    """The squared lengths of the columns of the matrix A of this filter, exactly.
+def squared_columns(mirror: Mirror, bits: int) -> tuple[Wholes, int]:
+    """The squared lengths of the columns of the matrix A of this filter, and a bound of products of two, exactly.
 
-    Rule: A is symmetric, so they are the diagonal of A^2, which belongs to the filter convolved with itself.
+    No inner product of two different columns is below the bound, which is at most 0.
+    Rule: A is symmetric, so all of these are in A^2, which belongs to the filter convolved with itself.
     """
     taps = quarter_filter(mirror, bits)
-    found = narrow(mirror.diagonal(mirror.product(taps, taps)))
+    sequence = narrow(mirror.product(taps, taps))
+    found = narrow(mirror.diagonal(sequence))
     found.setflags(write=False)
-    return found
+    return found, _least_apart(mirror, sequence)
+
+
+def _least_apart(mirror: Mirror, sequence: Wholes) -> int:
+    """At most the least entry beside the diagonal of the matrix of a sequence, and at most 0.
+
+    Rule: h(d) + sign h(s) for cells at a distance d has s between d + gap and 2 (size - 1) + gap - d; what lies between
+    these two for d does so for every smaller distance.
+    """
+    last = mirror.size - 1
+    apart = np.arange(last, 0, -1)
+    low, high = mirror.sign * sequence[apart + mirror.gap], mirror.sign * sequence[2 * last + mirror.gap - apart]
+    least = sequence[apart] + np.minimum.accumulate(np.minimum(low, high))
+    return min(0, int(least.min()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from itertools import accumulate
 
 from noisewright.numerics.balls import ball, certainly_at_most, hull, precision
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Value
+from noisewright.problem.errors import EnclosureError
 
 _DIRECT_TERMS = 2_000
 _HEAD_TERMS = 1_000
@@ -65,7 +66,7 @@ def _real_power_balls(decay: Fraction, start: Fraction, stride: Fraction, power:
     head, x, weight = _partial_sum(decay, start, stride, power, count)
     ratio = BALLS.exp(BALLS.real(-decay)) * BALLS.power(BALLS.real(1 + stride / x), power)
     if not certainly_at_most(ratio, BALLS.real(Fraction(2**20 - 1, 2**20))):
-        raise ArithmeticError("a geometric sum was cut before its terms decrease")
+        raise EnclosureError("a geometric sum was cut before its terms decrease")
     return head + hull(BALLS.real(0), weight * BALLS.power(BALLS.real(x), power) / (1 - ratio))
 
 

@@ -8,6 +8,7 @@
 - metrics, attributes, geometry, budgets: budgets for pairs of elements, finite or not
 - utility, utilities, divergences: what a utility is, and all of them
 - errors, remarks: the tree of errors, and warnings
+- plain, deadlines: JSON that others wrote, within limits of size, depth and time
 - records, fields, numbers, matrices, reported: how data are declared, read, checked, saved and handed over
 
 In the words of the literature: a *difference* that one person can make is one between neighbouring or adjacent

@@ -13,6 +13,7 @@ NoisewrightError
 │   ├── NotPersonLocalError             a query in which one person's rows reach another person's
 │   └── InvalidAnswerError              a true answer that cannot be released
 ├── UncertifiedError (ValueError)       the verifier could not prove the claim
+│   └── EnclosureError (ArithmeticError) numbers too extreme for balls to enclose, so that nothing is proven
 ├── MechanismFileError (ValueError)     a saved mechanism that cannot be read or was edited
 ├── InfeasibleError (ValueError)        no mechanism whatever can do what was asked
 ├── UnreachableTargetError (ValueError) no epsilon in the allowed range reaches the target
@@ -97,6 +98,10 @@ class InvalidAnswerError(InvalidInputError):
 
 class UncertifiedError(NoisewrightError, ValueError):
     """The verifier could not prove the claim, so nothing may be drawn."""
+
+
+class EnclosureError(UncertifiedError, ArithmeticError):
+    """Numbers are so extreme that no finite ball encloses a result, so nothing is proven; use another unit or scale."""
 
 
 class MechanismFileError(NoisewrightError, ValueError):

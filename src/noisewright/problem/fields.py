@@ -30,7 +30,7 @@ Read: TypeAlias = Callable[[Any, str, Error], Any]
 
 _ENDS = ("lowest", "highest")
 _MOST_ITEMS = 20_000_000
-_RATIONAL = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?")
+_RATIONAL = re.compile(r"-?[0-9]{1,1000}(/[1-9][0-9]{0,999})?")
 _RULES = {"above": gt, "at_least": ge, "below": lt, "at_most": le, "other_than": ne}
 _WORDS = {
     *_RULES, "raised", "or_zero", "hint", "as_text", "key", "shown", "like", "default", "absent", "value",

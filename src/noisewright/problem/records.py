@@ -24,6 +24,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, dataclass_transform
 
 from noisewright.problem import fields
+from noisewright.problem.deadlines import require_time
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.fields import DERIVED, MISSING, Spec
 from noisewright.problem.matrices import Unchanging
@@ -98,7 +99,11 @@ class Record(Unchanging):
         return self.born(**values)
 
     def born(self, **values: Any) -> None:
-        """Fill the record: every declared field is read, made exact and checked, then the class checks across them."""
+        """Fill the record: every declared field is read, made exact and checked, then the class checks across them.
+
+        Refuses once a deadline is over.
+        """
+        require_time()
         card = self.CARD
         if any(hasattr(self, name) for name in card.given):
             raise TypeError(f"{type(self).__name__} is born once and does not change; make another.")

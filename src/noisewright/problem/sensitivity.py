@@ -21,6 +21,7 @@ from noisewright.problem.fields import (
     Rational,
     Rationals,
     Whole,
+    derived,
     items,
     one_of,
     rational,
@@ -35,6 +36,7 @@ from noisewright.problem.records import Family, Record, keep, record
 LARGEST_DIMENSION = 1_000_000
 MOST_POINTS = 100_000
 _SMALLEST = Fraction(1, 10**100)
+_MOST_LEVELS = 8
 _LARGEST = Fraction(10**100)
 
 SETS: Family[Any] = Family(
@@ -245,6 +247,8 @@ class Points(_Set):
     """The change is one of the rows, or its negative; nothing between them."""
 
     rows: Matrix = tuple_of(tuple_of(rational()), least=1, most=MOST_POINTS)
+    extents: tuple[Fraction, ...] = derived()
+    smallest: tuple[Fraction, ...] = derived()
 
     def __init__(self, matrix: Iterable[Iterable[Number]]) -> None:
         given = items(matrix, "Points", InvalidQueryError, "a list of rows, such as [[1, 2], [0, 3]]")
@@ -259,19 +263,12 @@ class Points(_Set):
         check_dimension(widths[0], "Points")
         if not any(any(row) for row in self.rows):
             raise InvalidQueryError("every entry of Points is 0: nobody changes anything, so no noise is needed.")
-        keep(self, rows=tuple(dict.fromkeys(self.rows)))
+        columns = [[abs(v) for v in column] for column in zip(*self.rows, strict=True)]
+        least = tuple(min((v for v in column if v), default=Fraction(0)) for column in columns)
+        keep(self, rows=tuple(dict.fromkeys(self.rows)), extents=tuple(map(max, columns)), smallest=least)
 
     def __str__(self) -> str:
         return f"one of {len(self.rows)} listed differences"
-
-    @property
-    def extents(self) -> tuple[Fraction, ...]:
-        return tuple(max(abs(v) for v in column) for column in zip(*self.rows, strict=True))
-
-    @property
-    def smallest(self) -> tuple[Fraction, ...]:
-        columns = zip(*self.rows, strict=True)
-        return tuple(min((abs(v) for v in column if v), default=Fraction(0)) for column in columns)
 
     @property
     def fractional(self) -> list[int]:
@@ -296,6 +293,11 @@ class Groups(_Set):
                 f"at_most is {self.at_most}; give how many of the {len(self.sets)} groups one person can change.",
                 at_most=self.at_most,
             )
+        if self.levels > _MOST_LEVELS:
+            raise InvalidQueryError(
+                f"groups hold groups {self.levels} levels deep; at most {_MOST_LEVELS} are allowed. Put the sets of"
+                " inner groups beside each other."
+            )
         check_dimension(sum(len(part.extents) for part in self.sets), "Groups")
 
     def __str__(self) -> str:
@@ -314,6 +316,11 @@ class Groups(_Set):
     @property
     def fractional(self) -> list[int]:
         return [start + i for start, part in self.placed() for i in part.fractional]
+
+    @property
+    def levels(self) -> int:
+        """How deep groups hold groups: 1 where none does."""
+        return 1 + max(part.levels if isinstance(part, Groups) else 0 for part in self.sets)
 
     def placed(self) -> Iterator[tuple[int, SensitivitySet]]:
         """Each group with the place of its first number."""

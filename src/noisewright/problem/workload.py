@@ -124,9 +124,10 @@ class Workload(Record):
     `a * weight` lets each question count that many times: weights multiply squared errors and variances, not answers.
 
     One person is counted in at most `cells_per_person` different cells, once in each, and may come or leave; with
-    `replace=True` the number of people is public, all are counted somewhere, and one person may move to other cells.
-    With `rows_per_person` (see `with_rows`) that holds for each of so many rows of a person: a change is the sum of so
-    many such changes, which may meet in one cell. `axes` are the names of the attributes, where they have some.
+    `replace=True` the number of people is public, all are counted somewhere, and one person may be replaced by another,
+    who is counted in other cells. With `rows_per_person` (see `with_rows`) a person has up to so many rows, each
+    counted like that, which may meet in one cell; who is replaced has a row at least, and so has who takes the place,
+    but not as many: rows move, and others come or go. `axes` are the names of the attributes, where they have some.
     """
 
     parts: fields.Many[Part] = fields.tuple_of(fields.only(Part), least=1, most=_MOST_PARTS)
@@ -161,8 +162,22 @@ class Workload(Record):
             )
         if not any(all(map(_asks, part.factors)) for part in self.parts):
             raise InvalidQueryError("every weight is 0, so that nothing is asked; give at least one that is not.")
+        if self._still:
+            raise InvalidQueryError(
+                "nobody changes any answer: with replace=True the number of people is public, and every question counts"
+                " all of them alike, so no noise is needed. Leave out replace=True if people come and go, or release"
+                " the answers as they are."
+            )
         if self.axes is not None and {len(set(self.axes))} != {len(part.factors) for part in self.parts}:
             raise InvalidQueryError("axes needs one name for each attribute, each of them once.", axes=self.axes)
+
+    @property
+    def _still(self) -> bool:
+        """Whether every change that one person can make leaves all answers as they are."""
+        moves = not self.replace or min(self.cells_per_person, self.size) > 1 or self.rows_per_person > 1
+        return not moves and all(
+            all(map(_alike, part.factors)) or not all(map(_asks, part.factors)) for part in self.parts
+        )
 
     def __eq__(self, other: object) -> bool:
         """The same questions about the same people, whatever attributes are called."""
@@ -327,6 +342,13 @@ class Workload(Record):
 
 def _asks(factor: Factor) -> bool:
     return isinstance(factor, Regular) or any(map(any, factor.numerators))
+
+
+def _alike(factor: Factor) -> bool:
+    """Whether each question weighs all cells alike."""
+    if isinstance(factor, Regular):
+        return factor.size == 1 or factor.form == "total"
+    return all(len(set(row)) == 1 for row in factor.numerators)
 
 
 def _product(factors: list[list[list[Fraction]]]) -> list[list[Fraction]]:

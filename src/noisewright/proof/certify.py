@@ -78,7 +78,15 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
         raise UncertifiedError(
             f"there is no rule that proves {type(requirement).__name__} for {type(mechanism).__name__} mechanisms."
         )
-    bound, name = rule(mechanism, requirement)
+    try:
+        bound, name = rule(mechanism, requirement)
+    except UncertifiedError:
+        raise
+    except ArithmeticError as error:
+        raise UncertifiedError(
+            f"refused: {requirement} of this mechanism is about numbers too large or too small to be computed with"
+            f" ({type(error).__name__}); use another unit, or noise of another size."
+        ) from None
     if not isinstance(bound, Fraction) or bound < 0:
         raise UncertifiedError(f"refused: rule {name} gave {bound!r}, which is no proven bound; give exact numbers.")
     # Rules bound the last parameter; those for a metric return the largest cost over distance, at most 1.

@@ -51,11 +51,28 @@ def power_affinity(power: Fraction, shift: Fraction, alpha: Fraction) -> Ball:
 
     # Next to a zero of |x| or |x + s| a broken power is not analytic; these slivers are bounded by their size.
     gap = Fraction(0) if power.denominator == 1 else _TINY
-    total = integral(piece(1, shift), gap, reach) + integral(piece(1, -shift), shift + gap, reach)
+    rise = integral(piece(1, shift), gap, reach)
+    if power.denominator == 1 and bool(rise.mid() <= rise.rad()):
+        rise = integral(_expanded(int(power), shift, alpha), gap, reach)
+    total = rise + integral(piece(1, -shift), shift + gap, reach)
     total = total + integral(piece(-1, shift), gap - shift, -gap)
     top = BALLS.exp(ball(alpha) * BALLS.power(ball(shift + 1), power))
     slivers = hull(ball(0), ball(4 * gap) * top)
     return (total + slivers + _tails(power, shift, alpha, reach)) / norm
+
+
+def _expanded(power: int, shift: Fraction, alpha: Fraction) -> Callable[[Any, bool], Any]:
+    """e^((alpha - 1)(x + shift)^power - alpha x^power) by the powers of x: the two largest parts cancel beforehand."""
+    terms = [(alpha - 1) * math.comb(power, k) * shift**k for k in range(1, power + 1)]
+    weights = [complex_ball(v) for v in (Fraction(-1), *terms)]
+
+    def integrand(z: Any, analytic: bool) -> Any:
+        value = weights[0]
+        for weight in weights[1:]:
+            value = value * z + weight
+        return value.exp()
+
+    return integrand
 
 
 def _reach(power: Fraction, shift: Fraction, alpha: Fraction) -> Fraction:

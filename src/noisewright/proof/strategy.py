@@ -28,10 +28,10 @@ from noisewright.mechanisms.strategy_rows import (
 from noisewright.numerics.whole_matrices import inner_products
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.workload import Workload
 from noisewright.proof.provers import proves
 from noisewright.proof.strategy_moves import Change, squared_move, taxi_move
 from noisewright.proof.vector_gaussian import gaussian_delta
+from noisewright.proof.vectors import root_above
 
 Proven = tuple[Fraction, str]
 
@@ -76,34 +76,40 @@ def squared_reach(mechanism: GaussianStrategy) -> Fraction:
     """At least mu^2 for every change that one person can make.
 
     Rule: a change by several rows is the sum of the changes by each, whose lengths add up at most; the rows may be
-    alike, so that nothing smaller will do.
+    alike, so that nothing smaller will do. Who is replaced has a row at least, and so has who comes: a row or more
+    moves, and what is left over comes or goes.
     """
-    return mechanism.query.rows_per_person**2 * _row_reach(mechanism)
+    change, more = Change.of(mechanism.query), mechanism.query.rows_per_person - 1
+    square = _row_reach(mechanism, change)
+    alike = (more + 1) ** 2 * square
+    if not change.replace or not more:
+        return alike
+    other = _row_reach(mechanism, change.coming)
+    return max(alike, square + more**2 * other + 2 * more * root_above(square * other))
 
 
-def _row_reach(mechanism: GaussianStrategy) -> Fraction:
+def _row_reach(mechanism: GaussianStrategy, change: Change) -> Fraction:
     """The same for one row of a person."""
-    query, rows = mechanism.query, mechanism.rows
+    rows = mechanism.rows
     if isinstance(rows, DenseRows):
-        return Fraction(_dense_reach(rows, query)) / mechanism.levels[0]
+        return Fraction(_dense_reach(rows, change)) / mechanism.levels[0]
     column = squared_column(rows, mechanism.levels)
-    if _one_cell(query):
+    if change.times == 1:
         return column
-    change = Change.of(query)
     return min(change.times**2 * column, squared_move(rows, mechanism.levels, change, column))
 
 
 def taxi_reach(mechanism: LaplaceStrategy) -> Fraction:
     """At least the sum of |shift| / scale for every change that one person can make; those of several rows add up."""
-    query, rows = mechanism.query, mechanism.rows
-    column = taxi_column(rows, mechanism.levels)
-    one = column if _one_cell(query) else taxi_move(rows, mechanism.levels, Change.of(query), column)
-    return query.rows_per_person * one
+    change, more = Change.of(mechanism.query), mechanism.query.rows_per_person - 1
+    one, other = _row_taxi(mechanism, change), _row_taxi(mechanism, change.coming)
+    return one + more * max(one, other)
 
 
-def _one_cell(query: Workload) -> bool:
-    """Whether each row of a person is counted in one cell, and comes or goes."""
-    return query.cells_per_person == 1 and not query.replace
+def _row_taxi(mechanism: LaplaceStrategy, change: Change) -> Fraction:
+    """The same for one row of a person."""
+    column = taxi_column(mechanism.rows, mechanism.levels)
+    return column if change.times == 1 else taxi_move(mechanism.rows, mechanism.levels, change, column)
 
 
 @singledispatch
@@ -175,7 +181,7 @@ def _(rows: FilterRows, variances: Sequence[Fraction]) -> Fraction:
     return Fraction(max(rows.squared_lengths())) / variances[0]
 
 
-def _dense_reach(rows: DenseRows, query: Workload) -> int:
+def _dense_reach(rows: DenseRows, change: Change) -> int:
     """The largest squared length of a change, in whole numbers, from the columns and X = C^T C.
 
     Rule: one cell: the largest X_jj. At most g cells: the sum over pairs of the changed cells is at most g times the
@@ -183,14 +189,14 @@ def _dense_reach(rows: DenseRows, query: Workload) -> int:
     X_ii + X_jj - 2 X_ij, or X_ii alone where the other has no column; more cells count as 2 g changed ones.
     """
     lengths: list[int] = [sum(v * v for v in column) for column in zip(*rows.matrix, strict=True)]
-    if _one_cell(query):
+    if change.times == 1:
         return max(lengths)
     inner = inner_products(rows.matrix)
-    if query.cells_per_person == 1:
+    if change.cells == 1:
         pairs = ((i, j) for i in range(len(inner)) for j in range(i))
         apart = max((lengths[i] + lengths[j] - 2 * inner[i][j] for i, j in pairs), default=0)
         return max(apart, max(lengths) if 0 in rows.places else 0)
-    changed = Change.of(query).times
+    changed = change.times
     cells = Counter(rows.places)
     together = max(_largest(row, cells, changed) for row in inner)
     return int(min(changed * together, changed**2 * max(lengths)))

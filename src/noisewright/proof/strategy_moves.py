@@ -2,7 +2,8 @@
 
 A person is counted in at most g cells. They come or leave: a set of at most g cells gains or loses one each. With
 `replace` they move: one such set, not empty, gains one in each cell, another loses one in each. Where nothing better is
-known, lengths add up: the length of the longest column, once for each cell that changes.
+known, lengths add up: the length of the longest column, once for each cell that changes. All of this is about one row
+of a person; `strategy` adds up several.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import singledispatch
 from itertools import product
 from typing import Any
 
+from noisewright.mechanisms.strategy_filters import FilterRows
 from noisewright.mechanisms.strategy_rows import (
     BlockRows,
     ContrastRows,
@@ -39,6 +41,11 @@ class Change:
     def of(cls, query: Workload) -> Change:
         """What a question says about one person; there are no more cells than the table has."""
         return cls(min(query.cells_per_person, query.size), query.replace)
+
+    @property
+    def coming(self) -> Change:
+        """The same for somebody who comes or leaves."""
+        return Change(self.cells, False)
 
     @property
     def times(self) -> int:
@@ -171,3 +178,13 @@ def _(rows: DenseRows, scales: Sequence[Fraction], change: Change, column: Fract
         return change.times * column
     pair = Fraction(apart) / scales[0]
     return pair + (change.cells - 1) * max(pair, column)
+
+
+@squared_move.register
+def _(rows: FilterRows, variances: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+    """With X = C^T C and x(A) the sum over a set A of cells: |C (A - B)|^2 = |C A|^2 + |C B|^2 - 2 sum X_ij.
+
+    Rule: g cells have at most g^2 times the longest column, and at most g^2 pairs have less than the least X_ij.
+    """
+    most = change.cells**2 * column
+    return 2 * (most - change.cells**2 * rows.least_product() / variances[0]) if change.replace else most

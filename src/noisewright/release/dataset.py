@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.ledger import Ledger
+from noisewright.problem.deadlines import READING_SECONDS
 from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import digest
@@ -201,11 +202,11 @@ class Dataset:
         plan = plan_for(self, column, privacy)
         return bounds_of(plan, plan.release(fresh=fresh, reason=reason, frame="pyarrow"), kept)
 
-    def load_plan(self, path: str | Path) -> Plan:
+    def load_plan(self, path: str | Path, *, seconds: Number = READING_SECONDS) -> Plan:
         """A saved plan, proven again and ready to release; refuses one that was made for another dataset."""
         from noisewright.release.plan import Plan, bound
 
-        return bound(Plan.load(path), self)
+        return bound(Plan.load(path, seconds=seconds), self)
 
     def require_public_keys(self, questions: Sequence[Any]) -> None:
         """Refuse questions whose keys were listed from a private table of this dataset, under whatever name."""

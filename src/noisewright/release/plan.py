@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter
@@ -129,14 +130,15 @@ class Plan(Reported, Unchanging):
         return {**content, "digest": digest(content)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Plan:
+    def from_dict(cls, data: Mapping[str, Any], *, seconds: Number = READING_SECONDS) -> Plan:
         """Read back what `to_dict` wrote, and prove it again.
 
         Guarantees: returns only if the digest fits, every mechanism is proven anew, answers the very set that the
-        questions imply, and all of them together keep the requirement; everything is written as `to_dict` writes it.
+        questions imply, and all of them together keep the requirement, within so many seconds; everything is written as
+        `to_dict` writes it.
         """
         check_seal(data, "release plan", FORMAT, _FIELDS | ({"aims"} & set(data)))
-        with reading("release plan"):
+        with within(seconds), reading("release plan"):
             questions = tuple(QUESTIONS.from_dict(plain) for plain in data["questions"])
             limits = Limits.from_dict(data["dataset"]["limits"])
             aims = AIMS.from_dict(data["aims"]) if "aims" in data else None
@@ -160,9 +162,10 @@ class Plan(Reported, Unchanging):
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path: str | Path) -> Plan:
+    def load(cls, path: str | Path, *, seconds: Number = READING_SECONDS) -> Plan:
         """Read a JSON file written by `save`, and prove it again; `dataset.load_plan` makes it ready to release."""
-        return cls.from_dict(read_file(path))
+        with within(seconds):
+            return cls.from_dict(read_file(path))
 
 
 def _about(plain: Mapping[str, Any], limits: Limits) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.problem.errors import EnclosureError
 from noisewright.sample.half_widths import rounded_up
 
 _SURE = math.sqrt(math.log(2e5) / 2)
@@ -85,7 +86,7 @@ def half_width_of(terms: Sequence[Term], confidence: Fraction) -> Fraction:
     wanted = float(confidence) + _LEFT_OUT + wrapped + _FLOATS
     place = int(np.searchsorted(inside, wanted))
     if place == len(inside):
-        raise ArithmeticError("the width of a sum was not found on its grid")
+        raise EnclosureError("the width of a sum was not found on its grid")
     ranges = (
         term.count * (step * unit + abs(term.coefficient) * term.sizes.range) ** 2
         for term, step in zip(terms, steps, strict=True)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.registry import mechanism_from_dict, renewed
 from noisewright.numerics.remembered import Remembered
+from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import (
     InvalidInputError,
     InvalidNumberError,
@@ -27,6 +28,7 @@ from noisewright.problem.fields import exact_text
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.neighbours import WORDS
 from noisewright.problem.numbers import Number, show
+from noisewright.problem.plain import plain_of, text_in
 from noisewright.problem.privacy import REQUIREMENTS, Requirement
 from noisewright.problem.records import digest, load_room
 from noisewright.problem.reported import Reported
@@ -40,7 +42,6 @@ from noisewright.sample.uniform import Entropy, SystemEntropy
 
 FORMAT = "noisewright mechanism, version 1"
 _MOST_DRAWS = 10**9
-_LARGEST_FILE = 64 * 2**20
 _LAST_PLACE = Fraction(1, 2**80)
 _DRAWERS: Remembered[Drawer] = Remembered()
 load_room("noisewright.sample")
@@ -144,21 +145,22 @@ class Certified(Reported, Unchanging):
         return {**content, "digest": digest(content)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Certified:
+    def from_dict(cls, data: Mapping[str, Any], *, seconds: Number = READING_SECONDS) -> Certified:
         """Read back what `to_dict` wrote, and prove it again.
 
-        Guarantees: returns only if the digest fits and `certify` proves every claim anew.
+        Guarantees: returns only if the digest fits and `certify` proves every claim anew, within so many seconds.
         """
-        return verified(data)
+        return verified(data, seconds=seconds)
 
     def save(self, path: str | Path) -> None:
         """Write the mechanism to a JSON file."""
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path: str | Path) -> Certified:
-        """Read a JSON file written by `save`, and prove it again."""
-        return verified(read_file(path))
+    def load(cls, path: str | Path, *, seconds: Number = READING_SECONDS) -> Certified:
+        """Read a JSON file written by `save`, and prove it again within so many seconds."""
+        with within(seconds):
+            return verified(read_file(path))
 
     def _drawer(self) -> Drawer:
         kept = _DRAWERS.of(self)
@@ -177,14 +179,12 @@ def make_certified(mechanism: Mechanism, requirement: Requirement) -> Certified:
 def read_file(path: str | Path) -> dict[str, Any]:
     """The JSON object in a mechanism file."""
     try:
-        if Path(path).stat().st_size > _LARGEST_FILE:
-            raise MechanismFileError(f"{path} is larger than 64 MiB; it is not a mechanism file.")
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = text_in(path)
+    except (OSError, ValueError) as error:
         raise MechanismFileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}.") from None
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = plain_of(text)
+    except ValueError as error:
         raise MechanismFileError(f"{path} is not JSON ({error}); give a file written by `design --save`.") from None
     if not isinstance(data, dict):
         raise MechanismFileError(f"{path} holds no JSON object; give a file written by `design --save`.")
@@ -211,31 +211,39 @@ def check_seal(data: Mapping[str, Any], what: str, form: str, fields: set[str]) 
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
-    """Say of whatever goes wrong while plain data are read that the file is no such thing."""
+def reading(what: str, *, proving: bool = False) -> Iterator[None]:
+    """Say of whatever goes wrong while plain data are read that the file is no such thing.
+
+    While a mechanism that was read is proven, what the verifier says is left as it is.
+    """
     try:
         yield
     except MechanismFileError:
         raise
     except NoisewrightError as error:
+        if proving:
+            raise
         kind = f"makes no {what}" if isinstance(error, InvalidInputError) else "cannot be used"
         raise MechanismFileError(f"the file {kind}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError, RecursionError) as error:
+    except MemoryError:
+        raise MechanismFileError(f"the {what} in the file needs more memory than there is; refused.") from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise MechanismFileError(f"the file does not describe a {what} ({type(error).__name__}: {error}).") from None
 
 
-def verified(data: Mapping[str, Any]) -> Certified:
-    """The certified mechanism in plain data, if its digest fits and every claim can be proven again."""
+def verified(data: Mapping[str, Any], *, seconds: Number = READING_SECONDS) -> Certified:
+    """The certified mechanism in plain data, if its digest fits and every claim can be proven again in so long."""
     check_seal(data, "mechanism", FORMAT, {"mechanism", "certificate"})
-    with reading("mechanism"):
-        described = renewed(data["mechanism"])
-        mechanism = mechanism_from_dict(described)
-        requirement = REQUIREMENTS.from_dict(data["certificate"]["requirement"])
-    certificate = certify(mechanism, requirement)
-    claim = data["certificate"] if described is data["mechanism"] else _renewed_claim(certificate, data)
-    if mechanism.to_dict() != described or not certificate_matches(certificate, claim):
-        raise MechanismFileError("the certificate in the file is not what the verifier proves for this mechanism.")
-    return Certified(mechanism, certificate)
+    with within(seconds), reading("mechanism", proving=True):
+        with reading("mechanism"):
+            described = renewed(data["mechanism"])
+            mechanism = mechanism_from_dict(described)
+            requirement = REQUIREMENTS.from_dict(data["certificate"]["requirement"])
+        certificate = certify(mechanism, requirement)
+        claim = data["certificate"] if described is data["mechanism"] else _renewed_claim(certificate, data)
+        if mechanism.to_dict() != described or not certificate_matches(certificate, claim):
+            raise MechanismFileError("the certificate in the file is not what the verifier proves for this mechanism.")
+        return Certified(mechanism, certificate)
 
 
 def _renewed_claim(certificate: Certificate, data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy, prefix_sums
 from noisewright.mechanisms.strategy_rows import BlockRows, DenseRows, EndlessRows
 from noisewright.numerics.balls import precision
+from noisewright.problem.deadlines import READING_SECONDS, require_time, within
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, MechanismFileError
 from noisewright.problem.fields import exact_text
 from noisewright.problem.linear import checked_histogram
@@ -97,15 +98,21 @@ class CountStream:
         return {**content, "digest": digest(content)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, entropy: Entropy | None = None) -> CountStream:
-        """A stream that goes on where another stopped; its strategy is proven again, and nothing is drawn again."""
+    def from_dict(
+        cls, data: Mapping[str, Any], *, entropy: Entropy | None = None, seconds: Number = READING_SECONDS
+    ) -> CountStream:
+        """A stream that goes on where another stopped; its strategy is proven again, and nothing is drawn again.
+
+        All of it within so many seconds.
+        """
         from noisewright.sample.certified import Certified, check_seal, reading  # which loads this module
 
         check_seal(data, "stream", FORMAT, {"certified", "counts", "measured"})
-        stream = cls(Certified.from_dict(data["certified"]), entropy=entropy)
-        with reading("stream"):
+        with within(seconds), reading("stream"):
+            stream = cls(Certified.from_dict(data["certified"]), entropy=entropy)
             pairs = list(zip(data["counts"], data["measured"], strict=True))
             for count, measured in pairs:
+                require_time()
                 stream._counts.append(int(exact_text(count)))
                 noisy = [int(exact_text(v)) for v in measured]
                 if len(noisy) != len(stream._completed()):

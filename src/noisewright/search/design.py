@@ -12,7 +12,7 @@ from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
-from noisewright.problem.remarks import UnevenNumbersWarning
+from noisewright.problem.remarks import UnevenNumbersWarning, tell_if_long
 from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Workload
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
@@ -79,6 +79,8 @@ DESIGNERS = Designers(
 )
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""
 
+_LESS = "fewer different numbers, listed differences or cells take less"
+
 EXPLORERS = {
     (Scalar, PureDP): {"two-fold": "two_fold:exploring"},
     (Scalar, ApproxDP): {"two-fold": "two_fold:exploring"},
@@ -103,7 +105,7 @@ def design(
     composing the whole plan, `report.best` is one release and `report.plan` all of them, proven.
     `explore="two-fold"` adds every family of two-fold noise at its best parameters, which takes seconds instead of a
     fraction of one. Errors of several numbers that move very differently, added up without weights, make an
-    `UnevenNumbersWarning` that names the weights to give.
+    `UnevenNumbersWarning` that names the weights to give; a design of minutes begins with a `LongWorkWarning`.
 
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
     law that it draws. A progress bar on standard error appears after two seconds in a terminal or a notebook;
@@ -124,6 +126,7 @@ def design(
         designer = plan_designer(designer, DESIGNERS, asked, privacy, compose)
     if note := uneven_note(asked, wanted):
         warnings.warn(note, UnevenNumbersWarning, stacklevel=2)
+    tell_if_long("this design", designer.seconds(asked, privacy, wanted), _LESS)
     with progress_bar("design", designer.steps, shown=progress) as step:
         return designed(designer, asked, privacy, wanted, step)
 

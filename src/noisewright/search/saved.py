@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from noisewright.accounting.composition import Composition
+from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
+from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.utility import UTILITIES
@@ -21,24 +23,28 @@ from noisewright.search.report.report import FORMAT, READERS, Candidate, Report 
 
 _FIELDS = {"query", "privacy", "utility", "bound", "bound_over", "why", "notes", "settings", "candidates"}
 _LONGEST_NAME = 200
+_MOST_CANDIDATES = 1000
 
 
-def report_from_dict(data: Mapping[str, Any]) -> Report:
+def report_from_dict(data: Mapping[str, Any], *, seconds: Number = READING_SECONDS) -> Report:
     """Read back what `Report.to_dict` wrote, and prove it again.
 
     Guarantees: every candidate was certified anew, for the question that the report asks and the privacy that it
     states; where that is the total of several releases, so many of them together were proven to meet it. Values and
     the bound were computed anew, and those in the data claim no more (one part in a million aside, since solvers
-    differ from machine to machine). Sentences in the data are not read; they are written again.
+    differ from machine to machine). Sentences in the data are not read; they are written again. All of it within so
+    many seconds.
     """
     planned = isinstance(data, Mapping) and "plan" in data
     check_seal(data, "report", FORMAT, _FIELDS | {"plan"} if planned else _FIELDS)
-    with reading("report"):
+    with within(seconds), reading("report"):
         query = QUERIES.from_dict(data["query"])
         privacy = REQUIREMENTS.from_dict(data["privacy"])
         utility = _utility(data["utility"])
         designer = _designer(query, privacy, utility, data["settings"])
         alone = None if planned else privacy
+        if len(data["candidates"]) > _MOST_CANDIDATES:
+            raise MechanismFileError(f"the report has more than {_MOST_CANDIDATES} candidates; refused.")
         proposals = tuple(_proposal(c, i, query, alone) for i, c in enumerate(data["candidates"]))
         names = [p.name for p in proposals]
         if not names or len(set(names)) < len(names):

@@ -20,10 +20,13 @@ from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped, nearest
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.errors import InvalidAnswerError, InvalidUtilityError
+from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidUtilityError
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar, Vector
-from noisewright.problem.sensitivity import Box
+from noisewright.problem.sensitivity import Box, L2Ball
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError, Usefulness
+from noisewright.sample.certified import make_certified
+from noisewright.search.design import design
 from tests.mechanisms_by_hand import shaped_masses
 
 ONE, HALF, QUARTER = Fraction(1), Fraction(1, 2), Fraction(1, 4)
@@ -339,3 +342,24 @@ def test_answers_of_another_length_are_refused(answer):
     for mechanism in (PARTS, SHAPED):
         with pytest.raises(InvalidAnswerError):
             mechanism.law_given(answer)
+
+
+@pytest.mark.parametrize("norm", ["max", "l1", "l2", "l3/2"])
+@pytest.mark.parametrize("size", [1, 3])
+def test_noise_so_wide_that_it_cannot_be_drawn_is_refused_when_it_is_made(norm: str, size: int):
+    least = Fraction(size + 44, 2**60)
+    for rate in (Fraction(1, 10**19), least - Fraction(1, 10**30)):
+        with pytest.raises(InvalidMechanismError, match="leave the whole numbers of a machine"):
+            NormBlock(range(size), [1] * size, rate, norm)
+    query = Vector(Box([1] * size), exact=True)
+    widest = NormShaped(query, [NormBlock(range(size), [1] * size, least, norm)])
+    drawn = make_certified(widest, PureDP(1)).draw(20)
+    assert 10**14 < abs(drawn).max() < 2**63
+
+
+@pytest.mark.parametrize("chosen", [Box([10**12] * 3), L2Ball(10**12, 3)])
+def test_designs_leave_out_what_could_not_be_drawn(chosen: Any):
+    query = Vector(chosen, integer=True)
+    report = design(query, privacy=PureDP("1e-5"), utility=SquaredError())
+    assert "norm-shaped blocks" not in [candidate.name for candidate in report.candidates]
+    assert len(report.best.release([1, 2, 3])) == 3

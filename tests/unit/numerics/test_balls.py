@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ from noisewright.numerics.balls import (
     upper,
     working_bits,
 )
+from noisewright.problem.errors import EnclosureError
 
 THIRD = Fraction(1, 3)
 
@@ -94,3 +97,33 @@ def test_another_thread_waits_for_the_precision():
         assert working_bits() == 200
     thread.join()
     assert order == ["first", "other"]
+
+
+@pytest.mark.parametrize("power", [694, 10**6, 10**12])
+def test_ends_nearer_to_zero_than_any_file_can_say_are_rounded_outwards_to_what_it_can(power: int):
+    """e^-694 is below 2^-1000 by a factor of two."""
+    faint, none = Fraction(1, 2**1000), Fraction(0)
+    with precision(64):
+        value = ball(-power).exp()
+        assert (lower(value), upper(value)) == (none, faint)
+        assert (lower(-value), upper(-value)) == (-faint, none)
+        assert floor_scaled(value, 128) == 0
+        assert (floor_scaled(-value, 128), ceil_scaled(value, 128)) == (-1, 1)
+
+
+def test_ends_just_above_that_are_kept_as_they_are():
+    with precision(64):
+        value = ball(-692).exp()
+        assert 0 < lower(value) < upper(value) < lower(value) * (1 + Fraction(1, 2**50))
+        assert float(upper(value)) == pytest.approx(math.exp(-692), rel=1e-12)
+        assert lower(ball(0)) == upper(ball(0)) == 0
+
+
+@pytest.mark.parametrize("read", [upper, lower, lambda value: floor_scaled(value, 64)])
+def test_ends_too_large_to_be_written_down_are_refused_by_name(read: Any):
+    with precision(64):
+        assert read(ball(2) ** 60_000) > 2**59_999
+        for huge in (ball(2) ** 70_000, ball(10**12).exp(), -ball(10**12).exp()):
+            with pytest.raises(EnclosureError, match="too extreme"):
+                read(huge)
+    assert issubclass(EnclosureError, ArithmeticError)

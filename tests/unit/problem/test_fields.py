@@ -8,7 +8,7 @@ import pytest
 
 from noisewright.laws.folds import Atoms
 from noisewright.problem.errors import InvalidInputError, InvalidLawError, InvalidQueryError
-from noisewright.problem.fields import flag, one_or_many, pair, rational, rationals, text, tuple_of, wholes
+from noisewright.problem.fields import exact_text, flag, one_or_many, pair, rational, rationals, text, tuple_of, wholes
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box
 
@@ -54,3 +54,10 @@ def test_a_list_says_of_each_number_whether_it_is_whole_also_if_all_are_alike():
 def test_a_word_that_declares_nothing_is_no_declaration():
     with pytest.raises(TypeError, match="declared with rsing"):
         rationals(rsing=True)
+
+
+@pytest.mark.parametrize("text", ["1/0", "-3/00", "0/0", "1/07"])
+def test_a_denominator_of_zero_is_no_rational(text: str):
+    assert exact_text("-3/70") == Fraction(-3, 70)
+    with pytest.raises(ValueError, match="is not a rational"):
+        exact_text(text)

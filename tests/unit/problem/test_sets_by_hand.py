@@ -194,3 +194,12 @@ def test_a_list_is_kept_as_a_tuple():
     given.append(7)
     assert list(kept) == [Fraction(k) for k in range(2, 7)]
     assert type(kept) is tuple
+
+
+def test_groups_of_groups_are_eight_deep_at_most():
+    inside: Any = nw.Box([1, 2])
+    for _ in range(8):
+        inside = nw.Groups([nw.Box([3]), inside], 2)
+    assert inside.levels == 8
+    with pytest.raises(nw.errors.InvalidQueryError, match="9 levels deep; at most 8"):
+        nw.Groups([inside], 1)

@@ -16,6 +16,7 @@ from noisewright.problem.numbers import above
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.proof.certify import Certificate, certificate_matches, certify
+from noisewright.proof.provers import PROVERS
 
 ONE = Fraction(1)
 TINY = Fraction(1, 10**12)
@@ -108,3 +109,13 @@ def test_a_claim_matches_only_if_every_word_of_it_does():
     for field in said:
         left = {name: value for name, value in said.items() if name != field}
         assert certificate_matches(certificate, left) is (field == "neighbours")
+
+
+@pytest.mark.parametrize("error", [OverflowError, ZeroDivisionError, ArithmeticError])
+def test_numbers_that_a_rule_cannot_compute_with_are_a_refusal(monkeypatch: pytest.MonkeyPatch, error: type[Exception]):
+    def rule(*_: object) -> None:
+        raise error
+
+    monkeypatch.setitem(PROVERS, (Additive, PureDP), rule)
+    with pytest.raises(UncertifiedError, match=f"too large or too small to be computed with .{error.__name__}"):
+        certify(laplace(ONE), PureDP(1))

@@ -171,3 +171,20 @@ def test_the_bound_of_the_paper_averages_the_moments_of_laplace_noise(sensitivit
 def test_the_bound_of_the_paper_is_infinite_from_the_order_at_which_the_moment_is(alpha, finite):
     """E e^(su) of a gamma fold of scale 1/2 is finite below s = 2."""
     assert (paper_bound(GammaFold(F(3), F(1, 2)), F(alpha)) is not None) == finite
+
+
+@pytest.mark.parametrize(("power", "scale", "alpha"), [(3, 5, 64), (4, 9, 32)])
+def test_high_orders_of_light_tailed_noise_are_proven(power: int, scale: int, alpha: int):
+    bound, rule = renyi_divergence(nw.laws.GeneralizedGaussian(power, scale), F(alpha), F(1))
+    with mpmath.workdps(40):
+        shift = mpmath.mpf(1) / scale
+        truth = integrated(lambda x: -(abs(x) ** power), shift, alpha, far=60)
+        norm = mpmath.log(2 * mpmath.gamma(mpmath.mpf(1) / power) / power)
+        assert rule == "renyi/integral"
+        assert truth - norm / (alpha - 1) <= exact(bound) <= (truth - norm / (alpha - 1)) * (1 + mpmath.mpf(10) ** -9)
+
+
+def test_divergences_too_large_to_be_enclosed_are_refused_and_not_a_bare_error():
+    extreme = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.GeneralizedGaussian(3, 1), nw.laws.Lattice.cells("1/2"))
+    with pytest.raises(nw.errors.UncertifiedError, match="too extreme"):
+        nw.certify(extreme, nw.RenyiDP(64, 30))

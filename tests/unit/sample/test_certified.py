@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import skewed_staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError, MechanismFileError, UncertifiedError
-from noisewright.problem.privacy import PureDP
+from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.proof.certify import certify
 from noisewright.sample.certified import Certified, make_certified, read_file
@@ -167,3 +170,26 @@ def test_files_of_absurd_size_are_not_read(tmp_path):
         file.truncate(65 * 2**20)
     with pytest.raises(MechanismFileError, match="64 MiB"):
         read_file(tmp_path / "large.json")
+
+
+@pytest.mark.parametrize(("std", "whole"), [(40, False), (200, False), (10**6, False), (200, True), (30_000, True)])
+def test_noise_far_wider_than_was_asked_for_is_certified_saved_and_loaded(tmp_path: Path, std: int, whole: bool):
+    law, lattice = (DiscreteGaussian(std), Lattice.integers()) if whole else (Gaussian(std), Lattice.cells("1/2"))
+    certified = make_certified(Additive(Scalar(1, integer=whole), law, lattice), ApproxDP(1, "1e-6"))
+    bound = certified.certificate.bound
+    # Q(x) < e^(-x^2/2), where the half-line begins at std - 1/2.
+    assert 0 < bound <= Fraction(1, 2**1000)
+    assert len(str(bound)) < 1000
+    certified.save(tmp_path / "wide.json")
+    assert Certified.load(tmp_path / "wide.json").certificate.bound == bound
+
+
+def test_running_out_of_memory_while_a_file_is_read_is_a_refusal(monkeypatch: pytest.MonkeyPatch):
+    saved = make_certified(COUNT, PureDP(1)).to_dict()
+
+    def none_left(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("noisewright.sample.certified.certify", none_left)
+    with pytest.raises(MechanismFileError, match="more memory than there is"):
+        Certified.from_dict(saved)

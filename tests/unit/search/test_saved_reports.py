@@ -262,3 +262,13 @@ def test_the_plan_of_another_release_is_refused(plan: Report):
     other = next(c for c in plan.candidates if c.certified != plan.best)
     with pytest.raises(MechanismFileError, match="not the plan of the report's winner"):
         report_from_dict(_forged(plan, {"plan": compose([(other.certified, 2)]).to_dict()}))
+
+
+def test_a_report_has_a_thousand_candidates_at_most():
+    name = next(iter(REPORTS))
+
+    def repeated(data: dict[str, Any]) -> None:
+        data["candidates"] = data["candidates"][:1] * 1001
+
+    with pytest.raises(MechanismFileError, match="more than 1000 candidates"):
+        Report.from_dict(_edited(name, repeated))

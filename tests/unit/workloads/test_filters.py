@@ -12,15 +12,17 @@ from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
 from noisewright.mechanisms.strategy_values import LARGEST_DENSE, each_of, total_of
+from noisewright.numerics import mirrored
 from noisewright.numerics.balls import ball, lower, precision, upper
 from noisewright.numerics.mirrored import Mirror, mirrored_inverse, quarter_filter
 from noisewright.numerics.runs import Runs, distance_sum, pair_sums, prefix_squares
 from noisewright.numerics.workloads import gram
+from noisewright.proof.strategy import squared_reach
 from noisewright.sample.certified import make_certified
 from noisewright.sample.strategy import WorkloadAnswer
 from noisewright.search.bounds.line import least_line
 from noisewright.search.families.strategies import filter_rows, gaussian_strategy
-from tests.workloads import M, W, filtered
+from tests.workloads import M, W, filtered, measured_rows
 
 UNIT = nw.ZeroConcentratedDP("0.5")
 each_form = pytest.mark.parametrize("form", ["ranges", "prefixes"])
@@ -248,3 +250,23 @@ def test_a_million_cells_are_released_within_three_percent_of_the_proven_bound(f
     assert released.estimate - table == pytest.approx(mirror.filtered(back, noise) / rows.cell_weights(), abs=1e-5)
     if form == "prefixes":
         assert float((released.half_widths**2).sum()) == pytest.approx(1.959963984540054**2 * float(stated), rel=1e-6)
+
+
+@each_form
+@pytest.mark.parametrize("size", [2, 3, 8, 40])
+def test_products_of_columns_are_nowhere_below_their_bound(form: str, size: int, monkeypatch: pytest.MonkeyPatch):
+    rows = M.FilterRows(form, size, [0, 1], [3, 2])
+    columns = measured_rows(rows)[0]
+    products = columns.T @ columns
+    least = min(products[i][j] for i in range(size) for j in range(i))
+    assert rows.least_product() <= min(0, least)
+    for seed in range(20):
+        mirror = Mirror(size, form == "ranges")
+        sequence = np.random.default_rng(seed).integers(-50, 90, mirror.period)
+        matrix = mirror.matrix(sequence)
+        apart = min(int(matrix[i][j]) for i in range(size) for j in range(i))
+        assert mirrored._least_apart(mirror, sequence) <= min(0, apart)
+    monkeypatch.setattr(M.FilterRows, "least_product", lambda self: -7)
+    moved = M.GaussianStrategy(W.identity(size, cells_per_person=1, replace=True), rows, [10**3])
+    longest = max(rows.squared_lengths())
+    assert squared_reach(moved) == Fraction(min(4 * longest, 2 * longest + 2 * 7), 10**3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -143,3 +144,28 @@ def test_what_cannot_be_meant_is_refused(case: str):
 def test_tables_too_large_for_what_is_asked_are_refused_before_any_work(query: nw.Workload, utility: object):
     with pytest.raises(nw.errors.InvalidQueryError, match="at most"):
         nw.design(query, privacy=nw.ZeroConcentratedDP(1), utility=utility)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda **who: W.total(2, **who),
+        lambda **who: W.identity(1, **who),
+        lambda **who: W.prefixes(1, **who),
+        lambda **who: W([[2, 2, 2], ["1/3", "1/3", "1/3"]], **who),
+        lambda **who: W.marginals([1, 3], [(), (0,)], **who),
+        lambda **who: W.total(3, **who).product(W([[5, 5]], **who)),
+    ],
+)
+def test_questions_whose_answers_nobody_changes_are_refused_at_once(ask: Any):
+    with pytest.raises(nw.errors.InvalidQueryError, match="nobody changes any answer"):
+        ask(replace=True)
+    assert ask().replace is False
+
+
+def test_questions_that_a_replaced_person_changes_are_not_refused():
+    for kept in (W([[2, 2, 3]], replace=True), W.prefixes(2, replace=True), W.marginals([1, 3], [(1,)], replace=True)):
+        assert kept.replace
+    several = W.total(3, cells_per_person=2, replace=True)
+    design = nw.design(several, privacy=nw.ZeroConcentratedDP(1), utility=nw.SquaredError())
+    assert design.best.certificate.bound == 1

@@ -136,6 +136,31 @@ def test_several_rows_of_a_person_cost_no_more_than_proven_and_no_less(name: str
     assert several_rows(moved) <= _reach(moved)
 
 
+def test_whoever_is_replaced_may_have_fewer_rows_afterwards():
+    rows = M.BlockRows(9, 9, [0, 1])
+    nobody = replace(
+        M.GaussianStrategy(W.identity(9, replace=True), rows, [100, 1]), query=W.identity(9, replace=True).with_rows(3)
+    )
+    # Three rows in one cell, then one in another: 3^2 / 100 and 1 / 100 by cells, and the total falls by two.
+    assert squared_reach(nobody) >= Fraction(9 + 1, 100) + 4 == several_rows(nobody)
+    assert squared_reach(nobody) <= several_rows(nobody) * Fraction(5, 4)
+    total = M.LaplaceStrategy(W.identity(9, replace=True).with_rows(3), rows, [100, 1])
+    assert taxi_reach(total) >= Fraction(4, 100) + 2 == several_rows(total)
+    assert taxi_reach(total) <= several_rows(total) * Fraction(101, 100)
+
+
+def test_replacing_in_a_filter_costs_two_columns_and_not_four():
+    for form in ("ranges", "prefixes"):
+        for starts, each in (([0, 2], [5, 3]), ([0], [4])):
+            rows = M.FilterRows(form, 7, starts, each)
+            alone = M.GaussianStrategy(W.prefixes(7), rows, [10**12])
+            for cells in (1, 2):
+                moved = replace(alone, query=among(alone.query, cells, True))
+                column = exact_reach(alone)
+                assert exact_reach(moved) <= squared_reach(moved) <= 2 * cells**2 * column * Fraction(1001, 1000)
+            assert squared_reach(replace(alone, query=among(alone.query, 2, False))) == 4 * column
+
+
 def test_rows_of_a_person_stay_with_the_questions():
     several = W.ranges(4).with_rows(3)
     assert not several.single

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
+from noisewright.problem.plain import plain_of, text_in
 
 PAGES = (".html", ".htm")
 """How the names of pages end."""
 _ID = "noisewright-saved"
-_LARGEST_FILE = 64 * 2**20
 
 
 def embedded(saved: Mapping[str, Any]) -> str:
@@ -30,17 +30,15 @@ def embedded(saved: Mapping[str, Any]) -> str:
 def read_page(path: Path) -> dict[str, Any]:
     """What a page holds, as plain data that nothing is believed of yet."""
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise MechanismFileError(f"{path} is larger than 64 MiB; it is no report.")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = text_in(path)
+    except (OSError, ValueError) as error:
         raise MechanismFileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}.") from None
     held = saved_in(text)
     try:
-        data = json.loads(held)
-    except (ValueError, RecursionError):
+        data = plain_of(held)
+    except ValueError as error:
         raise MechanismFileError(
-            f"the content that {path} holds is not JSON: the page was edited or damaged."
+            f"the content that {path} holds is not JSON ({error}): the page was edited or damaged."
         ) from None
     if not isinstance(data, dict):
         raise MechanismFileError(f"the content that {path} holds is no JSON object: the page was edited or damaged.")

@@ -21,7 +21,7 @@ from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.histogram import Histogram
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar, Vector
-from noisewright.problem.sensitivity import Box, Disjoint
+from noisewright.problem.sensitivity import Box, Disjoint, Points
 from noisewright.problem.utilities import (
     AbsoluteError,
     ErrorQuantile,
@@ -64,6 +64,7 @@ _SIMPLER_FIRST = (
 Kind = tuple[Scalar, Utility]
 """One of the numbers by itself, and what counts as good for it."""
 _TOLERANCE = 1e-4
+_EACH_NUMBER, _EACH_PRODUCT = 1e-3, 3e-5
 _COMPOSED: dict[str, Any] = {"discrete Gaussian": DiscreteGaussian, "discrete Laplace": DiscreteLaplace}
 COUNT = Scalar(1, integer=True)
 
@@ -136,6 +137,13 @@ def check(query: Vector, privacy: Any, utility: Utility) -> None:
         check_problem(scalar(query, 0), privacy, utility.alone(0))
 
 
+def seconds(query: Vector, privacy: Any, utility: Utility) -> float:
+    """About how long a design takes: each different number is calibrated, each listed difference put into a frame."""
+    chosen = query.sensitivity
+    listed = 0 if privacy.pure or not isinstance(chosen, Points) else len(chosen.rows)
+    return _EACH_NUMBER * len(set(query.extents)) + _EACH_PRODUCT * listed * query.dimension**2
+
+
 def notes(report: Report) -> Iterator[str]:
     """What a reader of the report should know besides the table."""
     query = report.query
@@ -187,7 +195,9 @@ def _gain(value: float, other: float, utility: Utility) -> str:
 
 def _several(one: Designer, utilities: Any = SEVERAL) -> Designer:
     over = one.over or "additive noise"
-    return Designer(utilities, partial(propose, one), partial(bound, one), check, notes=notes, over=over)
+    return Designer(
+        utilities, partial(propose, one), partial(bound, one), check, notes=notes, over=over, seconds=seconds
+    )
 
 
 VECTOR_PURE = _several(SCALAR_PURE, (*SEVERAL, Huber, Expected))

@@ -31,7 +31,14 @@ from noisewright.problem.records import digest
 from noisewright.problem.workload import Workload
 from noisewright.search.bounds.line import Witness, least_total, least_worst
 from noisewright.search.families.strategies import dense_rows, merged, whole_rows
-from noisewright.search.programmes.strategy import Solved, best_extra_rows, best_total, best_worst, extra_total
+from noisewright.search.programmes.strategy import (
+    Solved,
+    best_extra_rows,
+    best_total,
+    best_worst,
+    extra_seconds,
+    extra_total,
+)
 from noisewright.search.tools.cache import DAMAGED, read_kept, user_cache
 
 _WITNESS_BITS, _LARGE_WITNESS_BITS = 44, 39
@@ -39,6 +46,7 @@ _CELL_BITS = 40
 _LARGEST_KEPT = 512
 _EXTRA_UNIT, _SLACK = 2**16, 1e-9
 LARGEST_EXTRA = 1024
+_SHORT = 10
 """How many cells a table has at most for which rows are searched one by one under pure privacy."""
 _SHIPPED = Path(__file__).with_name("solved_rows.json.gz")
 _BITS = 128
@@ -158,17 +166,35 @@ def extra_rows(query: Workload) -> DenseRows:
     Solved once and kept; some come solved with the package. What is read back is measured again, and searched anew
     if it is worse than it says.
     """
-    whole_gram, below, places = merged(query)
-    gram = whole_gram.astype(np.float64) / below
-    name, cache = digest({"extra rows": query.digest, "version": 1}), user_cache()
-    found: Floats | None = cache.get(name, lambda content: restored_extra(content, gram))
-    if found is None:
-        found = _shipped_extra(query, gram)
+    gram, places = _float_gram(query)
+    found = _known_extra(query, gram)
     if found is None:
         extra = found = best_extra_rows(gram)
-        cache.put(name, found, lambda: extra_content(extra, gram))
+        user_cache().put(_extra_name(query), found, lambda: extra_content(extra, gram))
     rows = np.concatenate([np.eye(len(gram)), found])
     return DenseRows(whole_rows(rows / rows.sum(axis=0)), places)
+
+
+def seconds_for_extra(query: Workload) -> float:
+    """About how long `extra_rows` takes: nothing to speak of where they are kept, or there are too many cells."""
+    if query.size > LARGEST_EXTRA or (found := extra_seconds(query.size)) < _SHORT:
+        return 0.0
+    return found if _known_extra(query, _float_gram(query)[0]) is None else 0.0
+
+
+def _float_gram(query: Workload) -> tuple[Floats, list[int]]:
+    whole_gram, below, places = merged(query)
+    return whole_gram.astype(np.float64) / below, places
+
+
+def _extra_name(query: Workload) -> str:
+    return digest({"extra rows": query.digest, "version": 1})
+
+
+def _known_extra(query: Workload, gram: Floats) -> Floats | None:
+    """Extra rows that were found before, here or by us."""
+    found: Floats | None = user_cache().get(_extra_name(query), lambda content: restored_extra(content, gram))
+    return _shipped_extra(query, gram) if found is None else found
 
 
 def _shipped_extra(query: Workload, gram: Floats) -> Floats | None:

@@ -23,7 +23,7 @@ from noisewright.laws.gaussian import GaussianMixture
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import FLOATS
-from noisewright.problem.errors import InvalidLawError, SolverError
+from noisewright.problem.errors import EnclosureError, InvalidLawError, SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
@@ -137,7 +137,7 @@ def calibrating_distance(fold: Fold, rate: float) -> float:
     while drop(high) < rate:
         low, high = high, 2 * high
         if high > 1e200:
-            raise ArithmeticError("the density of this fold does not fall far enough")
+            raise EnclosureError("the density of this fold does not fall far enough")
     return first_true(lambda x: drop(x) < rate, high, low)
 
 

@@ -16,7 +16,7 @@ from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped
+from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped, least_rate
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import InvalidQueryError
@@ -185,8 +185,11 @@ def _split_table(shares: Shares, utility: Utility) -> tuple[Floats, Floats] | No
     return logs, np.array([best_split(power, Fraction(math.exp(v))) for v in logs])
 
 
-def blocks_from(query: Vector, partition: Partition, budgets: list[Fraction]) -> NormShaped:
-    """Norm-shaped blocks on lattices of about a thousandth of their noise; for all whole numbers or all real ones."""
+def blocks_from(query: Vector, partition: Partition, budgets: list[Fraction]) -> NormShaped | None:
+    """Norm-shaped blocks on lattices of about a thousandth of their noise; for all whole numbers or all real ones.
+
+    None where the noise is wider, in whole steps, than can be drawn.
+    """
     blocks, places = [], active(query)
     for members, budget in zip(partition.blocks, budgets, strict=True):
         chosen = tuple(places[i] for i in members)
@@ -194,6 +197,8 @@ def blocks_from(query: Vector, partition: Partition, budgets: list[Fraction]) ->
         if query.integer:
             # Whole steps, as many to each extent as all of them allow.
             steps = math.gcd(*(int(query.extents[i]) for i in chosen))
+        if budget / steps < least_rate(len(chosen)):
+            return None
         blocks.append(NormBlock(chosen, tuple(query.extents[i] / steps for i in chosen), budget / steps))
     return NormShaped(query, tuple(blocks))
 
@@ -218,10 +223,12 @@ def round_blocks(query: Vector, epsilon: Fraction) -> NormShaped | None:
 def cube_block(query: Vector, epsilon: Fraction) -> NormShaped | None:
     """One block shaped by the largest coordinate, for an l2 ball; rounding may cross one more edge everywhere.
 
-    None where it has too many shells to be summed up.
+    None where it has too many shells to be summed up, or is wider in whole steps than can be drawn.
     """
     count, radius = query.dimension, query.extents[0]
     if query.integer:
+        if epsilon / radius < least_rate(count):
+            return None
         return NormShaped(query, (NormBlock(range(count), (1,) * count, epsilon / radius),))
     steps = round_number(max(Fraction(100), STEPS_PER_SCALE * epsilon / count))
     if count * (steps + 1) / epsilon > _MOST_SHELLS:

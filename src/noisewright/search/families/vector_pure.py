@@ -73,13 +73,13 @@ def _for_lp_ball(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanis
 
 def _for_points(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
     listed: Any = query.sensitivity
-    places, given = active(query), listed.rows
+    places, given, far = active(query), listed.rows, query.extents
     extents, weights = sizes(query, utility)
-    pairs = np.array([[float(abs(row[i]) / query.extents[i]) for i in places] for row in given])
+    pairs = np.array([[float(abs(row[i]) / far[i]) for i in places] for row in given])
     power = float(utility.power or 2)
     shares = best_rates(pairs, weights * extents**power, power).point
     widest = max(sum(map(abs, row), Fraction(0)) for row in given)
-    same = {i: query.extents[i] * epsilon / widest for i in places}
+    same = {i: far[i] * epsilon / widest for i in places}
     split = {i: Fraction(float(s)).limit_denominator(2**40) * epsilon for i, s in zip(places, shares, strict=True)}
 
     def fit(shares: Shares, own: Utility | None) -> PerCoordinate:
@@ -150,7 +150,7 @@ def _for_box(query: Vector, epsilon: Fraction, utility: Utility) -> Mechanisms:
     found = _for_counted(query, epsilon, utility)
     if len(active(query)) > 1 and not query.mixed and _measured_by_blocks(utility):
         found["norm-shaped blocks"] = _blocks(query, epsilon, utility)
-    return found
+    return {name: mechanism for name, mechanism in found.items() if mechanism is not None}
 
 
 def _measured_by_blocks(utility: Utility) -> bool:
@@ -159,19 +159,23 @@ def _measured_by_blocks(utility: Utility) -> bool:
 
 
 def _blocks(query: Vector, epsilon: Fraction, utility: Utility) -> Any:
-    """The best partition for totals; else the best of the two partitions for totals and one single block."""
+    """The best partition for totals; else the best of the two partitions for totals and one single block.
+
+    None where it cannot be drawn.
+    """
     extents, weights = sizes(query, utility)
     if utility.power is not None:
         partitions = [best_partition(extents, weights, int(utility.power))]
     else:
         single = measured_partition(extents, weights, 1, (tuple(range(len(extents))),))
         partitions = [*(best_partition(extents, weights, power) for power in (1, 2)), single]
-    built = []
+    found = []
     for partition in partitions:
         budgets = exact_shares(np.array(partition.shares), epsilon, len(partition.shares))
-        built.append(blocks_from(query, partition, budgets))
-    if len(built) == 1:
-        return built[0]
+        found.append(blocks_from(query, partition, budgets))
+    built = [mechanism for mechanism in found if mechanism is not None]
+    if len(built) <= 1:
+        return built[0] if built else None
     best = max if utility.larger_is_better else min
     return best(built, key=lambda mechanism: mid(mechanism, utility))
 

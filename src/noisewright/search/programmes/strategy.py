@@ -30,6 +30,7 @@ _STALLED, _PATIENCE = 2e-7, 12
 _WORST_POWER, _LARGEST_STEP, _FASTEST = 1.7, 6.0, 0.8
 _WORST_POWERS = (1.7, 1.0, 0.5)
 _ROUNDS, _FEWEST_DESCENTS, _DESCENT_WORK = 400, 40, 6e10
+_EACH_PRODUCT = 1.5e-9
 
 Variances = Callable[[Floats], Floats]
 
@@ -240,10 +241,25 @@ def best_extra_rows(gram: Floats) -> Floats:
 
     With T the extra rows and d = 1 + the column sums of T, X^-1 = diag(d) (I + T^T T)^-1 diag(d).
     """
-    n = len(gram)
-    starts = [start for count in sorted({max(1, n // 16), max(1, n // 12)}) for start in extra_starts(n, count)]
-    rounds = int(min(_ROUNDS, max(_FEWEST_DESCENTS, _DESCENT_WORK / sum(start.size * n for start in starts))))
+    starts = [start for count in _extra_counts(len(gram)) for start in extra_starts(len(gram), count)]
+    rounds = _extra_rounds(len(gram))[0]
     return min((improved(start, gram, rounds) for start in starts), key=lambda one: one[0])[1]
+
+
+def _extra_counts(n: int) -> list[int]:
+    return sorted({max(1, n // 16), max(1, n // 12)})
+
+
+def _extra_rounds(n: int) -> tuple[int, float]:
+    """How many rounds each descent has, and what one round of all of them takes, in products of numbers."""
+    work = 3.0 * n**2 * sum(_extra_counts(n))
+    return int(min(_ROUNDS, max(_FEWEST_DESCENTS, _DESCENT_WORK / work))), work
+
+
+def extra_seconds(n: int) -> float:
+    """About how long `best_extra_rows` takes for so many cells."""
+    rounds, work = _extra_rounds(n)
+    return _EACH_PRODUCT * rounds * work
 
 
 def improved(extra: Floats, gram: Floats, rounds: int) -> tuple[float, Floats]:

@@ -54,6 +54,10 @@ def _nothing(*_: Any) -> Any:
     return None
 
 
+def _at_once(*_: Any) -> float:
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Designer:
     """One row of the table of questions: which utilities it serves, what it proposes, what nothing can beat.
@@ -62,6 +66,7 @@ class Designer:
     say than usual, `notes` are remarks; both are asked for when somebody reads them. `over` says which mechanisms the
     bound is proven for, `steps` how many steps of progress there are, `settings` what it was made with besides.
     `slow` says that a design takes seconds: it is made for single releases, and budgets compare no mechanisms.
+    `seconds` is about how long one takes.
     """
 
     utilities: tuple[type[Utility], ...]
@@ -74,6 +79,7 @@ class Designer:
     steps: int = 4
     settings: tuple[tuple[str, int], ...] = ()
     slow: bool = False
+    seconds: Callable[[Any, Any, Any], float] = _at_once
 
     def serves(self, utility: Any) -> bool:
         """Whether it designs for this kind of utility."""

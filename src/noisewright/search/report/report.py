@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.door import write_page
 from noisewright.numerics.remembered import Remembered
+from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.matrices import Unchanging
-from noisewright.problem.numbers import show
+from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import Certified, read_file
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 FORMAT = "noisewright report, version 1"
 _SHOWN = 12
-READERS: list[Callable[[Mapping[str, Any]], Report]] = []
+READERS: list[Callable[..., Report]] = []
 """Who reads a report back: `search.saved`, which knows the designers, puts itself here when it is loaded."""
 _WHY: Remembered[str] = Remembered()
 _NOTES: Remembered[tuple[str, ...]] = Remembered()
@@ -197,15 +198,16 @@ class Report(Unchanging):
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path: str | Path) -> Report:
-        """Read a JSON file written by `save`, and prove it again."""
-        return cls.from_dict(read_file(path))
+    def load(cls, path: str | Path, *, seconds: Number = READING_SECONDS) -> Report:
+        """Read a JSON file written by `save`, and prove it again within so many seconds."""
+        with within(seconds):
+            return cls.from_dict(read_file(path))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Report:
+    def from_dict(cls, data: Mapping[str, Any], *, seconds: Number = READING_SECONDS) -> Report:
         """Read back what `to_dict` wrote, and prove it again: `search.saved` says how."""
         (read,) = READERS
-        return read(data)
+        return read(data, seconds=seconds)
 
     @property
     def title(self) -> str:
