@@ -23,6 +23,7 @@ from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.numbers import data_value, parameter
 from noisewright.problem.records import Record
+from noisewright.release.places import Places
 from tests.examples import EXAMPLES, THIRD, records
 
 KINDS: dict[str, Any] = {
@@ -103,6 +104,13 @@ def inexact(thing: Any, path: str = "") -> Iterator[str]:
     elif kind is WholeMatrix:
         if not all(type(v) is int for row in thing for v in row):
             yield f"{path}: a matrix of something else than integers"
+    elif kind is Places:  # where rows were listed from; what it holds alive is never looked into
+        for name in ("marks", "paths"):
+            marks = getattr(thing, name)
+            yield from inexact(tuple(marks) if type(marks) is frozenset else marks, f"{path}.{name}")
+        yield from inexact(thing.memory, f"{path}.memory")
+        if hasattr(thing, "__dict__"):
+            yield f"{path}: has a dictionary"
     elif kind not in (int, bool, str, date, datetime, type(None)) and not callable(thing):
         yield f"{path}: {kind.__name__}"
 
