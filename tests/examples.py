@@ -33,6 +33,7 @@ from noisewright.release.ranges import Range
 from noisewright.release.selecting import Following, Selecting
 from noisewright.release.times import TimeBins
 from noisewright.release.ways import ByGroup
+from tests.tree import tracked
 
 CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"
 HALF, THIRD, TENTH = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
@@ -258,7 +259,7 @@ def _held(thing: Any) -> Iterator[Record]:
 def _add_saved_examples() -> None:
     """What has no example above but is in a saved mechanism has that one."""
     missing = {cls for cls in records() if cls not in EXAMPLES}
-    for path in sorted(CORPUS.glob("*.json")) if missing else ():
+    for path in tracked(CORPUS, ".json") if missing else ():
         saved = mechanism_from_dict(renewed(json.loads(path.read_text(encoding="utf-8"))["mechanism"]))
         for found in _held(saved):
             if type(found) in missing and type(found) not in EXAMPLES:

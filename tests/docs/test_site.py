@@ -11,9 +11,10 @@ from playwright.sync_api import Browser, Page
 from tests.docs.conftest import Built
 from tests.docs.pages import ROOT
 from tests.explorer.test_looks import CONTRAST, LEAST_CONTRAST
+from tests.tree import tracked
 
 PAGES = sorted(
-    str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index") for page in (ROOT / "docs").rglob("*.md")
+    str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index") for page in tracked(ROOT / "docs", ".md")
 )
 _JSON = "application/json"
 _SHOWN_ON_FOCUS = "Skip to content"
