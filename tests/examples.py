@@ -129,10 +129,6 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.mechanisms.MarginalRows: {"sizes": [2, 3], "subsets": [(0, 1), (1,)]},
     nw.Universe: {"attributes": ["x", "y"], "elements": [("a", 1), ("b", 2)]},
     nw.PowerError: {"power": 3},
-    nw.SquaredError: {},
-    nw.AbsoluteError: {},
-    nw.Usefulness: {"within": 2},
-    nw.ErrorQuantile: {"confidence": TENTH},
     nw.Growth: {"power": 1, "factor": 2},
     nw.Huber: {"knee": 2},
     nw.Expected: {"loss": abs, "growth": 1},
@@ -228,6 +224,14 @@ EXAMPLES: dict[type, dict[str, Any]] = {
 }  # fmt: skip
 """By class; what a constructor takes besides may be left out."""
 
+OTHERS: list[tuple[type, dict[str, Any]]] = [
+    (nw.SquaredError, {}),
+    (nw.AbsoluteError, {}),
+    (nw.Usefulness, {"within": 2}),
+    (nw.ErrorQuantile, {"confidence": HALF}),
+]
+"""Second examples, of classes that are built in two ways."""
+
 
 def records() -> Iterator[type[Record]]:
     """Every class of the package that a person can make a record of."""
@@ -267,3 +271,6 @@ def _add_saved_examples() -> None:
 
 
 _add_saved_examples()
+
+EVERY: list[tuple[type, dict[str, Any]]] = [*EXAMPLES.items(), *OTHERS]
+"""All of them, for tests that build each."""
