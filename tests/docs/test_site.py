@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from tests.docs.conftest import Built
 from tests.docs.pages import ROOT
 from tests.explorer.test_looks import CONTRAST, LEAST_CONTRAST
 from tests.tree import tracked
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 PAGES = sorted(
     str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index") for page in tracked(ROOT / "docs", ".md")
