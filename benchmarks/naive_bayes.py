@@ -11,16 +11,19 @@ import csv
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from needed import needed
 
-from noisewright.lab.classification import Task, adult, kdd, made_task
 from noisewright.lab.data import dataset
-from noisewright.learn import NaiveBayes
+
+if TYPE_CHECKING:
+    from noisewright.lab.classification import Task
 
 metrics: Any = needed("sklearn.metrics")
+classification: Any = needed("noisewright.lab.classification")
+NaiveBayes: Any = classification.NaiveBayes
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0, 10.0)
 NOISES = ("tailored", "staircase", "two-fold", "Laplace")
@@ -30,12 +33,12 @@ def tasks(rows: int) -> list[Task]:
     """Adult and KDD'99 where the data folder has them."""
     found = []
     if path := dataset("adult/adult.parquet"):
-        found.append(adult(path))
+        found.append(classification.adult(path))
     if path := dataset("kddcup99_10pct/kddcup99_10pct.parquet"):
-        found.append(kdd(path, rows))
+        found.append(classification.kdd(path, rows))
     if not found:
         print("No data folder: running on data the package makes.")
-        found.append(made_task())
+        found.append(classification.made_task())
     return found
 
 
