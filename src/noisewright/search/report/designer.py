@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, UncertifiedError
+from noisewright.problem.errors import InconsistentError, InvalidQueryError, InvalidUtilityError, UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Choice, Scalar
@@ -205,12 +205,28 @@ def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound
         if not value.is_finite():
             return Candidate(proposal.name, certified, math.inf, None if limit is None else math.inf, offset)
         worst = lower(value) if utility.larger_is_better else upper(value)
-        middle = mechanism.shown(utility, value)
-        error = float(max(upper(value) - Fraction(middle), Fraction(middle) - lower(value)))
+        told = mechanism.shown(utility, value, limit)
+        error = float(max(upper(value) - Fraction(told), Fraction(told) - lower(value)))
         few = 0 < getattr(query, "dimension", 0) <= _MOST_PARTS and getattr(mechanism, "each_known", True)
         parts = _parts(mechanism, utility) if few else ()
+    check_bound(proposal.name, (told, worst), limit, larger=utility.larger_is_better)
     gap = relative_gap(worst, limit, larger=utility.larger_is_better)
-    return Candidate(proposal.name, certified, middle, gap, offset, error, parts, proposal.remark)
+    return Candidate(proposal.name, certified, told, gap, offset, error, parts, proposal.remark)
+
+
+def check_bound(name: str, values: Iterable[Fraction | float], bound: Fraction | None, *, larger: bool) -> None:
+    """Refuse to tell values that are better than what was proven to be the best possible: one of the two is wrong."""
+    if bound is None:
+        return
+    limit = outward(bound, larger=larger)
+    for value in values:
+        if value > limit if larger else value < limit:
+            raise InconsistentError(
+                f"{name} is said to reach {float(value)!r}, which is better than the best possible, {limit!r}: one of"
+                " the two is wrong, and neither is told. Nothing was released; report this problem, with the question.",
+                value=float(value),
+                bound=limit,
+            )
 
 
 def _check_total(name: str, certified: Certified, count: int, privacy: Any) -> None:

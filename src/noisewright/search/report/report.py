@@ -39,8 +39,8 @@ _NOTES: Remembered[tuple[str, ...]] = Remembered()
 class Candidate:
     """One mechanism of the report: its certified form, its expected utility, its distance to the bound.
 
-    `error` is how far the value may be off numerically; `parts` is what is known of each number where there are
-    several.
+    `value` is the worse of two proven ends, or an estimate between them, and `error` how far the truth may be from it;
+    `parts` is what is known of each number where there are several.
     """
 
     name: str
