@@ -330,8 +330,12 @@ class DuckDB(base.InProcess):
 
 
 def _opaque(name: str, kind: Any) -> Any:
-    """A column as it is, in an expression that DuckDB neither has statistics of nor takes for the column."""
-    return sge.Anonymous(this="TRY", expressions=[column(name)])
+    """A column as it is, in an expression that DuckDB neither has statistics of nor takes for the column.
+
+    A category of an ENUM is its text: by itself it is ordered by its place in a list, which may come from the values.
+    """
+    value = sge.cast(column(name), "text", dialect="duckdb") if kind.is_string() else column(name)
+    return sge.Anonymous(this="TRY", expressions=[value])
 
 
 def _fitting(text: Any, grammar: str) -> Any:
