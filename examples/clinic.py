@@ -96,6 +96,8 @@ def beside_truth(answers: Path, spec: Path) -> Iterable[str]:
     with answers.open(newline="", encoding="utf-8") as stream:
         for line in csv.DictReader(stream):
             question, ward = line["question"], line["ward"]
+            if not line["value"]:
+                continue  # too few to say
             value, width, truth = float(line["value"]), float(line["half_width"]), true[question, ward]
             digits = 0 if question == "count" else 1
             numbers = f"{value:>9,.{digits}f} {width:>7,.{digits}f} {truth:>18,.{digits}f}"
@@ -104,7 +106,7 @@ def beside_truth(answers: Path, spec: Path) -> Iterable[str]:
     yield "The table is made up, so its truth may stand here; of a real one nobody may show it."
     yield (
         f"Limits: at most {dataset['rows_per_group']} visits of a patient in a ward, in at most"
-        f" {dataset['groups_per_person']} wards. They keep {min(shares.values()):.1%} or more of each ward's visits;"
+        f" {dataset['groups_per_person']} wards. They keep {100 * min(shares.values()):.1f} % or more of every ward;"
     )
     yield "the intervals are of those, and of ages and charges clamped to their bounds."
 

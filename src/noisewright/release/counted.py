@@ -54,4 +54,4 @@ def _values(question: Any) -> str:
 
 
 def _between(ends: Any) -> str:
-    return " to ".join(map(show, ends))
+    return f"[{', '.join(map(show, ends))}]"
