@@ -27,7 +27,7 @@ def _rows(question: Question, table: Table, limits: Limits, unit: str) -> str:
         return f"every row, one of each {unit} as declared"
     if all(number.of_persons for number in question.numbers):
         return f"all rows of each {unit}{_groups(table)}"
-    rows = f"at most {table.rows:,} row{'s' * (table.rows > 1)} of a {unit}"
+    rows = f"at most {table.rows:,} row{'s' * (table.rows > 1)} of each {unit}"
     return f"{rows}{' in a group' if _most(table) > 1 or table.grouping.private else ''}{_groups(table)}"
 
 
