@@ -54,12 +54,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_the_demo_shows_its_private_answers_beside_the_truth_and_near_it(told: Any):
     lines, _ = told
-    rows = [
-        re.fullmatch(r"(count|mean of \w+) +(\w+) +([\d,.]+) +([\d,.]+) +([\d,.]+) +([\d,.]+)", line) for line in lines
-    ]
-    counts = {
-        row[2]: [float(cell.replace(",", "")) for cell in row.groups()[2:]] for row in rows if row and row[1] == "count"
-    }
+    rows = [row for line in lines if (row := _LINE.fullmatch(line))]
+    counts = {row[2]: [float(cell.replace(",", "")) for cell in row.groups()[2:]] for row in rows if row[1] == "count"}
     visits = Counter(ward for _, _, ward, age, _ in CLINIC["visits"]() if age >= 18)
     assert {ward: truth for ward, (_, _, truth, _) in counts.items()} == {
         ward: visits[ward] for ward in CLINIC["WARDS"][:5]
