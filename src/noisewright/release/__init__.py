@@ -16,7 +16,7 @@
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
 - aims, targets, least: half-widths or budgets by output instead of one amount; the least epsilon that reaches targets
 - plan, shown, selfcheck, bounding: `Plan`: printed, saved, released; the falsifier for owners; bounds nobody knows
-- transaction, holding, estimates, frames: validate, charge (which one), aggregate, draw, store; intervals; tidy frames
+- transaction, holding, estimates, counted, frames: validate, charge, aggregate, draw, store; intervals, of which rows
 - tidying, adding, totals, sums: answers made non-negative, whole or adding up, beside the raw ones; which numbers add
   up, the linear map, and how far weighted sums of noise are off
 - schemas, progress: what spec files and the command line ask of a source: its columns, how far a query has come
