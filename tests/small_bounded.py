@@ -1,0 +1,208 @@
+"""Small questions with bounds, drawn by chance, and what their candidates cost by the probabilities of their own laws.
+
+Nothing that designs or measures is used to measure here: a law is asked for its probabilities alone (clamped noise is
+written out from its heights), and costs are plain sums over its outputs. Whole answers are all looked at; of the
+others a few, both ends of the range among them, which a worst case cannot be below.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import noisewright as nw
+from noisewright.mechanisms.clamped import Clamped
+from noisewright.numerics.fields import FLOATS
+from noisewright.search.report.report import Report
+
+Law = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Released values and their chances."""
+
+EPSILONS = ("1/5", "1/2", "7/10", "1", "3/2", "2", "3")
+CLOSED = ("two-point", "piecewise", "A1B1", "A2B1", "A3B1", "A1B2", "A2B2", "A3B2", "hybrid", "truncated Laplace")
+_PLACES = 12
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A small design: a question, a requirement, a utility, and which closed forms are proposed beside the others."""
+
+    query: nw.Scalar
+    privacy: nw.PureDP
+    utility: Any
+    forms: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.query!r}, {self.privacy!r}, {self.utility!r}, {self.forms}"
+
+
+def small_designs(seed: int, count: int, *, integer: bool | None = None) -> Iterator[Asked]:
+    """So many designs, whole and real answers in turn, every utility in turn."""
+    chance = random.Random(seed)
+    for i in range(count):
+        whole = i % 2 == 0 if integer is None else integer
+        privacy = nw.PureDP(chance.choice(EPSILONS))
+        query = _query(chance, privacy.epsilon, whole)
+        utility = _utility(chance, i // 2 % 10, query, whole)
+        yield Asked(query, privacy, utility, tuple(chance.sample(CLOSED, 2)))
+
+
+def _query(chance: random.Random, epsilon: Fraction, whole: bool) -> nw.Scalar:
+    reach = chance.randint(1, 2) if whole else chance.choice([Fraction(1, 3), Fraction(1), Fraction(5, 2)])
+    low = chance.randint(-5, 5)
+    width = reach * chance.choice([1, 1, 2, 3, 5])
+    least = float(reach) / math.expm1(float(epsilon))
+    kind = chance.choice(["unbiased", "unbiased", "biased", "any"])
+    rooms: list[Any] = [math.floor(least) + 1 + chance.randint(0, 6) if whole else least * 1.1 for _ in range(2)]
+    if not whole:
+        rooms = [Fraction(room).limit_denominator(100) + reach * chance.randint(1, 4) for room in rooms]
+    given: dict[str, Any] = {
+        "unbiased": {"unbiased": True}, "biased": {"bias": Fraction(reach) / 10}, "any": {"bias": None}
+    }[kind]  # fmt: skip
+    outputs = (low - rooms[0], low + width + rooms[1])
+    return nw.Scalar(reach, integer=whole, inputs=(low, low + width), outputs=outputs, **given)
+
+
+def _utility(chance: random.Random, turn: int, query: nw.Scalar, whole: bool) -> Any:
+    bounded = query.bounded
+    assert bounded is not None
+    (low, high), unit = bounded.inputs, bounded.sensitivity
+    within = Fraction(chance.randint(0, 3)) if whole else unit * Fraction(chance.randint(1, 8), 4)
+    prior = [(low, 1), (high, 2), ((low + high) // 2 if whole else (low + high) / 2, 3)]
+    return (
+        nw.AbsoluteError(),
+        nw.Usefulness(within),
+        nw.SquaredError(),
+        nw.PowerError(chance.choice(["1/2", "3/2", 3])),
+        nw.ErrorQuantile(chance.choice(["1/2", "4/5", "19/20"])),
+        nw.AbsoluteError(),
+        nw.WorstVariance(),
+        nw.AverageVariance(),
+        nw.AverageVariance(prior),
+        nw.PowerError(chance.choice(["3/4", "5/2", 4])),
+    )[turn]
+
+
+def answers_of(query: nw.Scalar) -> list[Fraction]:
+    """Every whole answer, or a few of all."""
+    bounded = query.bounded
+    assert bounded is not None
+    low, high = bounded.inputs
+    if bounded.integer:
+        return [low + i for i in range(int(high - low) + 1)]
+    # Odd places, so that they are no ends of cells of any grid.
+    return [low, high, *(low + (high - low) * Fraction(37 * i + 5, 37 * _PLACES + 11) for i in range(_PLACES))]
+
+
+def law_at(mechanism: Any, answer: Fraction) -> Law:
+    """What is released for an answer: the rows beside it, mixed so that the mean is linear between them."""
+    if isinstance(mechanism, Clamped):
+        return _clamped_law(mechanism, answer)
+    points = mechanism.grid.points
+    i = max(k for k in range(len(points) - 1) if points[k] <= answer)
+    share = float((answer - points[i]) / (points[i + 1] - points[i]))
+    values, first = _row(mechanism, i)
+    return values, (1 - share) * first + share * _row(mechanism, i + 1)[1]
+
+
+@lru_cache(maxsize=4096)
+def _row(mechanism: Any, i: int) -> Law:
+    row = mechanism.row(i)
+    levels = [float(row.cdf(k, FLOATS)) for k in range(mechanism.last + 1)]
+    values = [float(mechanism.value(k)) for k in range(mechanism.last + 1)]
+    return np.array(values), np.diff(levels, prepend=0.0)
+
+
+def _clamped_law(mechanism: Clamped, answer: Fraction) -> Law:
+    """Noise in levels around a lattice point, what lies beyond an end moved to it; two neighbours have the mean."""
+    step = mechanism.step
+    first, last = math.ceil(mechanism.query.outputs[0] / step), math.floor(mechanism.query.outputs[1] / step)
+    places = np.arange(first, last + 1, dtype=np.float64)
+    wanted = float(answer / step)
+
+    def row(k: int) -> NDArray[np.float64]:
+        return _clamped_row(mechanism, k, first, last)
+
+    low = min(max(math.floor(wanted), first), last - 1)
+    width = 1
+    while low > first and row(low) @ places > wanted:
+        low, width = max(first, low - width), 2 * width
+    high = min(last, low + width)
+    while high < last and row(high) @ places <= wanted:
+        low, high, width = high, min(last, high + 2 * width), 2 * width
+    while high - low > 1:
+        middle = (low + high) // 2
+        if row(middle) @ places <= wanted:
+            low = middle
+        else:
+            high = middle
+    means = [row(k) @ places for k in (low, low + 1)]
+    share = (wanted - means[0]) / (means[1] - means[0])
+    return places * float(step), (1 - share) * row(low) + share * row(low + 1)
+
+
+@lru_cache(maxsize=512)
+def _clamped_row(mechanism: Clamped, k: int, first: int, last: int) -> NDArray[np.float64]:
+    heights = np.array([float(h) for h in mechanism.heights])
+    far = mechanism.top + (len(heights) - 2) * mechanism.period
+    outputs = np.arange(first - far, last + far + 1)
+    beyond = np.abs(outputs - k) - mechanism.top
+    level = np.clip(-(-beyond // mechanism.period), 0, len(heights) - 1)
+    weights = np.asarray(heights[level])
+    row = np.array(weights[far : far + last - first + 1])
+    row[0] += weights[:far].sum()
+    row[-1] += weights[far + last - first + 1 :].sum()
+    return np.asarray(row / row.sum())
+
+
+def cost_at(law: Law, answer: Fraction, utility: Any) -> float:
+    """What one answer pays, or how often it is useful."""
+    values, chances = law
+    sizes = np.abs(values - float(answer))
+    if utility.edges:
+        return float(chances[sizes <= float(utility.edges[0]) + _EXACT].sum())
+    if utility.confidence is not None:
+        order = np.argsort(sizes)
+        enough = np.cumsum(chances[order]) >= float(utility.confidence) - _EXACT
+        return float(sizes[order][int(np.argmax(enough))])
+    return float(chances @ sizes ** float(utility.power or 2))
+
+
+def exact_value(mechanism: Any, query: nw.Scalar, utility: Any) -> float:
+    """The worst over the answers, or their average."""
+    if utility.averaged and utility.prior is not None:
+        return sum(float(w) * cost_at(law_at(mechanism, x), x, utility) for x, w in utility.prior)
+    costs = [cost_at(law_at(mechanism, x), x, utility) for x in answers_of(query)]
+    if utility.averaged:
+        return sum(costs) / len(costs)
+    return min(costs) if utility.larger_is_better else max(costs)
+
+
+def faults(asked: Asked, report: Report) -> list[str]:
+    """What a report says of its candidates that their laws do not keep."""
+    larger, whole = asked.utility.larger_is_better, asked.query.integer
+    sign = -1 if larger else 1
+    # Of real answers an average is known from a few alone.
+    sampled = asked.utility.averaged and asked.utility.prior is None and not whole
+    found = []
+    exact = [exact_value(c.certified.mechanism, asked.query, asked.utility) for c in report.candidates]
+    for candidate, value in zip(report.candidates, exact, strict=True):
+        if not sampled and sign * candidate.value < sign * value - 1e-6 * abs(value):
+            found.append(f"{candidate.name} is told at {candidate.value}, its law has {value}")
+    for candidate in report.kept:
+        if report.bound is not None and sign * candidate.value < sign * report.bound:
+            found.append(f"{candidate.name} is told at {candidate.value}, beyond the bound {report.bound}")
+    kept = len(report.kept)
+    for candidate, value in zip(report.candidates[1:kept], exact[1:kept], strict=True):
+        if sign * (exact[0] - value) > (1e-5 if whole else 1e-2) * abs(value):
+            found.append(f"{report.candidates[0].name} wins with {exact[0]}, but {candidate.name} below has {value}")
+    return found
