@@ -12,7 +12,6 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,10 @@ Law = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 EPSILONS = ("1/5", "1/2", "7/10", "1", "3/2", "2", "3")
 CLOSED = ("two-point", "piecewise", "A1B1", "A2B1", "A3B1", "A1B2", "A2B2", "A3B2", "hybrid", "truncated Laplace")
-_PLACES = 12
+_PLACES = 6
 _EXACT = 1e-9
+_SHORT = 400
+_ASKED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,65 +104,95 @@ def answers_of(query: nw.Scalar) -> list[Fraction]:
     return [low, high, *(low + (high - low) * Fraction(37 * i + 5, 37 * _PLACES + 11) for i in range(_PLACES))]
 
 
-def law_at(mechanism: Any, answer: Fraction) -> Law:
-    """What is released for an answer: the rows beside it, mixed so that the mean is linear between them."""
-    if isinstance(mechanism, Clamped):
-        return _clamped_law(mechanism, answer)
-    points = mechanism.grid.points
-    i = max(k for k in range(len(points) - 1) if points[k] <= answer)
-    share = float((answer - points[i]) / (points[i + 1] - points[i]))
-    values, first = _row(mechanism, i)
-    return values, (1 - share) * first + share * _row(mechanism, i + 1)[1]
+class Rows:
+    """The rows of a mechanism by the probabilities of its laws, each asked for once.
+
+    Of long rows all but a few probabilities are read from the mechanism's table, which must agree with those few.
+    """
+
+    def __init__(self, mechanism: Any) -> None:
+        self._mechanism = mechanism
+        self._known: dict[int, NDArray[np.float64]] = {}
+        self._parts = [Rows(part) for part in getattr(mechanism, "parts", ())]
+        self._long = not self._parts and mechanism.last >= _SHORT
+        self._table = mechanism.table() if self._long else None
+        self.values = (
+            np.concatenate([part.values for part in self._parts])
+            if self._parts
+            else np.array([float(mechanism.value(k)) for k in range(mechanism.last + 1)])
+        )
+
+    def at(self, answer: Fraction) -> Law:
+        """What is released for an answer: the rows beside it, mixed so that the mean is linear between them."""
+        points = self._mechanism.grid.points
+        i = max(k for k in range(len(points) - 1) if points[k] <= answer)
+        share = float((answer - points[i]) / (points[i + 1] - points[i]))
+        return self.values, (1 - share) * self.row(i) + share * self.row(i + 1)
+
+    def row(self, i: int) -> NDArray[np.float64]:
+        """The chances of the outputs at a grid input."""
+        if i not in self._known:
+            self._known[i] = self._blended(i) if self._parts else np.diff(self._levels(i), prepend=0.0)
+        return self._known[i]
+
+    def _blended(self, i: int) -> NDArray[np.float64]:
+        share = float(self._mechanism.share)
+        return np.concatenate([w * part.row(i) for w, part in zip((share, 1 - share), self._parts, strict=True)])
+
+    def _levels(self, i: int) -> NDArray[np.float64]:
+        row, count = self._mechanism.row(i), len(self.values)
+        asked = np.arange(0, count, count // _ASKED if self._long else 1)
+        found = np.array([float(row.cdf(int(k), FLOATS)) for k in asked])
+        if self._table is None:
+            return found
+        levels = self._table.row(i)[1:]
+        assert np.abs(levels[asked] - found).max() < _EXACT
+        return np.asarray(levels)
 
 
-@lru_cache(maxsize=4096)
-def _row(mechanism: Any, i: int) -> Law:
-    row = mechanism.row(i)
-    levels = [float(row.cdf(k, FLOATS)) for k in range(mechanism.last + 1)]
-    values = [float(mechanism.value(k)) for k in range(mechanism.last + 1)]
-    return np.array(values), np.diff(levels, prepend=0.0)
+class ClampedRows:
+    """Noise in levels around lattice points, what lies beyond an end moved to it; two neighbours have the mean."""
 
+    def __init__(self, mechanism: Clamped) -> None:
+        self._step = mechanism.step
+        bottom, top = mechanism.query.outputs
+        self._first, self._last = math.ceil(bottom / self._step), math.floor(top / self._step)
+        self._places = np.arange(self._first, self._last + 1, dtype=np.float64)
+        heights = np.array([float(h) for h in mechanism.heights])
+        far = mechanism.top + (len(heights) - 2) * mechanism.period
+        # Beyond the farthest level all is the last height, for every row as far.
+        sizes = np.arange(far + self._last - self._first + 1)
+        level = np.clip(-((mechanism.top - sizes) // mechanism.period), 0, len(heights) - 1)
+        side = heights[level]
+        self._far, self._noise = far, np.concatenate([side[:0:-1], side])
 
-def _clamped_law(mechanism: Clamped, answer: Fraction) -> Law:
-    """Noise in levels around a lattice point, what lies beyond an end moved to it; two neighbours have the mean."""
-    step = mechanism.step
-    first, last = math.ceil(mechanism.query.outputs[0] / step), math.floor(mechanism.query.outputs[1] / step)
-    places = np.arange(first, last + 1, dtype=np.float64)
-    wanted = float(answer / step)
+    def at(self, answer: Fraction) -> Law:
+        """What is released for an answer."""
+        wanted = float(answer / self._step)
+        low, high = self._first, self._last
+        near = min(max(math.floor(wanted), low), high - 1)
+        for width in (1, 8, 64, 512):
+            if self._mean(max(near - width, low)) <= wanted < self._mean(min(near + width, high)):
+                low, high = max(near - width, low), min(near + width, high)
+                break
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._mean(middle) <= wanted else (low, middle)
+        means = [self._mean(k) for k in (low, low + 1)]
+        share = (wanted - means[0]) / (means[1] - means[0])
+        return self._places * float(self._step), (1 - share) * self._row(low) + share * self._row(low + 1)
 
-    def row(k: int) -> NDArray[np.float64]:
-        return _clamped_row(mechanism, k, first, last)
+    def _mean(self, k: int) -> float:
+        return float(self._row(k) @ self._places)
 
-    low = min(max(math.floor(wanted), first), last - 1)
-    width = 1
-    while low > first and row(low) @ places > wanted:
-        low, width = max(first, low - width), 2 * width
-    high = min(last, low + width)
-    while high < last and row(high) @ places <= wanted:
-        low, high, width = high, min(last, high + 2 * width), 2 * width
-    while high - low > 1:
-        middle = (low + high) // 2
-        if row(middle) @ places <= wanted:
-            low = middle
-        else:
-            high = middle
-    means = [row(k) @ places for k in (low, low + 1)]
-    share = (wanted - means[0]) / (means[1] - means[0])
-    return places * float(step), (1 - share) * row(low) + share * row(low + 1)
-
-
-@lru_cache(maxsize=512)
-def _clamped_row(mechanism: Clamped, k: int, first: int, last: int) -> NDArray[np.float64]:
-    heights = np.array([float(h) for h in mechanism.heights])
-    far = mechanism.top + (len(heights) - 2) * mechanism.period
-    outputs = np.arange(first - far, last + far + 1)
-    beyond = np.abs(outputs - k) - mechanism.top
-    level = np.clip(-(-beyond // mechanism.period), 0, len(heights) - 1)
-    weights = np.asarray(heights[level])
-    row = np.array(weights[far : far + last - first + 1])
-    row[0] += weights[:far].sum()
-    row[-1] += weights[far + last - first + 1 :].sum()
-    return np.asarray(row / row.sum())
+    def _row(self, k: int) -> NDArray[np.float64]:
+        zero = len(self._noise) // 2
+        start = zero + self._first - self._far - k
+        weights = self._noise[start : start + 2 * self._far + len(self._places)]
+        row = np.array(weights[self._far : self._far + len(self._places)])
+        row[0] += weights[: self._far].sum()
+        row[-1] += weights[self._far + len(self._places) :].sum()
+        return np.asarray(row / row.sum())
 
 
 def cost_at(law: Law, answer: Fraction, utility: Any) -> float:
@@ -179,9 +210,10 @@ def cost_at(law: Law, answer: Fraction, utility: Any) -> float:
 
 def exact_value(mechanism: Any, query: nw.Scalar, utility: Any) -> float:
     """The worst over the answers, or their average."""
+    laws = ClampedRows(mechanism) if isinstance(mechanism, Clamped) else Rows(mechanism)
     if utility.averaged and utility.prior is not None:
-        return sum(float(w) * cost_at(law_at(mechanism, x), x, utility) for x, w in utility.prior)
-    costs = [cost_at(law_at(mechanism, x), x, utility) for x in answers_of(query)]
+        return sum(float(w) * cost_at(laws.at(x), x, utility) for x, w in utility.prior)
+    costs = [cost_at(laws.at(x), x, utility) for x in answers_of(query)]
     if utility.averaged:
         return sum(costs) / len(costs)
     return min(costs) if utility.larger_is_better else max(costs)
