@@ -67,11 +67,9 @@ def _query(chance: random.Random, epsilon: Fraction, whole: bool) -> nw.Scalar:
     rooms: list[Any] = [math.floor(least) + 1 + chance.randint(0, 6) if whole else least * 1.1 for _ in range(2)]
     if not whole:
         rooms = [Fraction(room).limit_denominator(100) + reach * chance.randint(1, 4) for room in rooms]
-    given: dict[str, Any] = {
-        "unbiased": {"unbiased": True}, "biased": {"bias": Fraction(reach) / 10}, "any": {"bias": None}
-    }[kind]  # fmt: skip
+    promises: dict[str, dict[str, Any]] = {"unbiased": {"unbiased": True}, "biased": {"bias": Fraction(reach) / 10}}
     outputs = (low - rooms[0], low + width + rooms[1])
-    return nw.Scalar(reach, integer=whole, inputs=(low, low + width), outputs=outputs, **given)
+    return nw.Scalar(reach, integer=whole, inputs=(low, low + width), outputs=outputs, **promises.get(kind, {}))
 
 
 def _utility(chance: random.Random, turn: int, query: nw.Scalar, whole: bool) -> Any:
@@ -117,7 +115,7 @@ class Rows:
         self._parts = [Rows(part) for part in getattr(mechanism, "parts", ())]
         self._long = not self._parts and mechanism.last >= _SHORT
         self._table = mechanism.table() if self._long else None
-        self.values = (
+        self.values: NDArray[np.float64] = (
             np.concatenate([part.values for part in self._parts])
             if self._parts
             else np.array([float(mechanism.value(k)) for k in range(mechanism.last + 1)])
@@ -218,7 +216,9 @@ def closer_answers(mechanism: Any, query: nw.Scalar, utility: Any) -> list[Fract
         found |= {x for x in getattr(mechanism.grid, "points", ()) if low <= x <= high}
         beside = (high - low) / 10**6
         for limit in utility.edges:
-            places = (mechanism.value(k) + side * (limit + beside) for k in range(mechanism.last + 1) for side in (1, -1))
+            places = (
+                mechanism.value(k) + side * (limit + beside) for k in range(mechanism.last + 1) for side in (1, -1)
+            )
             found |= {x for x in places if low <= x <= high}
     return sorted(found)
 
@@ -233,6 +233,11 @@ def exact_value(mechanism: Any, query: nw.Scalar, utility: Any, *, closer: bool 
     if utility.averaged:
         return sum(costs) / len(costs)
     return min(costs) if utility.larger_is_better else max(costs)
+
+
+def _width(query: nw.Scalar) -> float:
+    assert query.bounded is not None
+    return float(query.bounded.width)
 
 
 def faults(asked: Asked, report: Report) -> list[str]:
@@ -256,7 +261,7 @@ def faults(asked: Asked, report: Report) -> list[str]:
             continue
         if not whole:
             value = exact_value(candidate.certified.mechanism, asked.query, asked.utility, closer=True)
-            room = max(room, float(asked.query.bounded.width) / _DENSE if asked.utility.confidence else 0)
+            room = max(room, _width(asked.query) / _DENSE if asked.utility.confidence else 0)
         if sign * (exact[0] - value) > room:
             found.append(f"{report.candidates[0].name} wins with {exact[0]}, but {candidate.name} below has {value}")
     return found
