@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import ceil, floor
 from typing import Any
@@ -27,6 +29,8 @@ Ends = tuple[Fraction, Fraction]
 _MOST_POINTS = 20_000_000
 _ROUNDING = Fraction(1, 2**36)
 _PIECES = 64
+_MOST_SPLITS = 400
+_CLOSE = Fraction(1, 2**11)
 
 
 def drift(mechanism: Any) -> Fraction:
@@ -173,15 +177,48 @@ def _weights(mechanism: Any) -> Floats:
     return np.asarray(np.repeat(shares, [mechanism.top + 1] + [mechanism.period] * (len(shares) - 1)))
 
 
-def _surely(mechanism: Any, limit: Fraction) -> Fraction:
-    """A chance to be at most so many steps off that holds for every answer."""
-    found = Fraction(0)
-    for chance, offset in _offsets(mechanism):
-        inside = floor(limit - offset)
-        if inside >= 0:
-            weight = mechanism.levels.total - 2 * mechanism.levels.beyond(inside)
-            found += chance * Fraction(weight, mechanism.total)
+def _sure(mechanism: Any, a: int, b: int, limit: Fraction) -> Fraction:
+    """A chance to be at most so many steps off that holds for every answer between the means of rows a and b.
+
+    Rule: what is within the limit of both ends is within it of every answer between. Weights fall outward from the
+    place of a row, so the chance of a stretch falls from some row on, and rises up to it: of rows a to b an end has
+    the least.
+    """
+    start = max(mechanism.mean(a), mechanism.in_steps(0))
+    end = min(mechanism.mean(b), mechanism.in_steps(1))
+    if mechanism.query.integer:
+        start, end = Fraction(ceil(start)), Fraction(floor(end))
+    lowest, highest = ceil(end - limit), floor(start + limit)
+    if start > end:
+        return Fraction(1)
+    if lowest > highest:
+        return Fraction(0)
+    found: Fraction = min(mechanism.row_cdf(k, highest) - mechanism.row_cdf(k, lowest - 1) for k in (a, b))
     return found
+
+
+def _least_chance(mechanism: Any, limit: Fraction, enough: Fraction = Fraction(2)) -> Ends:
+    """Both ends of the least chance to be at most so many steps off, over all answers.
+
+    The stretch of rows with the least chance is halved, until the ends are near or it is known whether it is enough.
+    """
+    low, high = mechanism.query.inputs
+    bottom, top = mechanism.place(low)[0], mechanism.place(high)[0] + 1
+    cuts = sorted({bottom + (top - bottom) * i // _PIECES for i in range(_PIECES + 1)})
+    pieces = [(_sure(mechanism, a, b, limit), a, b) for a, b in pairwise(cuts)]
+    heapify(pieces)
+    reached = min(_at(mechanism, x, limit) for x in (middle(mechanism), mechanism.near(low), mechanism.near(high)))
+    for _ in range(_MOST_SPLITS):
+        sure, a, b = pieces[0]
+        if b - a == 1 or sure >= min(enough, reached * (1 - _CLOSE)) or reached < enough <= 1:
+            break
+        heappop(pieces)
+        half = (a + b) // 2
+        for part in ((a, half), (half, b)):
+            heappush(pieces, (_sure(mechanism, *part, limit), *part))
+        x = mechanism.near(min(max(mechanism.mean(half) * mechanism.step, low), high))
+        reached = min(reached, _at(mechanism, x, limit))
+    return min(pieces[0][0], reached), reached
 
 
 def _at(mechanism: Any, x: Fraction, limit: Fraction) -> Fraction:
@@ -195,8 +232,7 @@ def worst_chance(mechanism: Any, limit: Fraction) -> Ends:
     """Both ends of the least chance, over all answers, of an error of at most the limit."""
     if answers := clamped_sums.listed(mechanism):
         return (clamped_sums.worst_chance(mechanism, answers, limit),) * 2
-    steps = limit / mechanism.step
-    return _surely(mechanism, steps), _at(mechanism, middle(mechanism), steps)
+    return _least_chance(mechanism, limit / mechanism.step)
 
 
 def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
@@ -205,9 +241,9 @@ def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
         return (clamped_sums.worst_half_width(mechanism, answers, confidence),) * 2
     first, last = mechanism.ends
     widest = ceil(max(last - mechanism.in_steps(0), mechanism.in_steps(1) - first))
-    x = middle(mechanism)
-    low = first_true(lambda r: _at(mechanism, x, Fraction(r)) >= confidence, -1, widest)
-    high = first_true(lambda r: _surely(mechanism, Fraction(r)) >= confidence, -1, widest)
-    # At the middle answer r - 1 steps were too few; the smallest width is above that.
+    found = lru_cache(maxsize=None)(lambda width: _least_chance(mechanism, Fraction(width), confidence))
+    low = first_true(lambda width: found(width)[1] >= confidence, -1, widest)
+    high = first_true(lambda width: found(width)[0] >= confidence, low - 1, widest)
+    # At some answer low - 1 steps were too few; the smallest width is above that.
     least = low if mechanism.query.integer else max(low - 1, 0)
     return least * mechanism.step, high * mechanism.step
