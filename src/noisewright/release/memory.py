@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
+from noisewright.release.columns import plain_columns, unread
 from noisewright.release.names import require_distinct
-
-_COARSE = {"s": 10**6, "ms": 10**3}
-"""Units of time that are coarser than a microsecond, and how many of them it takes."""
-
 
 def from_pandas(frame: Any) -> Any:
     """A frame of pandas as an Arrow table."""
@@ -18,14 +15,37 @@ def from_pandas(frame: Any) -> Any:
     if not all(isinstance(name, str) for name in frame.columns):
         raise InvalidTableError("the columns of a frame must be named by texts; rename them.")
     require_distinct(list(frame.columns))
-    columns = {}
-    for name in frame.columns:
+    return plain_columns(pa.table([_of_column(frame[name], name) for name in frame.columns], list(frame.columns)))
+
+
+def _of_column(column: Any, name: str) -> Any:
+    """A column of pandas as an Arrow array.
+
+    Of mixed types, every value as its text, which is then read by our own grammar. Whatever an object of the caller's
+    raises when it is asked for its text, the refusal tells the name of its column alone.
+    """
+    import pyarrow as pa
+
+    for read in (_as_it_is, _as_texts):
         try:
-            columns[name] = pa.array(frame[name], from_pandas=_missing(frame[name]))
+            return read(column)
         except pa.ArrowException:
-            # Of mixed types: every value as its text, which is then read by our own grammar.
-            columns[name] = pa.array([None if _is_missing(value) else str(value) for value in frame[name]], pa.string())
-    return _plain_columns(pa.table(columns))
+            continue
+        except Exception:  # noqa: BLE001 -- of objects of the caller's, of which nobody knows what they raise
+            continue
+    raise unread(name, f"{column.dtype} with values that have no text")
+
+
+def _as_it_is(column: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(column, from_pandas=_missing(column))
+
+
+def _as_texts(column: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array([None if _is_missing(value) else str(value) for value in column], pa.string())
 
 
 def _missing(column: Any) -> bool:
@@ -34,51 +54,33 @@ def _missing(column: Any) -> bool:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
+    """Whether a value is none; an array, which is compared element by element, is one."""
+    unlike = value is None or value != value
+    return type(value).__name__ in ("NAType", "NaTType") or (type(unlike).__name__ in ("bool", "bool_") and bool(unlike))
 
 
 def from_polars(frame: Any) -> Any:
-    """A frame of polars as an Arrow table."""
+    """A frame of polars as an Arrow table; columns of Python objects, of which it would be where they are, have none."""
+    import pyarrow as pa
+
     if not hasattr(frame, "to_arrow"):
         raise InvalidTableError("this is a lazy frame; give frame.collect(), or the file that it reads.")
-    return _plain_columns(frame.to_arrow())
+    columns = {}
+    for name, kind in frame.schema.items():
+        try:
+            if str(kind) == "Object":
+                raise unread(name, kind)
+            columns[name] = frame.select(name).to_arrow().column(0)
+        except pa.ArrowException:
+            raise unread(name, kind) from None
+    return plain_columns(pa.table(columns))
 
 
 def from_arrow(table: Any) -> Any:
     """An Arrow table whose columns every engine reads alike."""
     if not hasattr(table, "to_batches") or not hasattr(table, "column_names"):
         raise InvalidTableError("give an Arrow table, such as pyarrow.Table.")
-    return _plain_columns(table)
-
-
-def _plain_columns(table: Any) -> Any:
-    """Categories as their values, because codes depend on who is in the table; times in microseconds."""
-    import pyarrow as pa
-
-    for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
-        elif pa.types.is_null(field.type):
-            # A column without any value has the type of no value; it is read like one of texts that are all missing.
-            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
-        elif pa.types.is_timestamp(field.type) and field.type.unit in _COARSE:
-            table = table.set_column(place, field.name, _microseconds(table.column(place), field.type))
-    return table
-
-
-def _microseconds(times: Any, kind: Any) -> Any:
-    """Times that count seconds or milliseconds in microseconds; NULL beyond what 64 bits of them hold.
-
-    DuckDB would cast them by itself, and fail on such a value after the charge.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    factor = _COARSE[kind.unit]
-    whole, most = times.cast(pa.int64()), (2**63 - 2) // factor
-    inside = pc.and_(pc.less_equal(whole, most), pc.greater_equal(whole, -most))
-    kept = pc.if_else(inside, whole, pa.scalar(None, pa.int64()))
-    return pc.multiply(kept, factor).cast(pa.timestamp("us", kind.tz))
+    return plain_columns(table)
 
 
 READERS = {"pandas": from_pandas, "polars": from_polars, "pyarrow": from_arrow}
