@@ -158,16 +158,17 @@ class Postgres(Session, Expressions):
         return arithmetic.settled(query)
 
     def places(self, table: Any) -> Places:
-        """A table and its parts by their numbers, the database and the server by what they say of themselves.
+        """A table and its parts, or what a view is made of, by their numbers; the server by what it says of itself.
 
         However the server is reached and by whomever: host, port, user and options of the address say nothing.
         """
         found = self.catalog(catalog.PLACES, table.namespace.database, table.name)
-        servers: set[tuple[str, ...]] = {("started", started, port) for _, _, started, port in found}
+        servers: set[tuple[str, ...]] = {("started", started, port) for _, _, started, port, _ in found}
         if self._one(catalog.MAY_SEE_CLUSTER):
             servers.add(("cluster", self._one(catalog.CLUSTER)))
         own = {(database, part) for part, database, *_ in found}
-        return Places(frozenset(("postgres", *server, *table) for server in servers for table in own))
+        unsure = next((f"of {table.name!r}, {why}" for *_, why in found if why), "" if found else "it is not there")
+        return Places(frozenset(("postgres", *server, *one) for server in servers for one in own), unsure=unsure)
 
     def is_view(self, table: Any) -> bool:
         return bool(self.catalog(catalog.NO_TABLE, table.namespace.database, table.name))
