@@ -136,7 +136,6 @@ _CARRYING = (ops.Field, ops.Alias, ops.IsNull, ops.NotNull, ops.Literal, ops.Cou
 """What is asked of a value whatever its type is."""
 
 
-
 def rewriting(engine: Engine) -> Callable[[Any, Any], Any]:
     """What replaces each operation of a query by one that is total; for `Node.replace`."""
 

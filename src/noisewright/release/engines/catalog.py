@@ -39,7 +39,7 @@ PLACES = (
     " FROM made m LEFT JOIN pg_class c ON c.oid = m.oid, pg_database d WHERE d.datname = current_database()"
 )
 """A table with its parts, or a view with all that it is made of, the database, what tells one running server from all
-others, whoever asks, and why more may be read. Of functions, those of the server that depend on nothing read nothing."""
+others, whoever asks, and why more may be read. Functions of the server that depend on nothing else read no table."""
 MAY_SEE_CLUSTER = "SELECT has_function_privilege('pg_control_system()', 'execute')"
 CLUSTER = "SELECT system_identifier::text FROM pg_control_system()"
 """What a server keeps when it is started anew, and shares with its replicas."""

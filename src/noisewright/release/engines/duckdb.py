@@ -10,12 +10,11 @@ be handed down to a file, an index or a frame for. What plans by statistics is s
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -75,12 +74,14 @@ class DuckDB(base.InProcess):
         self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
         # By the name of a table of this connection, what file or frame it was made of here.
         self._made: dict[str, Places] = vars(backend).setdefault("_noisewright_made", {})
+        # By the name of such a table, how it reads its files.
+        self._views: dict[str, str] = vars(backend).setdefault("_noisewright_views", {})
         # By the path that a database was attached by, the file that it is, whatever folder the process goes to.
         self._paths: dict[str, str] = vars(backend).setdefault("_noisewright_paths", {})
         with suppress(duckdb.Error):
             for (path,) in self._rows("SELECT path FROM duckdb_databases() WHERE path IS NOT NULL"):
                 if Path(path).is_file():
-                    self._paths.setdefault(path, os.path.abspath(path))
+                    self._paths.setdefault(path, str(Path(path).absolute()))
         self.steps = (0, 1)
 
     @property
@@ -151,9 +152,13 @@ class DuckDB(base.InProcess):
         return self._view(files, reading.with_folders(partial(reading.csv, names, separator), files, names))
 
     def _view(self, files: Files, query: str) -> Any:
-        """What files hold, under a name of this connection."""
-        name = files.name
+        """What files hold, under a name of this connection.
+
+        The same path means other files in another folder: what has the name keeps it, and stays what it is.
+        """
+        names = chain([files.name], (f"{files.name}_{place}" for place in count(2)))
         with self._lock:
+            name = next(one for one in names if self._views.setdefault(one, query) == query)
             self.backend.con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
         self._made[name] = of_files(files.absolute)
         return self.backend.table(name)
@@ -244,7 +249,7 @@ class DuckDB(base.InProcess):
                 everything |= Places(unsure=f"{called!r} is in a database of another kind ({kind})")
             if path is None:
                 everything |= Places(frozenset({("duckdb", id(self.backend.con), *within)}), held=(self.backend.con,))
-            elif (file := self._paths.get(path, path)) and os.path.isabs(file):
+            elif Path(file := self._paths.get(path, path)).is_absolute():
                 everything |= of_files([file], *within[1:])
             else:
                 everything |= Places(unsure=f"{called!r} is in a file that was attached by a relative path")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import sqlglot
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from noisewright.release.names import folded
 
@@ -93,10 +93,7 @@ def _texts(argument: dict[str, Any]) -> Iterator[str]:
     """The constant texts of an argument, one or a list."""
     if argument.get("class") == "CONSTANT" and isinstance(argument["value"].get("value"), str):
         yield argument["value"]["value"]
-    elif argument.get("class") == "FUNCTION" and argument.get("function_name") == "list_value":
-        for one in argument["children"]:
-            yield from _texts(one)
-    elif argument.get("type") == "ARRAY_CONSTRUCTOR":
+    elif argument.get("function_name") == "list_value" or argument.get("type") == "ARRAY_CONSTRUCTOR":
         for one in argument["children"]:
             yield from _texts(one)
     else:
@@ -105,7 +102,7 @@ def _texts(argument: dict[str, Any]) -> Iterator[str]:
 
 def files(pattern: str, ask: Ask) -> list[str]:
     """The files that a text in a view means now; a relative path means others in every folder."""
-    if not os.path.isabs(pattern):
+    if not Path(pattern).is_absolute():
         raise UnsureError("it reads what it does not name by an absolute path")
     found = [str(name) for (name,) in ask("SELECT file FROM glob(?)", pattern)]
     if not found:
