@@ -63,7 +63,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def from_polars(frame: Any) -> Any:
-    """A frame of polars as an Arrow table; columns of Python objects, of which it would be where they are, have none."""
+    """A frame of polars as an Arrow table; of Python objects it would hold where they are, so that they are refused."""
     import pyarrow as pa
 
     if not hasattr(frame, "to_arrow"):

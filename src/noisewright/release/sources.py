@@ -57,8 +57,8 @@ class Source:
         found = everywhere(base.places for base in self.bases.values() if base.private == private)
         if found.unsure and not private:
             raise InvalidTableError(
-                f"whose rows this public table holds cannot be found out: {found.unsure}. They may be those of a private"
-                " one; copy it into a table of its own, or give a file or a frame. Nothing was spent."
+                f"whose rows this public table holds cannot be found out: {found.unsure}. They may be those of a"
+                " private one; copy it into a table of its own, or give a file or a frame. Nothing was spent."
             )
         return found
 
