@@ -9,7 +9,6 @@ from typing import Any
 
 import sqlglot
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import TokenType
 
 from noisewright.release.names import folded
 
@@ -63,8 +62,9 @@ def _query(definition: str) -> str:
         raise UnsureError("its definition cannot be taken apart") from None
     depth = 0
     for token in tokens:
-        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-        if token.token_type == TokenType.ALIAS and depth == 0:
+        kind = token.token_type.name
+        depth += (kind == "L_PAREN") - (kind == "R_PAREN")
+        if kind == "ALIAS" and depth == 0:
             return definition[token.end + 1 :]
     raise UnsureError("its definition cannot be taken apart")
 
