@@ -44,7 +44,7 @@ TIMES = [_counted(unit, zone) for unit in ("s", "ms", "us", "ns") for zone in (N
 SPANS = [_span(unit) for unit in ("s", "ms", "us", "ns")]
 
 
-class Kept(pa.ExtensionType):
+class Kept(pa.ExtensionType):  # type: ignore[misc]
     """An extension that nobody has registered."""
 
     def __init__(self) -> None:
@@ -222,7 +222,7 @@ def test_categories_are_ordered_and_compared_as_texts_whatever_their_list_says()
     sources = [
         plain,
         backend.table("held"),
-        pl.from_arrow(plain).with_columns(pl.col("k").cast(codes), pl.col("j").cast(pl.Categorical)),
+        pl.DataFrame(plain).with_columns(pl.col("k").cast(codes), pl.col("j").cast(pl.Categorical)),
         plain.to_pandas().assign(k=lambda t: pd.Categorical(t.k, ["c", "b", "a"], ordered=True)),
         ibis.memtable(plain.set_column(1, "k", plain["k"].dictionary_encode())),
     ]
@@ -249,7 +249,7 @@ def test_a_parquet_file_of_milliseconds_is_refused_whoever_wrote_it_and_however_
         table = pa.table({"u": range(COUNT), "deep": nest(_counted("ms", zone)), "last": range(COUNT)})
         try:
             if writer == "polars":
-                pl.from_arrow(table).write_parquet(tmp_path / "x.parquet")
+                pl.DataFrame(table).write_parquet(tmp_path / "x.parquet")
             else:
                 pq.write_table(table, tmp_path / "x.parquet")
         except (pa.ArrowException, pl.exceptions.PolarsError):
