@@ -4,7 +4,7 @@
 - numbers, questions, histograms, registry: numbers of a group, what a person changes of them; what is asked (`nw.ask`)
 - quantiles, ranking, linear: the questions about cells and categories
 - layout: all outputs as one vector and the set of differences of one person (`Layout.sensitivity`)
-- sources, places, files, memory, names, queries, dataset, budgets, checks: Ibis tables, where they are; `Dataset`
+- sources, places, files, memory, columns, names, queries, dataset, budgets, checks: Ibis tables, places; `Dataset`
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
 - kinds, growth: what may be compared with what, and constants; how long a text may become
 - stage, limiting, aggregate, asking: rows to whole terms (once, over Ibis), limits of a person, the true vector, tried
