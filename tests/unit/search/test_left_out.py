@@ -121,12 +121,10 @@ def test_a_value_better_than_the_best_possible_is_an_error_for_every_question(
     utility: object, bound: Fraction, remade: bool
 ):
     wrong = replace(_offering("1"), bound=lambda *_: bound)
-    held = (Proposal("of scale 1", _laplace("1")),)
+    asked, held = (QUERY, nw.PureDP(1), utility), (Proposal("of scale 1", _laplace("1")),)
+    made = (lambda: restored(wrong, *asked, held)) if remade else (lambda: designed(wrong, *asked, quiet))
     with pytest.raises(nw.errors.InconsistentError, match="better than the best possible") as told:
-        if remade:
-            restored(wrong, QUERY, nw.PureDP(1), utility, held)
-        else:
-            designed(wrong, QUERY, nw.PureDP(1), utility, quiet)
+        made()
     assert told.value.bound == pytest.approx(float(bound))
 
 
