@@ -30,8 +30,7 @@ _MOST_POINTS = 20_000_000
 _ROUNDING = Fraction(1, 2**36)
 _PIECES = 64
 _MOST_SPLITS = 400
-_SHORT = 1 << 14
-_MOST_SUMS = 100
+_SHORT = 10_000
 _CLOSE = Fraction(1, 2**11)
 
 
@@ -223,7 +222,7 @@ def _halved(mechanism: Any, power: Fraction) -> Ends:
     pieces = [(-rows.above(a, b), a, b) for a, b in _stretches(mechanism)]
     heapify(pieces)
     reached = 0.0
-    for _ in range(_MOST_SUMS):
+    for _ in range(_MOST_SPLITS):
         above, a, b = pieces[0]
         if b - a == 1 or -above <= reached * (1 + float(_CLOSE)):
             break
