@@ -33,7 +33,6 @@ from noisewright.release.files import Files
 from noisewright.release.places import NOWHERE, Places, everywhere, of_files
 
 _WORD = 2**53 - 1
-_COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
 _CTRL_C = "Query interrupted"
 """The words of the RuntimeError that DuckDB makes of it while a query runs."""
 _TEMPORARY = (
@@ -108,13 +107,14 @@ class DuckDB(base.InProcess):
         """Parquet files as one table, with the columns that folders stand for.
 
         Refuses files of different columns or types, because a value of one would be cast to the type of another, and
-        times in milliseconds, by the schema: one that is far away makes every query of the file fail, also one that
-        does not read it.
+        by the schema what may fail on a value, at whatever depth, such as times in milliseconds: one that is far away
+        makes every query of the file fail, also one that does not read it.
         """
-        problem, schemas, coarse = "", [], None
+        problem, schemas, unread = "", [], None
         try:
             schemas = [self._columns(reading.parquet([path])) for path in files.absolute]
-            coarse = self._rows(_COARSE_TIMES, [reading.literal(path) for path in files.absolute])
+            leaves = self._rows(reading.LEAVES, [reading.literal(path) for path in files.absolute])
+            unread = reading.why_not_read(leaves)
         except duckdb.Error as error:
             problem = type(error).__name__
         if problem:
@@ -126,11 +126,11 @@ class DuckDB(base.InProcess):
                     " give files of one schema.",
                     column=wrong[0],
                 )
-        if coarse:
-            ((column,),) = coarse
+        if unread is not None:
+            column, why = unread
             raise InvalidTableError(
-                f"{column!r} of {files.paths[0]} counts milliseconds, of which DuckDB fails on those far away; write"
-                " the file with microseconds, or give it as an Arrow table: pyarrow.parquet.read_table(path).",
+                f"{column!r} of {files.paths[0]} {why}, or give the file as an Arrow table:"
+                " pyarrow.parquet.read_table(path). Nothing was spent.",
                 column=column,
             )
         return self._view(files, reading.with_folders(reading.parquet, files, list(schemas[0])))
