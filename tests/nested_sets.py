@@ -349,7 +349,10 @@ def random_case(chance: Random, real: Sequence[str], whole: Sequence[str]) -> Ca
 def random_choices(chance: Random) -> Case:
     """Equal groups in each of which one of two numbers moves: one whose losses end somewhere, and one whose do not."""
     menu = Menu(chance, [], [], F(chance.choice([1, 2, 3, 4]), 4))
-    kinds = [chance.choice(["laplace", "logistic", "discrete laplace"]), chance.choice(["gaussian", "discrete gaussian"])]
+    kinds = [
+        chance.choice(["laplace", "logistic", "discrete laplace"]),
+        chance.choice(["gaussian", "discrete gaussian"]),
+    ]
     chance.shuffle(kinds)
     each = [menu.extent(kind) for kind in kinds]
     parts = tuple(menu.part(extent, kind) for extent, kind in zip(each, kinds, strict=True))
@@ -374,7 +377,7 @@ def _case(menu: Menu, levels: int, size: int) -> Case:
 def _balls(menu: Menu) -> Case:
     """A ball alone, or one of two, or behind or before a single number; or both of these together."""
     chance = menu.chance
-    ball = _ball(menu, chance.choice([2, 2, 3]))
+    ball = _ball(menu, chance.choice([2, 3, 3]))
     if chance.random() < 0.4:
         return ball
     pair = [ball, chance.choice([_ball, _counted])(menu, chance.choice([1, 1, 2]))]
@@ -384,7 +387,7 @@ def _balls(menu: Menu) -> Case:
 
 
 def _ball(menu: Menu, count: int) -> Case:
-    radius, kind = F(menu.chance.choice([4, 4, 5, 5, 6, 8]), 4), menu.chance.choice(BALLS)
+    radius, kind = F(menu.chance.choice([4, 4, 4, 5, 6, 8]), 4), menu.chance.choice(BALLS)
     order = menu.chance.choice(["3/2", 3, 6, 20])
     chosen: Any = {
         "l1": lambda: nw.L1Ball(radius, count),
