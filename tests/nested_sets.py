@@ -332,11 +332,11 @@ class Menu:
 def random_case(chance: Random, real: Sequence[str], whole: Sequence[str]) -> Case:
     """One set with its noise, on its own or in groups of one or two levels, with noise of these families."""
     theme = chance.random()
-    if theme < 0.2 and "gaussian" in real:
-        real, whole = ["gaussian"], ["discrete gaussian"] if theme < 0.1 else []
-    elif theme < 0.35 and real:
+    if theme < 0.3 and "gaussian" in real:
+        real, whole = ["gaussian"], ["discrete gaussian"] if theme < 0.15 else []
+    elif theme < 0.45 and real:
         real, whole = [chance.choice(real)], []
-    elif theme < 0.5 and whole:
+    elif theme < 0.6 and whole:
         real = []
     menu = Menu(chance, [*real], [*whole], F(chance.choice([1, 2, 3, 4]), 4))
     if chance.random() < 0.35:

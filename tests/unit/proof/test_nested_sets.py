@@ -149,7 +149,7 @@ def moving(chance: Random) -> None:
     assert counted == case.most or (case.has_ball and counted > case.most), (case.chosen, counted, case.most)
 
 
-CASES = {pure: 300, renyi: 100, concentrated: 200, approximate: 110, choices: 40, probabilistic: 200, moving: 2000}
+CASES = {pure: 300, renyi: 150, concentrated: 300, approximate: 130, choices: 40, probabilistic: 200, moving: 2000}
 EVERY_NOTION = pytest.mark.parametrize("notion", CASES, ids=lambda notion: notion.__name__)
 
 

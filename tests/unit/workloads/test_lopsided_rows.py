@@ -92,6 +92,6 @@ def test_nor_does_one_in_thousands_of_strategies(kind):
 
 
 def test_cells_that_share_a_column_and_are_left_over_move_by_that_column():
-    """Two of three cells that count alike come for one that leaves: the total moves by one, and no pair of cells does."""
+    """Two of three cells come for one that leaves: the total moves by one, which no pair of cells does."""
     made = M.LaplaceStrategy(W.total(3, cells_per_person=2, replace=True), M.DenseRows([[1]], [1, 1, 1]), [1])
     assert exact_reach(made) == 1 <= taxi_reach(made) == Fraction(1)
