@@ -93,7 +93,8 @@ def concentrated(chance: Random) -> None:
 def _loose(case: Case, other: float) -> float:
     """How far a sum of divergences may be above the truth; that of Gaussian noise by its rounding alone."""
     gaussian = {type(part.law).__name__ for part in case.parts} <= {"Gaussian", "DiscreteGaussian"}
-    return 12.0 if case.has_ball else 1.02 if gaussian else other
+    coarsest = max(float(part.step) * part.slope for part in case.parts)
+    return 12.0 if case.has_ball else 1.01 + coarsest**2 / 8 if gaussian else other
 
 
 def _an_epsilon(case: Case, chance: Random, low: float, high: float) -> tuple[Fraction, float]:
