@@ -1,19 +1,24 @@
 """Every reason for a refusal in every place of a query, every comparison in every join, every union of every column.
 
-What is refused in one place is refused in all. Which joins and unions pass is told from the definition, and of those that
-pass, each person's rows are looked at: without the person the same rows are left, and the rows that went were theirs.
+What is refused in one place is refused in all. Which joins and unions pass is told from the definition; of queries
+that pass, each person's rows are looked at: without the person all other rows are left as they were.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import ibis
 import ibis.expr.operations as ops
+import pyarrow as pa
 import pytest
+from ibis.common.annotations import ValidationError
+from ibis.common.exceptions import IbisError
 
 import noisewright as nw
 from noisewright.problem.errors import InvalidTableError
@@ -138,19 +143,34 @@ def test_every_reason_has_a_value_that_is_tried():
 
 @pytest.mark.parametrize("where", POSITIONS)
 def test_what_is_refused_in_one_place_is_refused_in_all(place: Any, where: str):
-    built = 0
+    built, passed = 0, []
     for name, value in VALUES.items():
         visits, bills, wards, bases = tables(place)
-        try:
-            query = POSITIONS[where](visits, bills, wards, value)
-            query.op()
-        except Exception:  # noqa: BLE001, S112 -- what Ibis does not build, nobody can ask
-            continue
-        built += 1
-        with pytest.raises(REFUSED) as refusal:
-            print(where, name, checked(query, bases, place))
-        assert refusal.value.reason
+        query = _built(lambda of=value, v=visits, b=bills, p=wards: POSITIONS[where](v, b, p, of))
+        if query is not None:
+            built += 1
+            if not _refused(query, bases, place):
+                passed.append(name)
+    assert passed == []
     assert built >= len(VALUES) / 2
+
+
+def _built(query: Callable[[], Any]) -> Any:
+    """The query, or None for what Ibis does not build, which nobody can ask."""
+    try:
+        found = query()
+        found.op()
+    except (IbisError, ValidationError, TypeError, AttributeError, NotImplementedError):
+        return None
+    return found
+
+
+def _refused(query: Any, bases: Any, place: Any) -> bool:
+    try:
+        checked(query, bases, place)
+    except REFUSED as refusal:
+        return bool(refusal.reason)
+    return False
 
 
 COMPARED: dict[str, Callable[[Any, Any], Any]] = {
@@ -168,7 +188,7 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "== and": lambda a, b: (a == b) & (a == a),
     "cases": lambda a, b: a.upper() == b.upper(),
 }
-HOWS = ("inner", "left", "semi", "anti", "right", "outer", "cross", "asof", "any_inner", "any_left")
+HOWS = ("inner", "left", "semi", "anti", "right", "outer", "asof")
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -176,16 +196,13 @@ def test_private_tables_are_joined_where_their_units_are_equal_and_nowhere_else(
     """Bare columns both, in either order, alone or beside other conditions; other comparisons of units do not count."""
     passed = set()
     for sign, mine, theirs, turned, more in product(COMPARED, ("u", "s"), ("u", "s"), (False, True), (False, True)):
-        visits, bills, _, bases = tables(place)
-        try:
-            a, b = visits[mine], bills[theirs]
-            condition = COMPARED[sign](*((b, a) if turned else (a, b)))
-            query = visits.join(bills, [condition, *([visits.i >= bills.i] if more else [])], how=how)
-            query.op()
-            checked(query, bases, place)
-        except Exception:  # noqa: BLE001, S112
-            continue
-        passed.add((sign, mine, theirs))
+        v, b, _, bases = tables(place)
+        pair = (b[theirs], v[mine]) if turned else (v[mine], b[theirs])
+        also = [v.i >= b.i] if more else []
+        compared = partial(COMPARED[sign], *pair)
+        query = _built(lambda v=v, b=b, also=also, compared=compared: v.join(b, [compared(), *also], how=how))
+        if query is not None and not _refused(query, bases, place):
+            passed.add((sign, mine, theirs))
     allowed = {("==", "u", "u")} if how in ("inner", "left", "semi", "anti") else set()
     assert passed - {("== and", "u", "u")} == allowed
 
@@ -201,7 +218,7 @@ def test_a_union_carries_the_unit_where_both_sides_do(place: Any, left: tuple[st
             with pytest.raises(REFUSED):
                 checked(query, bases, place)
             continue
-        made, standing = checked(query, bases, place)
+        standing = checked(query, bases, place)[1]
         assert standing.units == both
         assert not standing.straight
 
@@ -235,9 +252,7 @@ def test_without_a_person_the_rows_of_all_others_stay_as_they_are(query: Any):
         visits, bills, wards, bases = tables(engine)
         made, standing = checked(query(visits, bills, wards), bases, engine)
         unit = sorted(standing.units)[0]
-        found = engine.fetch(made.select(unit, made).distinct() if False else made)
-        frame = found.to_pylist() if hasattr(found, "to_pylist") else found.to_dict("records")
-        return Counter((row[unit], *map(repr, row.values())) for row in frame)
+        return Counter((row[unit], *map(repr, row.values())) for row in made.to_pyarrow().to_pylist())
 
     everybody = rows("nobody")
     assert everybody
@@ -266,10 +281,13 @@ def test_columns_are_compared_with_columns_of_their_own_type(mine: str):
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
-def test_datasets_of_two_ledgers_are_not_joined(how: str):
+def test_datasets_of_two_ledgers_are_not_joined(how: str, tmp_path: Path):
     """Each way round, and where one has no ledger: what one person gives away would be charged to one of them alone."""
-    frame = {"u": ["a", "b"], "x": [1, 2]}
-    made: list[Any] = [nw.Dataset(frame, "u", name=name, budget=nw.PureDP(1)) for name in ("one", "other")]
+    frame = pa.table({"u": ["a", "b"], "x": [1, 2]})
+    made: list[Any] = [
+        nw.Dataset(frame, "u", name=name, ledger=nw.Ledger.create(tmp_path / name, budget=nw.PureDP(1)))
+        for name in ("one", "other")
+    ]
     made.append(nw.Dataset(frame, "u", name="third"))
     for one, other in product(made, repeat=2):
         if one is other:
