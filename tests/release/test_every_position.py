@@ -160,7 +160,7 @@ def _built(query: Callable[[], Any]) -> Any:
     try:
         found = query()
         found.op()
-    except (IbisError, ValidationError, TypeError, AttributeError, NotImplementedError):
+    except (IbisError, ValidationError, TypeError, AttributeError, ValueError, NotImplementedError):
         return None
     return found
 
