@@ -207,6 +207,14 @@ def test_private_tables_are_joined_where_their_units_are_equal_and_nowhere_else(
     assert passed - {("== and", "u", "u")} == allowed
 
 
+@pytest.mark.parametrize(("how", "passes"), [("inner", {"mine", "theirs"}), ("left", {"mine"})])
+def test_the_unit_that_is_kept_is_one_that_every_row_has(place: Any, how: str, passes: set[str]):
+    visits, bills, _, bases = tables(place)
+    both = visits.join(bills, visits.u == bills.u, how=how)
+    kept = {"mine": both.select(w=visits.u, s=visits.s), "theirs": both.select(w=bills.u, s=visits.s)}
+    assert {name for name, query in kept.items() if not _refused(query, bases, place)} == passes
+
+
 @pytest.mark.parametrize("left", list(product("us", repeat=2)))
 def test_a_union_carries_the_unit_where_both_sides_do(place: Any, left: tuple[str, str]):
     for right in product("us", repeat=2):
