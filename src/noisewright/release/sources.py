@@ -50,17 +50,8 @@ class Source:
     """Name and version of the private datasets that were joined to it."""
 
     def places(self, *, private: bool) -> Places:
-        """Where the rows of its private tables are, or those of its public ones.
-
-        Refuses a public table of which nobody can say where its rows are: they may be those of a private one.
-        """
-        found = everywhere(base.places for base in self.bases.values() if base.private == private)
-        if found.unsure and not private:
-            raise InvalidTableError(
-                f"whose rows this public table holds cannot be found out: {found.unsure}. They may be those of a private"
-                " one; copy it into a table of its own, or give a file or a frame. Nothing was spent."
-            )
-        return found
+        """Where the rows of its private tables are, or those of its public ones."""
+        return everywhere(base.places for base in self.bases.values() if base.private == private)
 
     def require_agreeing(self, other: Source) -> None:
         """Refuse two sources of which one says of a table whose rows it holds, or that it is public, and one not."""

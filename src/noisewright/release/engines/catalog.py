@@ -30,10 +30,6 @@ PLACES = (
 MAY_SEE_CLUSTER = "SELECT has_function_privilege('pg_control_system()', 'execute')"
 CLUSTER = "SELECT system_identifier::text FROM pg_control_system()"
 """What a server keeps when it is started anew, and shares with its replicas."""
-TYPES = (
-    "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = %(oid)s AND attnum > 0"
-    " AND NOT attisdropped ORDER BY attnum"
-)
 NO_TABLE = (
     f"{_FAMILY} SELECT 1 FROM family f JOIN pg_class c ON c.oid = f.oid WHERE c.relkind NOT IN ('r', 'p') LIMIT 1"
 )

@@ -113,24 +113,11 @@ class Postgres(Session, Expressions):
                 return self.backend.table(name, database=schema)
         except (ValueError, AttributeError, IbisError, TableNotFound) as error:  # a type that Ibis does not read
             problem = type(error).__name__
-        for column, kind in self.catalog(catalog.TYPES, schema, name):
-            if not self._reads(kind):
-                raise InvalidTableError(
-                    f"{column!r} of {schema}.{name} is of type {kind}, which is not read; make a table without that"
-                    " column, or a view that is declared with local_views. Nothing was spent.",
-                    column=column,
-                )
         raise InvalidTableError(
-            f"the table {schema}.{name} cannot be opened ({problem}): it was dropped meanwhile. Nothing was spent."
+            f"the table {schema}.{name} cannot be opened ({problem}): it was dropped meanwhile, or a column is of a"
+            " type that Ibis does not read, such as numeric(2, 5) or regclass; make a table without that column."
+            " Nothing was spent."
         )
-
-    def _reads(self, kind: str) -> bool:
-        """Whether Ibis knows what a type of PostgreSQL is."""
-        try:
-            self.backend.compiler.type_mapper.from_string(kind)
-        except (ValueError, AttributeError, IbisError):
-            return False
-        return True
 
     def hold(self, tables: Collection[Any]) -> bool:
         # A table that is locked stays what it is: it cannot be renamed, and no view can take its name.
