@@ -10,10 +10,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from dp_accounting.pld import privacy_loss_distribution as pld
+from needed import needed
 
 import noisewright as nw
 from noisewright.accounting import above, evaluation
+
+pld: Any = needed("dp_accounting.pld.privacy_loss_distribution")
 
 DELTA = "1e-6"
 LAWS = 100

@@ -9,6 +9,7 @@ import time
 from fractions import Fraction
 
 import numpy as np
+from needed import needed
 
 import noisewright as nw
 
@@ -27,7 +28,7 @@ def main() -> None:
     ours = OURS / (time.perf_counter() - start)
     print(f"noisewright: {ours:,.0f} draws a second, table included (standard deviation {np.std(drawn):.3f})")
 
-    import opendp.prelude as dp
+    dp = needed("opendp.prelude")
 
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)

@@ -11,14 +11,19 @@ import csv
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, precision_score, recall_score
+from needed import needed
 
-from noisewright.lab.classification import Task, adult, kdd, made_task
 from noisewright.lab.data import dataset
-from noisewright.learn import NaiveBayes
+
+if TYPE_CHECKING:
+    from noisewright.lab.classification import Task
+
+metrics: Any = needed("sklearn.metrics")
+classification: Any = needed("noisewright.lab.classification")
+NaiveBayes: Any = classification.NaiveBayes
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0, 10.0)
 NOISES = ("tailored", "staircase", "two-fold", "Laplace")
@@ -28,12 +33,12 @@ def tasks(rows: int) -> list[Task]:
     """Adult and KDD'99 where the data folder has them."""
     found = []
     if path := dataset("adult/adult.parquet"):
-        found.append(adult(path))
+        found.append(classification.adult(path))
     if path := dataset("kddcup99_10pct/kddcup99_10pct.parquet"):
-        found.append(kdd(path, rows))
+        found.append(classification.kdd(path, rows))
     if not found:
         print("No data folder: running on data the package makes.")
-        found.append(made_task())
+        found.append(classification.made_task())
     return found
 
 
@@ -42,9 +47,9 @@ def scores(model: Any, task: Task) -> tuple[float, float, float]:
     rows, truth = task.test
     guess = model.predict(rows)
     return (
-        float(accuracy_score(truth, guess)),
-        float(precision_score(truth, guess, zero_division=0)),
-        float(recall_score(truth, guess, zero_division=0)),
+        float(metrics.accuracy_score(truth, guess)),
+        float(metrics.precision_score(truth, guess, zero_division=0)),
+        float(metrics.recall_score(truth, guess, zero_division=0)),
     )
 
 
@@ -55,7 +60,7 @@ def private(task: Task, epsilon: float, noise: str) -> Any:
 
 def competitor(task: Task, epsilon: float) -> Any:
     """diffprivlib's classifier at the same total budget; it treats every column as a number."""
-    from diffprivlib.models import GaussianNB
+    GaussianNB = needed("diffprivlib.models").GaussianNB  # noqa: N806
 
     columns = range(task.train[0].shape[1])
     pairs = [task.bounds.get(j) or (0.0, float(task.categorical[j] - 1) or 1.0) for j in columns]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import version
+from typing import Any
 
-import diffprivlib.mechanisms as diffprivlib
 import numpy as np
-import opendp.prelude as opendp
+from needed import needed
 from numpy.typing import NDArray
+
+diffprivlib: Any = needed("diffprivlib.mechanisms")
+opendp: Any = needed("opendp.prelude")
 
 OPENDP_DRAWS = 20_000
 LOOP_DRAWS = 20_000

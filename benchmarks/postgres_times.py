@@ -17,9 +17,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import psycopg
 from beside_plain import GROUPS, TASKS, by_turns, goal, line, ours, plain
+from needed import needed
 from tables import as_markdown
+
+psycopg: Any = needed("psycopg")
 
 NAME = "noisewright_visits"
 

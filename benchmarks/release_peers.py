@@ -14,13 +14,14 @@ import time
 import warnings
 from typing import Any
 
+from needed import needed
+
 GROUPS = 1000
 
 
 def query(task: dict[str, Any]) -> Any:
     """A function that releases once."""
-    import opendp.prelude as opendp
-    import polars
+    opendp, polars = needed("opendp.prelude"), needed("polars")
 
     opendp.enable_features("contrib")
     key, rows, runs = task["key"], task["rows"], task["runs"]

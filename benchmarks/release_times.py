@@ -35,6 +35,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from needed import needed
 from tables import as_markdown
 
 HERE = Path(__file__).resolve().parent
@@ -51,7 +52,7 @@ TASKS: dict[str, dict[str, Any]] = {
 
 def made(folder: Path, rows: int, *, texts: bool) -> str:
     """Visits of a fifth as many persons, in files of at most ten million rows; returns the glob of its files."""
-    import duckdb
+    duckdb = needed("duckdb")
 
     connection = duckdb.connect()
     words = f"""(hash(i * 7 + 1) % {GROUPS})::BIGINT AS ward, (hash(i * 11 + 3) % 1000000) / 100.0::DOUBLE AS cost"""
@@ -87,7 +88,7 @@ FORMS = ("parquet", "csv", "frame", "duckdb")
 
 def in_forms(folder: Path, path: str) -> dict[str, str]:
     """The visits of Parquet files, also as a CSV file and as a table of a DuckDB database."""
-    import duckdb
+    duckdb = needed("duckdb")
 
     columns = f"SELECT visit, id, ward, cost FROM '{path}'"
     with duckdb.connect(f"{folder}/visits.duckdb") as connection:
@@ -104,7 +105,7 @@ def in_forms(folder: Path, path: str) -> dict[str, str]:
 def of_form(task: dict[str, Any]) -> dict[str, Any]:
     """The source of a task: a path, or the frame that is read from it before anything is timed."""
     if task.get("form") == "frame":
-        import pyarrow.dataset as ds
+        ds = needed("pyarrow.dataset")
 
         return {
             "source": ds.dataset(sorted(map(str, Path(task["path"]).parent.glob(Path(task["path"]).name)))).to_table(
@@ -132,7 +133,7 @@ def before_and_after(task: dict[str, Any], before: str, runs: int) -> list[str]:
 
 def plain(task: dict[str, Any]) -> Callable[[], Any]:
     """The plain aggregate of a task in DuckDB."""
-    import duckdb
+    duckdb = needed("duckdb")
 
     connection = duckdb.connect()
     by = f"{task['unit']}, {task['key']}" if "limited" in task else task["key"]

@@ -9,12 +9,15 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-import opendp.prelude as opendp
+from needed import needed
 from tables import Table, as_markdown
 
 import noisewright as nw
+
+opendp: Any = needed("opendp.prelude")
 
 COUNT = 1_000_000
 OPENDP_COUNT = 20_000

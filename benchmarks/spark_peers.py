@@ -15,12 +15,13 @@ from statistics import median
 from typing import Any
 
 from beside_plain import GROUPS
+from needed import needed
 from spark_times import session
 
 
 def query(frame: Any, task: str) -> Callable[[], Any]:
     """A function that releases once."""
-    from tmlt import analytics
+    analytics = needed("tmlt.analytics")
 
     keys = analytics.KeySet.from_dict({"ward": list(range(GROUPS))})
     limited = task == "limited"

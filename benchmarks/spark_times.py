@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from beside_plain import GROUPS, TASKS, by_turns, goal, line, ours, plain
+from needed import needed
 from tables import as_markdown
 
 FILES = 8
@@ -53,7 +54,7 @@ PEER_ITSELF = ["tmlt.core==0.19.1", "tmlt.analytics==0.21.0"]
 
 def made(folder: Path, rows: int) -> str:
     """Visits of a fifth as many persons."""
-    import duckdb
+    duckdb = needed("duckdb")
 
     with duckdb.connect() as connection:
         for i in range(FILES):
@@ -68,7 +69,7 @@ def made(folder: Path, rows: int) -> str:
 
 def session(master: str, folder: str) -> Any:
     """A session of this process."""
-    from pyspark.sql import SparkSession
+    SparkSession = needed("pyspark.sql").SparkSession  # noqa: N806
 
     builder = SparkSession.builder.master(master).appName("noisewright")
     for name, value in {**SETTINGS, "spark.sql.warehouse.dir": f"{folder}/warehouse"}.items():

@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from needed import needed
 
 RESTARTS = 5
 """How often HDMM's search for rows under Laplace noise begins anew, with n/16 and with n/8 extra rows."""
@@ -51,7 +52,7 @@ def sets(task: dict[str, Any]) -> list[tuple[int, ...]]:
 
 def hdmm(task: dict[str, Any]) -> tuple[float, float]:
     """HDMM's own templates: a convex programme or p-Identity along a line, weighted marginals for tables."""
-    from hdmm import templates, workload
+    templates, workload = needed("hdmm.templates"), needed("hdmm.workload")
 
     begin = time.process_time()
     if "form" in task:
@@ -78,8 +79,7 @@ def hdmm(task: dict[str, Any]) -> tuple[float, float]:
 
 def jax_privacy(task: dict[str, Any]) -> tuple[float, float]:
     """jax-privacy's dense strategies; ranges are given by a square root of their W^T W."""
-    import jax
-    from jax_privacy.matrix_factorization import dense
+    jax, dense = needed("jax"), needed("jax_privacy.matrix_factorization.dense")
 
     begin = time.process_time()
     with jax.enable_x64():
@@ -94,7 +94,7 @@ def jax_privacy(task: dict[str, Any]) -> tuple[float, float]:
 
 def residual_planner(task: dict[str, Any]) -> tuple[float, float]:
     """ResidualPlanner's faster class for the sum of variances."""
-    from class_sumvar import RPSumVar
+    RPSumVar = needed("class_sumvar").RPSumVar  # noqa: N806
 
     begin = time.process_time()
     system = RPSumVar(list(task["sizes"]))

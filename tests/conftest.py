@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.optional import missing, require_package
 from tests.postgres_server import Server, programs
 from tests.spark_session import Sparks, java
 
@@ -80,11 +81,7 @@ def server() -> Iterator[Server]:
     """A server of this test process."""
     folder = programs()
     if folder is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(
-                "PostgreSQL is not installed; script/services installs it where it may (as root, with apt-get)."
-            )
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+        missing("PostgreSQL", "apt-get install postgresql")
     made = Server(folder)
     yield made
     made.remove()
@@ -93,10 +90,9 @@ def server() -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Sparks]:
     """Spark in a JVM of this test process."""
+    require_package("pyspark")
     if java() is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("Java 17 is not installed; script/services installs it where it may (as root, with apt-get).")
-        pytest.skip("Java 17 is not installed: apt-get install openjdk-17-jre-headless")
+        missing("Java 17", "apt-get install openjdk-17-jre-headless")
     made = Sparks()
     yield made
     made.remove()

@@ -33,6 +33,7 @@ from noisewright.release.ranges import Range
 from noisewright.release.selecting import Following, Selecting
 from noisewright.release.times import TimeBins
 from noisewright.release.ways import ByGroup
+from tests.tree import tracked
 
 CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"
 HALF, THIRD, TENTH = Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
@@ -128,10 +129,6 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     nw.mechanisms.MarginalRows: {"sizes": [2, 3], "subsets": [(0, 1), (1,)]},
     nw.Universe: {"attributes": ["x", "y"], "elements": [("a", 1), ("b", 2)]},
     nw.PowerError: {"power": 3},
-    nw.SquaredError: {},
-    nw.AbsoluteError: {},
-    nw.Usefulness: {"within": 2},
-    nw.ErrorQuantile: {"confidence": TENTH},
     nw.Growth: {"power": 1, "factor": 2},
     nw.Huber: {"knee": 2},
     nw.Expected: {"loss": abs, "growth": 1},
@@ -227,6 +224,14 @@ EXAMPLES: dict[type, dict[str, Any]] = {
 }  # fmt: skip
 """By class; what a constructor takes besides may be left out."""
 
+OTHERS: list[tuple[type, dict[str, Any]]] = [
+    (nw.SquaredError, {}),
+    (nw.AbsoluteError, {}),
+    (nw.Usefulness, {"within": 2}),
+    (nw.ErrorQuantile, {"confidence": HALF}),
+]
+"""Second examples, of classes that are built in two ways."""
+
 
 def records() -> Iterator[type[Record]]:
     """Every class of the package that a person can make a record of."""
@@ -258,7 +263,7 @@ def _held(thing: Any) -> Iterator[Record]:
 def _add_saved_examples() -> None:
     """What has no example above but is in a saved mechanism has that one."""
     missing = {cls for cls in records() if cls not in EXAMPLES}
-    for path in sorted(CORPUS.glob("*.json")) if missing else ():
+    for path in tracked(CORPUS, ".json") if missing else ():
         saved = mechanism_from_dict(renewed(json.loads(path.read_text(encoding="utf-8"))["mechanism"]))
         for found in _held(saved):
             if type(found) in missing and type(found) not in EXAMPLES:
@@ -266,3 +271,6 @@ def _add_saved_examples() -> None:
 
 
 _add_saved_examples()
+
+EVERY: list[tuple[type, dict[str, Any]]] = [*EXAMPLES.items(), *OTHERS]
+"""All of them, for tests that build each."""

@@ -10,6 +10,7 @@ import noisewright.mechanisms.registry  # noqa: F401  # loads every mechanism, w
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.proof.certify import certify
 from noisewright.sample.certified import Certified
+from tests.tree import tracked
 
 CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"
 KINDS = sorted(MECHANISMS.kinds)
@@ -18,7 +19,7 @@ KINDS = sorted(MECHANISMS.kinds)
 @cache
 def example(kind: str) -> Certified:
     """The first saved mechanism of a kind."""
-    for path in sorted(CORPUS.glob("*.json")):
+    for path in tracked(CORPUS, ".json"):
         if json.loads(path.read_text(encoding="utf-8"))["mechanism"]["kind"] == kind:
             saved = Certified.load(path)
             mechanism = MECHANISMS.from_dict(saved.mechanism.to_dict())

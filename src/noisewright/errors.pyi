@@ -2,6 +2,7 @@ from noisewright.problem.errors import (
     BudgetExceeded as BudgetExceeded,
     EnclosureError as EnclosureError,
     EngineError as EngineError,
+    InconsistentError as InconsistentError,
     InfeasibleError as InfeasibleError,
     InvalidAnswerError as InvalidAnswerError,
     InvalidInputError as InvalidInputError,

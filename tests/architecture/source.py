@@ -6,26 +6,12 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "src" / "noisewright"
-_NOT_OURS = {".git", ".venv", "venv", "build", "dist", "site", "__pycache__", "node_modules"}
-
-
-def files() -> Iterator[Path]:
-    """Every file of the repository that is neither a cache nor an environment."""
-    folders = [ROOT]
-    while folders:
-        for path in sorted(folders.pop().iterdir()):
-            if path.is_dir():
-                if path.name not in _NOT_OURS and not path.name.endswith(("_cache", ".egg-info", ".hypothesis")):
-                    folders.append(path)
-            else:
-                yield path
+from tests.tree import PACKAGE as PACKAGE, ROOT as ROOT, tracked
 
 
 def modules(folder: Path = PACKAGE) -> list[Path]:
     """Every Python file below a folder."""
-    found = sorted(folder.rglob("*.py"))
+    found = tracked(folder, ".py")
     assert found, f"no Python files below {folder}"
     return found
 

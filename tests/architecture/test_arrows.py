@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import PACKAGE, ROOT
+from tests.architecture.source import PACKAGE, ROOT, modules
 
 _LINT = "from importlinter.cli import lint_imports; import sys; sys.exit(lint_imports(no_cache=True))"
 STREET = [
@@ -36,7 +36,7 @@ def test_the_street_names_every_room():
     ]
     street = next(contract for contract in contracts if contract["id"] == "street")
     assert street["layers"] == STREET[::-1]
-    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    rooms = {path.parent.name for path in modules() if path.name == "__init__.py" and path.parent.parent == PACKAGE}
     assert rooms == set(STREET)
 
 

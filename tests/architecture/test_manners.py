@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import PACKAGE, ROOT, files, modules
+from tests.architecture.source import PACKAGE, ROOT, modules
+from tests.tree import tracked
 
 MACHINE_PATH = re.compile(r"(?<![\w.~/-])/(?:work|tmp|root|home|Users|opt|var)(?:/|\b)")
 REGISTRY = re.compile(r"pypi\.org|pythonhosted\.org|anaconda\.org|npmjs\.(?:org|com)|--(?:extra-)?index-url")
@@ -23,7 +24,7 @@ def _text(path: Path) -> str | None:
 
 def test_no_file_names_a_machine_or_a_registry():
     hits = []
-    for path in files():
+    for path in tracked():
         text = _text(path)
         for number, line in enumerate((text or "").splitlines(), 1):
             if MACHINE_PATH.search(line) or REGISTRY.search(line):
@@ -36,7 +37,7 @@ def test_the_package_says_that_it_is_typed():
 
 
 def test_there_are_no_lock_files():
-    assert [path.name for path in files() if path.name in LOCK_FILES] == []
+    assert [path.name for path in tracked() if path.name in LOCK_FILES] == []
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))

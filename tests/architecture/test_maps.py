@@ -22,7 +22,7 @@ ROOMS = [path.parent for path in modules() if path.name == "__init__.py" and pat
 def test_a_room_draws_its_map(room: Path):
     drawn = ast.get_docstring(parse(room / "__init__.py")) or ""
     named = [name for line in _LINE.finditer(drawn) for name in line["names"].split(", ")]
-    held = {path.stem for path in room.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    held = {path.stem if path.parent == room else path.relative_to(room).parts[0] for path in modules(room)}
     held.discard("__init__")
     stub = room / "__init__.pyi"
     public = (

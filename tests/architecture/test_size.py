@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import ROOT, files, parse
+from tests.architecture.source import ROOT, parse
+from tests.tree import tracked
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
-PYTHON_FILES = [path for path in files() if path.suffix == ".py"]
+PYTHON_FILES = tracked(ROOT, ".py")
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=lambda path: str(path.relative_to(ROOT)))

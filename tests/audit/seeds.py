@@ -15,6 +15,7 @@ from noisewright.app.reports.embedded import embedded
 from noisewright.ledger.chain import Row
 from tests.ledger import menu
 from tests.saved import CORPUS
+from tests.tree import tracked
 
 Data = dict[str, Any]
 _NEAR = nw.AbsoluteError()
@@ -23,12 +24,12 @@ _NEAR = nw.AbsoluteError()
 @cache
 def mechanisms() -> list[Data]:
     """Every saved mechanism."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(CORPUS.glob("*.json"))]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in tracked(CORPUS, ".json")]
 
 
 def named(name: str) -> Data:
     """The saved mechanism of this name."""
-    return mechanisms()[[path.stem for path in sorted(CORPUS.glob("*.json"))].index(name)]
+    return mechanisms()[[path.stem for path in tracked(CORPUS, ".json")].index(name)]
 
 
 @cache

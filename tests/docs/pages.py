@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tree import ROOT as ROOT, tracked
+
 OUTPUT = 'title="output"'
 _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>[\w-]*)(?P<about>[^\n]*)\n(?P<body>.*?)^(?P=indent)```\s*$", re.S | re.M
@@ -32,7 +33,8 @@ class Block:
 
 def pages() -> list[Path]:
     """The README, the other top-level pages, and everything below docs."""
-    return sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md"))
+    top = [page for page in tracked(ROOT, ".md") if page.parent == ROOT]
+    return top + tracked(ROOT / "docs", ".md")
 
 
 def blocks(text: str) -> Iterator[Block]:

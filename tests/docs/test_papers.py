@@ -15,6 +15,7 @@ import pytest
 from noisewright.lab.registry import REPRODUCTIONS
 from tests.architecture.source import PACKAGE, modules
 from tests.docs.pages import ROOT
+from tests.tree import tracked
 
 PAGE = ROOT / "docs" / "papers.md"
 _CODE = re.compile(r"`([^`]+)`")
@@ -100,7 +101,11 @@ def missing_names(cell: str) -> list[str]:
         dotted = _DOTTED.findall(code)
         found += [fault for fault in map(missing_name, dotted) if fault]
         files = [] if dotted else _FILE.findall(code)
-        found += [f"there is no {f}" for f in files if not (ROOT / f).is_file() and not any(PACKAGE.rglob(f))]
+        found += [
+            f"there is no {f}"
+            for f in files
+            if not (ROOT / f).is_file() and not any(path.match(f) for path in tracked(PACKAGE))
+        ]
         words = _WORD.findall(_FILE.sub("", _TEXT.sub("", code))) if not dotted else []
         found += [f"nothing is called {word}" for word in words if word not in _defined()]
     return found

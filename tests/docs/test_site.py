@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from tests.docs.conftest import Built
 from tests.docs.pages import ROOT
 from tests.explorer.test_looks import CONTRAST, LEAST_CONTRAST
+from tests.tree import tracked
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 PAGES = sorted(
-    str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index") for page in (ROOT / "docs").rglob("*.md")
+    str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index") for page in tracked(ROOT / "docs", ".md")
 )
 _JSON = "application/json"
 _SHOWN_ON_FOCUS = "Skip to content"

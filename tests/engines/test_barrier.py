@@ -18,7 +18,6 @@ import pytest
 import noisewright as nw
 from noisewright.release.engines import duckdb as duck, postgres, postgres_session
 from noisewright.release.engines.barrier import behind_barrier, selection
-from noisewright.release.engines.spark_homes import opaque
 from noisewright.release.layout import layout_of
 from noisewright.release.local import checked
 from noisewright.release.sources import open_source
@@ -164,6 +163,8 @@ def test_names_that_postgres_cuts_are_one(server: Any):
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("condition", ["x > 5", "i = 6", "k = 'A'", "x IS NULL", "i IN (5, 7)"])
 def test_no_filter_reaches_a_file_of_spark(spark: Any, tmp_path: Path, condition: str):
+    from noisewright.release.engines.spark_homes import opaque
+
     pq.write_table(ROWS, tmp_path / "rows.parquet")
     frame = spark.session.read.parquet(str(tmp_path))
     # In the session that was given, where filters are handed down.

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from noisewright.release.engines.barrier import column
 from tests.engines.falsifier import forms, large
 from tests.engines.falsifier.hunting import Found, hunt
 
@@ -37,6 +38,31 @@ def test_an_answer_of_postgres_is_the_union_over_persons(server: Any, tmp_path: 
 def test_an_answer_of_spark_is_the_union_over_persons(spark: Any, tmp_path: Path):
     require_none(hunt(forms.in_spark(spark.session), tmp_path, 7, 6), 6)
     require_none(hunt(forms.by_spark(spark.session), tmp_path, 8, 6), 6)
+
+
+def _as_it_is(name: str, kind: Any) -> Any:
+    """A column that an engine sees through."""
+    return column(name)
+
+
+def _nothing(*given: Any) -> None:
+    """A guard that is not there."""
+
+
+_DUCKDB = "engines.duckdb"
+FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "no barrier, no settings": ("parquet by duckdb", {f"{_DUCKDB}._opaque": _as_it_is, f"{_DUCKDB}._SETTINGS": {}}),
+    "names that the engine does not tell apart": ("arrow", {"local.require_distinct": _nothing}),
+}
+"""What is wrong, in which form it is looked for, and what stands for what."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_falsifier_would_notice(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    form, changed = FAULTS[fault]
+    for name, other in changed.items():
+        monkeypatch.setattr(f"noisewright.release.{name}", other)
+    assert hunt(forms.FORMS[form], tmp_path, 1, 60).differences
 
 
 def _large(folder: Path, seed: int, size: int) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.e2e.conftest import cli as cli
 from tests.explorer.served import Served, chromium, served
+from tests.optional import missing, require_package
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 SPEC = """
 [dataset]
@@ -34,8 +36,7 @@ kind = "mean"
 column = "age"
 bounds = [0, 100]
 """
-Opened = Callable[..., Page]
-expect.set_options(timeout=20_000)
+Opened = Callable[..., "Page"]
 
 
 @pytest.fixture(scope="session")
@@ -53,9 +54,11 @@ def browser() -> Iterator[Browser]:
     """The Chromium of this machine. While it is there an event loop runs, so that it stays within its module."""
     program = chromium()
     if program is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("Chromium is not installed; script/services installs it where it may (as root, with apt-get).")
-        pytest.skip("Chromium is not installed: apt-get install chromium")
+        missing("Chromium", "apt-get install chromium")
+    require_package("playwright")
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         yield found

@@ -6,18 +6,27 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
 
 from noisewright.problem.privacy import PureDP
 from noisewright.sample.certified import Certified
 from tests.e2e.command import Cli, assert_succeeded
 from tests.explorer.conftest import Opened
 from tests.explorer.served import Served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def expect(what: Any) -> Any:
+    """What Playwright waits for; whoever asks has a page already."""
+    from playwright.sync_api import expect as expected
+
+    return expected(what)
 
 
 def looks(page: Page) -> int:

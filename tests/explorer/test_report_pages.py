@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser
 
 import noisewright as nw
 from tests.explorer.test_looks import CONTRAST, LEAST_CONTRAST
 from tests.unit.app.test_reports import plan_of, table
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="module")

@@ -30,9 +30,10 @@ from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest
 from noisewright.problem.sensitivity import SETS
 from noisewright.proof.provers import PROVERS
+from tests.tree import tracked
 
 CORPUS = Path(__file__).resolve().parents[1] / "fixtures" / "corpus"
-FILES = sorted(CORPUS.glob("*.json"))
+FILES = tracked(CORPUS, ".json")
 ADVICE = "save one with Certified.save into tests/fixtures/corpus"
 
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -30,7 +30,7 @@ ALL_CAUGHT = {"proof", "sample", "accounting", "mechanisms"}
 LEAST_SHARE = 0.95
 _PASSED, _FAILED, _BROKEN = 0, 1, 2
 _NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv", "venv", "build", "dist", "site", "__pycache__", "*_cache", ".*_cache"
+    ".git", ".venv", "venv", "build", "dist", "site", "noisewright-demo", "__pycache__", "*_cache", ".*_cache"
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import re
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
@@ -19,11 +20,14 @@ import mpmath
 import numpy as np
 import pytest
 
+import noisewright as nw
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.numbers import data_value, parameter
 from noisewright.problem.records import Record
-from tests.examples import EXAMPLES, THIRD, records
+from noisewright.release.places import Places
+from tests.examples import EVERY, EXAMPLES, THIRD, records
+from tests.tree import ROOT
 
 KINDS: dict[str, Any] = {
     "float": lambda x: float(x),
@@ -103,19 +107,34 @@ def inexact(thing: Any, path: str = "") -> Iterator[str]:
     elif kind is WholeMatrix:
         if not all(type(v) is int for row in thing for v in row):
             yield f"{path}: a matrix of something else than integers"
+    elif kind is Places:  # where rows were listed from; what it holds alive is never looked into
+        for name in ("marks", "paths"):
+            marks = getattr(thing, name)
+            yield from inexact(tuple(marks) if type(marks) is frozenset else marks, f"{path}.{name}")
+        yield from inexact(thing.memory, f"{path}.memory")
+        if hasattr(thing, "__dict__"):
+            yield f"{path}: has a dictionary"
     elif kind not in (int, bool, str, date, datetime, type(None)) and not callable(thing):
         yield f"{path}: {kind.__name__}"
 
 
 MAY_BE_NONE = ("people", "bias", "high", "sensitivity", "step", "smallest_group")
-MAY_BE_A_LIST = ("scale",)
+MAY_BE_A_LIST = ("scale", "within")
 NUMBERS = [
-    (cls, path)
-    for cls, given in EXAMPLES.items()
+    (cls, given, path)
+    for cls, given in EVERY
     for path in leaves(given)
     if path[0] not in ("universe", "elements")  # values that people have: names, not numbers
 ]
-IDS = [f"{cls.__name__}-{'-'.join(map(str, path))}" for cls, path in NUMBERS]
+IDS = [f"{cls.__name__}-{'-'.join(map(str, path))}" for cls, _, path in NUMBERS]
+every_example = pytest.mark.parametrize(("cls", "given"), EVERY, ids=[cls.__name__ for cls, _ in EVERY])
+
+
+def test_every_example_of_the_file_is_built():
+    text = (ROOT / "tests" / "examples.py").read_text(encoding="utf-8")
+    for name in ("SquaredError", "AbsoluteError", "Usefulness", "ErrorQuantile"):
+        written = len(re.findall(rf"^    \(?nw\.{name}\b", text, re.M))
+        assert written == sum(cls is getattr(nw, name) for cls, _ in EVERY) == 2, name
 
 
 def test_every_record_has_an_example():
@@ -124,23 +143,22 @@ def test_every_record_has_an_example():
     assert len(EXAMPLES) >= 90
 
 
-@pytest.mark.parametrize("cls", EXAMPLES, ids=lambda cls: cls.__name__)
-def test_an_example_is_exact_and_survives_copies_pickles_and_its_plain_form(cls):
-    made = cls(**EXAMPLES[cls])
+@every_example
+def test_an_example_is_exact_and_survives_copies_pickles_and_its_plain_form(cls, given):
+    made = cls(**given)
     assert list(inexact(made)) == []
     assert copy.copy(made) is made
     assert copy.deepcopy(made) is made
     assert pickle.loads(pickle.dumps(made)) == made  # noqa: S301  # its own bytes
-    assert hash(made) == hash(cls(**EXAMPLES[cls]))
+    assert hash(made) == hash(cls(**given))
     if cls.__name__ not in ("Universe", "Expected"):
         again = type(made).from_dict(made.to_dict())
         assert again == made or again.to_dict() == made.to_dict()
         assert again.digest == made.digest
 
 
-@pytest.mark.parametrize(("cls", "path"), NUMBERS, ids=IDS)
-def test_numbers_of_every_kind_become_exact_or_are_refused(cls, path):
-    given = EXAMPLES[cls]
+@pytest.mark.parametrize(("cls", "given", "path"), NUMBERS, ids=IDS)
+def test_numbers_of_every_kind_become_exact_or_are_refused(cls, given, path):
     number, taken = at(given, path), 0
     for kind, make in KINDS.items():
         if number < 0 and kind.startswith("uint"):
@@ -158,21 +176,20 @@ def test_numbers_of_every_kind_become_exact_or_are_refused(cls, path):
     assert taken >= 2
 
 
-@pytest.mark.parametrize(("cls", "path"), NUMBERS, ids=IDS)
-def test_what_is_no_number_is_refused_by_every_numeric_field(cls, path):
+@pytest.mark.parametrize(("cls", "given", "path"), NUMBERS, ids=IDS)
+def test_what_is_no_number_is_refused_by_every_numeric_field(cls, given, path):
     for kind, wrong in NEVER.items():
         if (kind == "None" and path[0] in MAY_BE_NONE) or (kind in ("list", "array") and path[0] in MAY_BE_A_LIST):
             continue
         try:
-            made = cls(**replaced(EXAMPLES[cls], path, wrong))
+            made = cls(**replaced(given, path, wrong))
         except NoisewrightError:
             continue
         pytest.fail(f"{kind} was taken: {made!r}")
 
 
-@pytest.mark.parametrize("cls", EXAMPLES, ids=lambda cls: cls.__name__)
-def test_arrays_of_every_type_become_tuples_of_exact_numbers(cls):
-    given = EXAMPLES[cls]
+@every_example
+def test_arrays_of_every_type_become_tuples_of_exact_numbers(cls, given):
     for name, value in given.items():
         if not isinstance(value, list | tuple) or not list(leaves(value)) or name == "universe":
             continue
@@ -188,9 +205,9 @@ def test_arrays_of_every_type_become_tuples_of_exact_numbers(cls):
             assert list(inexact(made)) == [], (name, dtype)
 
 
-@pytest.mark.parametrize("cls", EXAMPLES, ids=lambda cls: cls.__name__)
-def test_no_attribute_of_a_record_can_be_changed(cls):
-    made = cls(**EXAMPLES[cls])
+@every_example
+def test_no_attribute_of_a_record_can_be_changed(cls, given):
+    made = cls(**given)
     plain = repr(made)
     for name in [*made.CARD.fields, "CARD", "another"]:
         with pytest.raises((AttributeError, TypeError)):
@@ -203,7 +220,7 @@ def test_no_attribute_of_a_record_can_be_changed(cls):
         with pytest.raises((TypeError, NoisewrightError)):
             made.born(**{name: getattr(made, name) for name in made.CARD.given})
         with pytest.raises((TypeError, NoisewrightError)):
-            made.__init__(**EXAMPLES[cls])  # type: ignore[misc]  # on purpose
+            made.__init__(**given)  # type: ignore[misc]  # on purpose
     assert repr(made) == plain
 
 

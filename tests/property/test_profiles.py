@@ -22,9 +22,10 @@ from noisewright.problem.sensitivity import SETS
 from noisewright.proof.profiles import Profile
 from noisewright.proof.profiles_of import PROFILES, profile_of
 from tests.examples import CORPUS, EXAMPLES
+from tests.tree import tracked
 
 BITS = 128
-FILES = sorted(CORPUS.glob("*.json"))
+FILES = tracked(CORPUS, ".json")
 EPSILONS = [Fraction(i, 16) for i in range(40)]
 HAIR = 1 + Fraction(1, 1000)
 NOTHING = Fraction(1, 10**30)

@@ -35,31 +35,31 @@ def clinic(server: Server) -> str:
                 "INSERT INTO parts.visits VALUES (1, 'A')",
             ):
                 connection.execute(statement.encode())
-    server.execute("CREATE ROLE reader LOGIN PASSWORD 'read' IN ROLE pg_read_all_data")
+    server.execute("CREATE ROLE onlooker LOGIN PASSWORD 'look' IN ROLE pg_read_all_data")
     return server.url.replace("/postgres", "/clinic")
 
 
 def test_a_table_of_a_server_is_one_however_the_server_is_reached(clinic: str, server: Server):
-    reader = f"postgresql://reader:read@localhost:{server.port}/clinic"
+    address = f"postgresql://onlooker:look@localhost:{server.port}/clinic"
     addresses: list[Any] = [
         f"{clinic}/visits",
         f"{clinic}/public.visits?statement_timeout=9000",
         f"{clinic.replace('postgresql://', 'postgres://')}/visits?connect_timeout=9",
         f"{clinic.replace('127.0.0.1', 'localhost')}/visits",
-        f"{reader}/visits?application_name=other",
+        f"{address}/visits?application_name=other",
     ]
-    connection = psycopg.connect(reader, autocommit=True)
+    connection = psycopg.connect(address, autocommit=True)
     addresses.append(ibis.postgres.from_connection(connection).table("visits"))
     for private in (addresses[0], addresses[4]):
         data = nw.Dataset(private, "id")
         for table in addresses:
             refused_as_public(data, table)
-        assert data.plan(nw.count(by=nw.keys("ward", f"{reader}/wards")), privacy=nw.PureDP(1)).layout.dimension == 1
+        assert data.plan(nw.count(by=nw.keys("ward", f"{address}/wards")), privacy=nw.PureDP(1)).layout.dimension == 1
         twin = f"{clinic.replace('/clinic', '/twin')}/visits"
         assert data.plan(nw.count(by=nw.keys("ward", twin)), privacy=nw.PureDP(1)).layout.dimension == 2
     assert "beds" in nw.Dataset(f"{clinic}/visits", "id").join_public(f"{clinic}/wards", "ward").columns
-    refused_as_public(nw.Dataset(f"{clinic}/parts.visits", "id"), f"{reader}/parts.a")
-    refused_as_public(nw.Dataset(f"{clinic}/parts.a", "id"), f"{reader}/parts.visits")
+    refused_as_public(nw.Dataset(f"{clinic}/parts.visits", "id"), f"{address}/parts.a")
+    refused_as_public(nw.Dataset(f"{clinic}/parts.a", "id"), f"{address}/parts.visits")
     connection.close()
 
 
@@ -68,7 +68,7 @@ def test_a_table_of_a_server_is_one_where_users_may_not_ask_which_cluster_it_is(
         connection.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
     try:
         refused_as_public(
-            nw.Dataset(f"{clinic}/visits", "id"), f"postgresql://reader:read@localhost:{server.port}/clinic/visits"
+            nw.Dataset(f"{clinic}/visits", "id"), f"postgresql://onlooker:look@localhost:{server.port}/clinic/visits"
         )
     finally:
         with psycopg.connect(clinic, autocommit=True) as connection:

@@ -13,16 +13,14 @@ import ibis
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
 
 import noisewright as nw
 from noisewright.app.cli import main
-from noisewright.release.engines import spark_homes
-from noisewright.release.engines.spark import Spark
 from noisewright.release.layout import Limits, layout_of
 from noisewright.release.limiting import rows_in_engine
 from noisewright.release.stage import rows_of, totals
 from tests.ledger.many import forked, outcome
+from tests.optional import require_package
 from tests.release.tables import SPEC, arrow, hostile
 from tests.release.test_stage import QUESTIONS as STAGE, by_hand
 from tests.release.test_trouble import CODE
@@ -230,6 +228,8 @@ def test_a_file_that_comes_between_two_queries_ends_the_release_and_another_fini
     pq.write_table(VISITS, tmp_path / "1.parquet")
     data = nw.Dataset(f"spark:{tmp_path}/*.parquet", "id", budget=nw.PureDP(3), ledger=tmp_path / "x.ledger")
     plan = data.plan(nw.count(), nw.ask.persons(name="p"), privacy=nw.PureDP(1))
+    from noisewright.release.engines.spark import Spark
+
     fetch, seen = Spark.fetch, []
 
     def watched(own: Spark, expression: Any) -> Any:
@@ -304,6 +304,8 @@ def test_nothing_stands_before_the_table_or_the_functions_and_nothing_is_changed
     assert sum(numbers(data)) == sum(wanted) == 32
     assert all(session.conf.get(name) == value for name, value in settings.items())
     assert [table.name for table in session.catalog.listTables() if table.isTemporary] == ["visits"]
+    from pyspark.sql import SparkSession
+
     active: Any = SparkSession.getActiveSession()
     assert active._jsparkSession.equals(spark.session._jsparkSession)
 
@@ -360,6 +362,9 @@ def test_other_engines_do_without_spark(tmp_path: Path):
 
 
 def test_sessions_without_plans_are_refused():
+    require_package("pyspark")
+    from noisewright.release.engines.spark_homes import home_of
+
     class DataFrame:
         __module__ = "pyspark.sql.connect.dataframe"
         sparkSession = None  # noqa: N815
@@ -367,11 +372,12 @@ def test_sessions_without_plans_are_refused():
     with pytest.raises(TABLE_ERROR, match="Spark Connect"):
         nw.Dataset(DataFrame(), "id")
     with pytest.raises(TABLE_ERROR, match="Spark Connect"):
-        spark_homes.home_of(DataFrame())
+        home_of(DataFrame())
 
 
 @pytest.mark.timeout(600)
 def test_two_workers_give_the_numbers_by_hand(tmp_path: Path):
+    require_package("pyspark")
     asked = (7, 10)  # persons and their sums by key: limited, joined with the keys, moved by unit, added
     rows = hostile(600, 20, 11, text_units=True)
     for place in range(4):  # several files, so that both workers read some

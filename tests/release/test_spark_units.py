@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release.engines.spark_rows import Query
 from noisewright.release.layout import layout_of
 from tests.spark_session import Sparks
 
@@ -37,6 +36,8 @@ def known(data: nw.Dataset) -> dict[str, bool]:
 
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A list that what is run from now on is put into, as it is planned."""
+    from noisewright.release.engines.spark_rows import Query
+
     ran: list[str] = []
     rows = Query.rows
 
@@ -181,6 +182,8 @@ def opened_frame(session: Any, place: Path) -> nw.Dataset:
 
 @pytest.mark.parametrize("rows", [0, 1, 60, 5000, 40_000])
 def test_long_answers_come_whole(spark: Sparks, rows: int):
+    from noisewright.release.engines.spark_rows import Query
+
     text = f"SELECT id AS n, {TEXT} AS t FROM range({rows})"
     schema = pa.schema({"n": pa.int64(), "t": pa.string()})
     found = Query.of_text(spark.session, text, {}).rows(schema).to_pydict()

@@ -13,6 +13,7 @@ import pytest
 import noisewright as nw
 from noisewright.door import REPLACED, homes, moved, namespaces
 from tests.docs.pages import ROOT
+from tests.tree import tracked
 
 EXPORTED: list[str] = getattr(nw, "__all__")  # noqa: B009  # the stub need not list it
 SPACES = ["noisewright", *namespaces()]
@@ -79,7 +80,7 @@ def test_the_stub_and_the_module_agree(space: str):
 @pytest.mark.parametrize("space", SPACES)
 def test_a_name_does_not_hide_a_file_of_its_room(space: str):
     place = ROOT.joinpath("src", *space.split("."))
-    files = {path.stem for path in place.iterdir()} if place.is_dir() else set()
+    files = {path.relative_to(place).parts[0].partition(".")[0] for path in tracked(place)}
     assert files & {name for name, home in homes(space).items() if home != space} == set()
 
 

@@ -4,7 +4,7 @@
 - rounding, places: many answers put on a lattice or a grid at once, exactly
 - additive, per_coordinate, norm_shaped, linear_gaussian: noise for one number and for several
 - conditional, composite, rows, truncated, blend, worst_cases: answers in bounds, and the worst of their errors
-- clamped, levels, clamped_errors: answers in wide bounds: noise in levels, and the worst of its errors
+- clamped, levels, clamped_errors, clamped_sums: answers in wide bounds: noise in levels, and the worst of its errors
 - settings: the composite paper's six functions by their own parameters
 - linear, column_gaussian, selection, choice, metric_choice, exponential: linear questions, synthetic data, choices
 - response: one person's own value, in the local model

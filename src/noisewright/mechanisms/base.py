@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from noisewright.numerics.balls import Ball, precision
+from noisewright.numerics.balls import Ball, lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.records import Family, Record
@@ -104,6 +104,16 @@ class Mechanism(Record, Errors):
         """Mean of released minus true answer, where it is farthest from zero."""
         return field.real(0)
 
-    def shown(self, utility: Utility, value: Ball) -> float:
-        """The value to show: the middle of its ball, unless an estimate inside it is known."""
-        return float(value.mid())
+    def shown(self, utility: Utility, value: Ball, bound: Fraction | None = None) -> float:
+        """The value to tell: the worse end of its ball, or an estimate inside it that is not beyond a proven bound."""
+        larger = utility.larger_is_better
+        worse, better = (lower(value), upper(value)) if larger else (upper(value), lower(value))
+        estimate = self.estimate(utility, value)
+        if estimate is None:
+            return float(worse)
+        ends = [better, *([] if bound is None else [bound])]
+        return float(sorted((worse, estimate, min(ends) if larger else max(ends)))[1])
+
+    def estimate(self, utility: Utility, value: Ball) -> Fraction | None:
+        """What is told in place of a proven end: the middle where a utility is numerical, and told with its error."""
+        return Fraction(float(value.mid())) if utility.numerical else None

@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import ceil, floor, isqrt
 from typing import Any
 
-from noisewright.mechanisms import clamped_errors
+from noisewright.mechanisms import clamped_errors, clamped_sums
 from noisewright.mechanisms.answers import read_answer, read_whole, within_range
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.mechanisms.levels import Levels, pyramid
@@ -237,6 +237,8 @@ class Clamped(Mechanism):
     def power_means(self, power: Fraction, field: Field) -> list[Value]:
         if power == 2:
             return [_between(clamped_errors.worst_square(self), field)]
+        if answers := clamped_sums.summed(self):
+            return [_between(clamped_sums.worst_power(self, answers, power), field)]
         return [field.power(field.real(self.step), power) * _between(clamped_errors.worst_power(self, power), field)]
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Value]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.mechanisms import clamped_sums
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true
 from noisewright.problem.errors import InvalidUtilityError
@@ -79,11 +80,22 @@ def _pieces(mechanism: Any) -> Iterator[_Piece]:
         least = Fraction(squares(a - first) + squares(last - b), total) - max(m * m for m in moved)
         even = max(mechanism.second(k) - Fraction(squares(k - first) + squares(last - k), total) for k in (a, b))
         most = Fraction(squares(b - first) + squares(last - a), total) + even - smallest + mixing
+        if mechanism.query.integer:
+            width = _whole_between(mechanism, a, None if b == cuts[-1] else b)
         yield _Piece(width, max(least, Fraction(0)), most)
+
+
+def _whole_between(mechanism: Any, a: int, b: int | None) -> Fraction:
+    """How many whole answers there are from the mean of row a to below that of row b; without one, to the highest."""
+    low, high = mechanism.query.inputs
+    past = high + 1 if b is None else ceil(mechanism.mean(b))
+    return Fraction(max(past - max(ceil(mechanism.mean(a)), low), 0))
 
 
 def worst_square(mechanism: Any) -> Ends:
     """Both ends of the largest variance over all answers."""
+    if answers := clamped_sums.listed(mechanism):
+        return (clamped_sums.worst_square(mechanism, answers),) * 2
     low, high = mechanism.query.inputs
     tried = {middle(mechanism), mechanism.near(low), mechanism.near(high)}
     above = max(piece.most for piece in _pieces(mechanism))
@@ -101,9 +113,11 @@ def _mixing(mechanism: Any) -> Fraction:
 
 
 def average_square(mechanism: Any) -> Ends:
-    """Both ends of the variance averaged evenly over the input range."""
+    """Both ends of the variance averaged evenly over the input range, or over the whole numbers in it."""
+    if answers := clamped_sums.listed(mechanism):
+        return (clamped_sums.average_square(mechanism, answers),) * 2
     pieces = list(_pieces(mechanism))
-    unit = mechanism.step**2 / (mechanism.in_steps(1) - mechanism.in_steps(0))
+    unit = mechanism.step**2 / (mechanism.in_steps(1) - mechanism.in_steps(0) + mechanism.query.integer)
     below = sum((piece.width * piece.least for piece in pieces), Fraction(0))
     above = sum((piece.width * piece.most for piece in pieces), Fraction(0))
     return below * unit, above * unit
@@ -179,12 +193,16 @@ def _at(mechanism: Any, x: Fraction, limit: Fraction) -> Fraction:
 
 def worst_chance(mechanism: Any, limit: Fraction) -> Ends:
     """Both ends of the least chance, over all answers, of an error of at most the limit."""
+    if answers := clamped_sums.listed(mechanism):
+        return (clamped_sums.worst_chance(mechanism, answers, limit),) * 2
     steps = limit / mechanism.step
     return _surely(mechanism, steps), _at(mechanism, middle(mechanism), steps)
 
 
 def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
     """Both ends of the smallest half-width that every error stays within with the confidence, whatever the answer."""
+    if answers := clamped_sums.listed(mechanism):
+        return (clamped_sums.worst_half_width(mechanism, answers, confidence),) * 2
     first, last = mechanism.ends
     widest = ceil(max(last - mechanism.in_steps(0), mechanism.in_steps(1) - first))
     x = middle(mechanism)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from noisewright.mechanisms.base import Mechanism
 from noisewright.mechanisms.linear_widths import independent_inside
-from noisewright.numerics.balls import Ball, ball, hull, lower, upper
+from noisewright.numerics.balls import Ball, ball, hull, upper
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.numbers import show
 from noisewright.problem.utility import Utility
@@ -79,12 +79,11 @@ class LinearNoise(Mechanism):
         noise = self.noise_width(confidence)
         return hull(noise, noise + ball(max(self._biases())))
 
-    def shown(self, utility: Utility, value: Ball) -> float:
+    def estimate(self, utility: Utility, value: Ball) -> Fraction | None:
         if not utility.joint:
-            return float(value.mid())
+            return super().estimate(utility, value)
         confidence = utility.confidence
-        found = self.largest_estimate() if confidence is None else self.width_estimate(confidence)
-        return float(min(max(Fraction(found), lower(value)), upper(value)))
+        return Fraction(self.largest_estimate() if confidence is None else self.width_estimate(confidence))
 
     def _biases(self) -> list[Fraction]:
         people = self.query.people or USUAL_PEOPLE

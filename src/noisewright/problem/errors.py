@@ -23,6 +23,7 @@ NoisewrightError
 ├── EngineError (RuntimeError)          an engine that is away, or failed in the middle of a query
 ├── ReleaseFailedError (RuntimeError)   a release that was charged and then failed; nothing was released
 ├── MovedNameError (AttributeError)     a name of an earlier version, and where it is now
+├── InconsistentError (RuntimeError)    two results that cannot both be true, so that neither is told
 └── SolverError (RuntimeError)          a numerical solver gave no usable answer
 
 Each error says what was given, what is allowed and what to do, and carries its data as fields.
@@ -138,6 +139,10 @@ class MovedNameError(NoisewrightError, AttributeError):
 
 class EngineError(NoisewrightError, RuntimeError):
     """An engine that is away, or failed in a query; its own words are left out, because they may repeat values."""
+
+
+class InconsistentError(NoisewrightError, RuntimeError):
+    """Two results that cannot both be true, a fault of this library; neither is told. `value` and `bound` are both."""
 
 
 class SolverError(NoisewrightError, RuntimeError):

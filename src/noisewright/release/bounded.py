@@ -190,7 +190,7 @@ def _wide(query: Bounded, privacy: PureDP, utility: Any) -> Proposal | None:
         f" is the best without bounds, wider by at most {float(wider - 1):.1%}, clamped, around the place whose mean is"
         " the answer."
     )
-    error = float(made.expected(utility).mid())
+    error = made.shown(utility, made.expected(utility))
     return Proposal(make_certified(made, privacy), CLAMPED, why, error)
 
 

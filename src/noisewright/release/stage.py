@@ -48,7 +48,7 @@ def index_of(number: Any, span: Range, engine: Engine, *, less: int = 0, missing
     Guarantees: first <= index <= last wherever there is one, whatever the number was, because of the last clamp.
     Only numbers between the bounds are multiplied and cast, so that nothing overflows; where it costs nothing the cast
     is total by itself besides. They are asked for first: an engine that works with columns then looks at the other
-    cases for the few rows that are left.
+    cases for the few rows that are left. One whose floors are total asks of the whole number where it is, once.
     """
     low, high = (float(end) for end in span.bounds)
     factor, divisor = float(span.unit.denominator), float(span.unit.numerator)
@@ -59,8 +59,12 @@ def index_of(number: Any, span: Range, engine: Engine, *, less: int = 0, missing
     inside = clamped - ibis.literal(less, "int64") if less else clamped
     nothing = ibis.null("int64") if missing is None else ibis.literal(missing, "int64")
     bottom, top = (min(max(math.floor(end * factor / divisor + 0.5), span.first), span.last) for end in (low, high))
+    between = (number > ibis.literal(low, "float64")) & (number < ibis.literal(high, "float64"))
+    held = whole.between(ibis.literal(bottom, "int64"), ibis.literal(top, "int64"))
+    known = whole - ibis.literal(less, "int64") if less else whole
     return ibis.cases(
-        ((number > ibis.literal(low, "float64")) & (number < ibis.literal(high, "float64")), inside),
+        *([(held, known)] if engine.floors_all else []),
+        (between, inside),
         (number.isnan(), nothing),
         (number >= ibis.literal(high, "float64"), ibis.literal(top - less, "int64")),
         (number <= ibis.literal(low, "float64"), ibis.literal(bottom - less, "int64")),

@@ -203,7 +203,8 @@ def errors_of(mechanism: Any, utility: Any) -> list[float]:
     """The expected error of each number that a mechanism answers, by itself."""
     plain = type(utility)()
     if not hasattr(mechanism.query, "dimension"):
-        return [float(mechanism.expected(plain).mid())]
+        with precision():
+            return [mechanism.shown(plain, mechanism.expected(plain))]
     with precision():
         values = [float(value.mid()) for value in plain.each(mechanism.errors, BALLS)]
     return values * (int(mechanism.errors.count) // len(values))

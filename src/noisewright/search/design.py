@@ -158,7 +158,7 @@ def designer_for(query: Any, privacy: Any, utility: Any) -> Designer:
     kind = type(query)
     rows = [p for q, p in DESIGNERS if q is kind]
     if not rows:
-        allowed = _listed(q for q, _ in DESIGNERS)
+        allowed = _listed(q for q, _ in DESIGNERS if q is not Bounded)  # asked for as a Scalar with inputs and outputs
         raise InvalidQueryError(f"query is {query!r}; give one of {allowed}.", query=query)
     found: Designer | None = DESIGNERS.get((kind, type(privacy)))
     if found is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -28,6 +28,10 @@ _NAMES = (
     "k\u0131",
 )
 _EPOCH = datetime(1970, 1, 1)
+_HOURS = (0, 1, 475_513, 475_514, 480_553, 480_554)
+"""Since then: among them the hours in which the clocks of Europe are changed."""
+_ZONES = ["UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kathmandu"]
+"""Zones that change their clocks by an hour, by half an hour, by the moon, and not at all."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +68,15 @@ def constant(random: Random, kind: str) -> Any:
         "text": [value for value in TEXTS if value is not None],
         "boolean": [True, False],
         "date": [_EPOCH.date() + timedelta(days=day) for day in DAYS if day is not None and abs(day) < 10**5],
-        "time": [_EPOCH + timedelta(hours=hours) for hours in (0, 1, 475_513)],
+        "time": [_EPOCH + timedelta(hours=hours) for hours in _HOURS],
+        "instant": [_EPOCH.replace(tzinfo=UTC) + timedelta(hours=hours) for hours in _HOURS],
     }
     return ibis.literal(random.choice(values[kind]))
 
 
 def predicate(random: Random, asked: Asked) -> Any:
     """A condition on one row."""
-    kind = random.choice(["double"] * 5 + ["whole", "text", "boolean", "date", "time"])
+    kind = random.choice(["double"] * 5 + ["whole", "text", "boolean", "date", "time", "instant"])
     value = asked.some(random, kind)
     if kind == "boolean":
         return random.choice([value, ~value, value.isnull()])
@@ -84,6 +89,8 @@ def predicate(random: Random, asked: Asked) -> Any:
         found += [value.isnan(), ~value.isnan(), value.isinf(), value + 1 > other]
     if kind == "text":
         found += [value.contains("A"), value.startswith("1"), value.length() > 3]
+    if kind == "time":
+        found += [value.hour() >= 2, value.date() == constant(random, "date"), value.day_of_week.index() < 5]
     one = random.choice(found)
     return random.choice([one, one, ~one, one | value.isnull()])
 
@@ -113,6 +120,10 @@ def derived(random: Random, asked: Asked) -> Any:
             lambda: s.cast("float64"),
             lambda: s.cast("int64"),
             lambda: s.cast("date"),
+            lambda: s.cast("timestamp(6)"),
+            lambda: s.cast("timestamp('UTC', 6)"),
+            lambda: t.minute(),
+            lambda: ibis.coalesce(t, constant(random, "time")),
             lambda: s.upper().strip(),
             lambda: s.length(),
             lambda: s.substr(0, 3),
@@ -188,8 +199,10 @@ def _grouped(random: Random, asked: Asked, tables: Any) -> Asked:
 def _windowed(random: Random, asked: Asked, tables: Any) -> Asked:
     table, own = asked.table, ibis.window(group_by=asked.table[asked.unit])
     found = [table.count().over(own)]
-    found += [table[name].max().over(own) for name in asked.of("double")[:1]]
-    found += [table[name].min().over(own) for name in asked.of("date")[:1]]
+    for kind in ("double", "whole", "date", "time", "instant", "text"):
+        if names := asked.of(kind):
+            value = table[random.choice(names)]
+            found += [value.max().over(own), value.min().over(own), value.count().over(own)]
     name = _name(random, asked)
     return Asked(table.mutate(**{"n2" if name == asked.unit else name: random.choice(found)}), asked.unit)
 
@@ -218,17 +231,40 @@ def _with_public(random: Random, asked: Asked, tables: Any) -> Asked:
 
 
 def _with_private(random: Random, asked: Asked, tables: Any) -> Asked:
+    """A join by the unit, and maybe by more, with another private table, with its rows that are left or its summary."""
     bills = tables[1]
+    if random.random() < 0.3:
+        bills = bills.filter(predicate(random, Asked(bills, "u")))
+    if random.random() < 0.3:
+        bills = bills.group_by("u").agg(x=bills.x.max(), i=bills.i.min(), s=bills.s.max())
     on = [asked.table[asked.unit] == bills.u]
-    if "i" in asked.of("whole") and random.random() < 0.4:
-        on.append(asked.table.i == bills.i)
+    for name, kind in (("i", "whole"), ("x", "double"), ("s", "text")):
+        if name in asked.of(kind) and random.random() < 0.3:
+            mine, other = asked.table[name], bills[name]
+            on.append(random.choice([mine == other, mine >= other, mine < other, mine != other]))
     how = random.choice(["inner", "left", "semi", "anti"])
     found = asked.table.join(bills, on, how=how, rname="{name}_bills")
     return Asked(found.select(*found.columns), asked.unit)
 
 
+def _with_itself(random: Random, asked: Asked, tables: Any) -> Asked:
+    """A join of what there is with a summary of itself."""
+    name = random.choice(asked.of("double") or asked.of("whole") or [asked.unit])
+    least = asked.table.group_by(asked.unit).agg(least_of_it=asked.table[name].min()).view()
+    found = asked.table.join(least, asked.table[asked.unit] == least[asked.unit], how=random.choice(["inner", "left"]))
+    return Asked(found.select(*asked.table.columns, "least_of_it"), asked.unit)
+
+
+def _unnested(random: Random, asked: Asked, tables: Any) -> Asked:
+    """Many rows of one, which is refused."""
+    words = asked.some(random, "text").split(",")
+    return Asked(asked.table.mutate(word=words).unnest("word"), asked.unit)
+
+
+_REFUSED = 0.02
+"""How often many rows are made of one."""
 _STEPS = [_filtered] * 4 + [_mutated] * 3 + [_selected] * 2 + [_grouped] * 2 + [_windowed, _united]
-_STEPS += [_with_public] * 4 + [_with_private]
+_STEPS += [_with_public] * 4 + [_with_private] * 2 + [_with_itself]
 
 
 def query(random: Random, tables: tuple[Any, Any, Any], *, heavy: bool) -> Asked:
@@ -239,7 +275,7 @@ def query(random: Random, tables: tuple[Any, Any, Any], *, heavy: bool) -> Asked
         if step is _with_private:
             step, joined = (_filtered if joined else step), True
         asked = step(random, asked, tables)
-    return asked
+    return _unnested(random, asked, tables) if random.random() < _REFUSED else asked
 
 
 def questions(random: Random, asked: Asked) -> list[Any]:
@@ -260,8 +296,9 @@ def questions(random: Random, asked: Asked) -> list[Any]:
     for name in asked.of("date")[:1]:
         found.append(nw.ask.histogram(name, every="month", start="2024-01-01", end="2026-02-01", name="months"))
     for name in asked.of("instant")[:1]:
-        days = nw.ask.histogram(
-            name, every="day", start="2024-03-25", end="2024-04-05", zone="Europe/Berlin", name="days"
-        )
-        found.append(days)
+        first = random.choice(["2024-03-25", "2024-10-20", "2019-12-25"])
+        end = (datetime.fromisoformat(first) + timedelta(days=12)).date().isoformat()
+        found.append(nw.ask.histogram(name, every="day", start=first, end=end, zone=random.choice(_ZONES), name="days"))
+    for name in asked.of("time")[:1]:
+        found.append(nw.ask.histogram(name, every="day", start="2024-10-20", end="2024-11-02", name="days of times"))
     return random.sample(found, 2)

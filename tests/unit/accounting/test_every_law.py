@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +17,9 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.certified import Certified, make_certified
+from tests.tree import ROOT, tracked
 
-CORPUS = sorted((Path(__file__).parents[2] / "fixtures" / "corpus").glob("*.json"))
+CORPUS = tracked(ROOT / "tests" / "fixtures" / "corpus", ".json")
 STEPS = 4
 _FAR = 1e-12
 _MOST = 300

@@ -20,6 +20,7 @@ from noisewright.drawing.style import WIDTH, Picture, finished, grid, new_figure
 from noisewright.drawing.words import described, title_of, wrapped
 from tests.architecture.source import PACKAGE, ROOT, modules
 from tests.pictures import FILE_NAME, faults
+from tests.tree import tracked
 
 # Machado, Oliveira and Fernandes (2009), full severity, applied to linear light.
 _EYES = {
@@ -186,7 +187,7 @@ def test_titles_are_wrapped_and_cut():
 
 def test_no_other_file_makes_figures():
     """A Figure is born in one place, so that every picture has the style."""
-    for path in (*modules(), *(ROOT / "docs").glob("*.py")):
+    for path in (*modules(), *tracked(ROOT / "docs", ".py")):
         text = path.read_text(encoding="utf-8")
         assert "pyplot" not in text or path.is_relative_to(PACKAGE / "drawing"), path
         if "matplotlib" in text and not path.is_relative_to(PACKAGE / "drawing"):

@@ -40,6 +40,9 @@ class Engine(Protocol):
     """Whether it works in this process: then rows may come out of it to be limited here, and slices bound its memory.
     Out of any other engine only aggregates come."""
 
+    floors_all: bool
+    """Whether `floor_of` gives NULL for any double whose floor is no whole number of 64 bits."""
+
     @property
     def connection(self) -> Any:
         """What two tables must share to be joined."""
@@ -169,6 +172,8 @@ def between_ends(column: Any, values: Collection[int]) -> Any:
 class Plain:
     """What an engine has to say that needs no way of its own."""
 
+    floors_all = False
+
     def known_as(self, name: str) -> str:
         """Upper and lower case are not told apart."""
         return folded(name)
@@ -182,8 +187,8 @@ class Plain:
         return number.floor()
 
     def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
-        """Listed keys are joined before anything is added up."""
-        return None
+        """Rows are added up by whole numbers quickly; of others, the places in a list are quicker."""
+        return between_ends(column, values) if kind == "integer" else None
 
     def rehearse(self, table: Any, work: Callable[[Any], None]) -> None:
         """Queries are run, on no rows."""

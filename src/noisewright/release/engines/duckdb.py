@@ -67,6 +67,7 @@ class DuckDB(base.InProcess):
 
     name = "duckdb"
     errors: tuple[type[Exception], ...] = (duckdb.Error,)
+    floors_all = True
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend

@@ -16,7 +16,13 @@ from noisewright.mechanisms.conditional import Conditional
 from noisewright.mechanisms.truncated import Truncated
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.remembered import Remembered
-from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError, InvalidUtilityError, SolverError
+from noisewright.problem.errors import (
+    InvalidMechanismError,
+    InvalidQueryError,
+    InvalidUtilityError,
+    SolverError,
+    UncertifiedError,
+)
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
@@ -57,9 +63,16 @@ def propose(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility
     name = f"{problem_digest(query, privacy.epsilon, utility, size or Size(0, 0))} proposals"
     found: list[Proposal] | None = user_cache().get(name)
     if found is None:
-        found = [replace(p, given=p.certified(privacy)) for p in _fresh(size, query, privacy, utility, step)]
+        found = [_proven(p, privacy) for p in _fresh(size, query, privacy, utility, step)]
         user_cache().put(name, found)
     return found
+
+
+def _proven(proposal: Proposal, privacy: PureDP) -> Proposal:
+    """With its certificate; what the verifier refuses is asked about again, and left out, by `designed`."""
+    with suppress(UncertifiedError):
+        return proposal.settled(privacy)
+    return proposal
 
 
 def _fresh(size: Size | None, query: Bounded, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:

@@ -19,14 +19,13 @@ from noisewright.problem.errors import InvalidNumberError, InvalidPrivacyError, 
 from noisewright.problem.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.sample.certified import make_certified
 from noisewright.search.designers.plan_words import why_one, why_several, why_shared
 from noisewright.search.families.calibration import gaussian_delta_at
 from noisewright.search.families.composition import pair_rate
 from noisewright.search.families.planned import Candidate, Plan, clamped, laws_for
 from noisewright.search.families.planned_table import tailored_for
 from noisewright.search.families.vector_approximate import largest_length
-from noisewright.search.report.designer import Designer, Proposal, keeps_to, planned
+from noisewright.search.report.designer import Designer, Proposal, keeps_to, planned, settled
 from noisewright.search.report.report import Report
 from noisewright.search.report.shown import Advance
 from noisewright.search.report.words import rival
@@ -164,10 +163,10 @@ def _proven(found: Candidate, plan: Plan) -> Proposal | None:
     for rate in (*rates, *(found.rate * float(1 - margin) for margin in _FINE_MARGINS)):
         slower = replace(found, rate=rate)
         mechanism = slower.make(slower.rate)
-        certified = make_certified(mechanism, slower.requirement(mechanism, plan))
-        if keeps_to(certified, plan.count, plan.privacy):
-            requirement = certified.certificate.requirement
-            return Proposal(found.name, mechanism, found.simplicity, requirement, given=certified)
+        requirement = slower.requirement(mechanism, plan)
+        proven, _ = settled([Proposal(found.name, mechanism, found.simplicity, requirement)], plan.privacy)
+        if proven and keeps_to(proven[0].certified(plan.privacy), plan.count, plan.privacy):
+            return proven[0]
     return None
 
 
@@ -229,9 +228,9 @@ def _fitted(
         for proposal in group.designer.propose(query, requirement, utility, step):
             offered.add(proposal.name)
             if wanted(proposal.name):
-                certified = proposal.certified(requirement)
-                if keeps_to(certified, count, privacy):
-                    proven[proposal.name] = replace(proposal, given=certified, requirement=requirement)
+                for certain in settled([proposal], requirement)[0]:
+                    if keeps_to(certain.certified(requirement), count, privacy):
+                        proven[proposal.name] = replace(certain, requirement=requirement)
         return proven, offered
 
     for margin in group.margins:

@@ -235,7 +235,7 @@ def _row(name: str, make: Maker, query: Scalar, utility: Utility, target: Fracti
             break
         epsilon, mechanism, value = below, smaller, value_below
     with precision():
-        shown = float(value.mid())
+        shown = mechanism.shown(utility, value)
     return BudgetRow(name, epsilon, below, shown, make_certified(mechanism, PureDP(epsilon)))
 
 

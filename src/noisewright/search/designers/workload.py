@@ -166,7 +166,7 @@ def notes(report: Report) -> Iterator[str]:
     if least is not None:
         # The largest mu^2 is within the last digits of the end that was checked.
         limit = float(least / squared_budget(report.privacy) * (1 - _LAST_DIGITS))
-        distances = [max(0.0, (c.value + c.error) / limit - 1) for c in gaussian]
+        distances = [max(0.0, c.value / limit - 1) for c in gaussian]
         names = [c.name.removesuffix(", Gaussian") for c in gaussian]
         shown = [f"{name} {distance:.2g}" for name, distance in zip(names, distances, strict=True)]
         yield f"Relative distance to the best Gaussian strategy, proven, at most: {'; '.join(shown)}."

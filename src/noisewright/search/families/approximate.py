@@ -24,7 +24,6 @@ from noisewright.laws.tabulated import HALF, Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.numerics.fields import FLOATS
-from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import SolverError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
@@ -39,6 +38,7 @@ from noisewright.search.families.calibration import (
     calibrated_many,
     float_scales,
     generalized_gaussians,
+    pure_scale,
     smallest_scale,
 )
 from noisewright.search.programmes.approximate import (
@@ -111,7 +111,7 @@ def best_generalized_gaussian(query: Scalar, privacy: Target, utility: Utility) 
     power = best_power(query, privacy, utility)
     if power > 1 or (power == 1 and not privacy.pointwise):
         return smooth(query, privacy, utility, generalized_gaussians(power))
-    scale = query.sensitivity * power_from_above(1 / privacy.epsilon, 1 / power)
+    scale = pure_scale(power, query.sensitivity, privacy.epsilon)
     return on_lattice(query, privacy, utility, partial(GeneralizedGaussian, power), scale)
 
 

@@ -23,6 +23,7 @@ from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.gamma import gamma_tail
+from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import InvalidPrivacyError, SolverError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import (
@@ -34,12 +35,14 @@ from noisewright.problem.privacy import (
     ZeroConcentratedDP,
 )
 from noisewright.proof.approximate import BITS, approximate_delta
+from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import pure_to_renyi
 
 _ROUNDS = 52
 _MARGIN = 2.0**-37
 _MOST_MARGINS = 60
 _DIGITS = 2**44
+_LAST_DIGIT = Fraction(1, 2**240)
 
 Target = ApproxDP | ProbabilisticDP
 Concentrated = RenyiDP | ZeroConcentratedDP
@@ -181,8 +184,20 @@ def gaussian_delta_at(length: float, epsilon: float) -> Fraction:
     return Fraction(float(near - math.exp(epsilon) * far) * (1 - _MARGIN)).limit_denominator(10**15)
 
 
-def rounded_up(value: float) -> Fraction:
-    """A short binary fraction at most 6e-14 above a positive float."""
+def pure_scale(power: Fraction, reach: Fraction, epsilon: Fraction) -> Fraction:
+    """About the smallest scale at which generalized Gaussian noise of a power of at most 1 is purely private.
+
+    Guarantees: the verifier's rule was evaluated at the returned scale and held. A root and its power are both rounded
+    up, so the rounded root alone may miss in the last digit.
+    """
+    scale, margin = reach * power_from_above(1 / epsilon, 1 / power), _LAST_DIGIT
+    while pure_bound(GeneralizedGaussian(power, scale), reach)[0] > epsilon:
+        scale, margin = scale * (1 + margin), 2 * margin
+    return scale
+
+
+def rounded_up(value: float | Fraction) -> Fraction:
+    """A short binary fraction at most 6e-14 above a positive number."""
     unit = Fraction(2) ** math.frexp(value)[1] / _DIGITS
     return math.ceil(Fraction(value) / unit) * unit
 

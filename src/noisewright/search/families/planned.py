@@ -126,7 +126,7 @@ class Candidate:
             return PureDP(clamped(self.rate))
         epsilon = clamped(min(plan.guess, float(plan.privacy.epsilon)))
         delta = approximate_delta(mechanism.law, epsilon, mechanism.query.sensitivity)[0]
-        return ApproxDP(epsilon, max(rounded_up(float(delta)) if delta else SMALLEST_DELTA, SMALLEST_DELTA))
+        return ApproxDP(epsilon, rounded_up(max(delta, SMALLEST_DELTA)))
 
 
 def clamped(epsilon: float) -> Fraction:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, UncertifiedError
+from noisewright.problem.errors import InconsistentError, InvalidQueryError, InvalidUtilityError, UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Choice, Scalar
@@ -23,6 +24,7 @@ from noisewright.search.report.shown import Advance
 if TYPE_CHECKING:
     from noisewright.accounting.composition import Composition
 
+_LOG = logging.getLogger(__name__)
 _LARGEST_SCALE = 150.0
 _MOST_PARTS = 1 << 16
 _LARGEST_GAP = Fraction(10) ** 300
@@ -48,6 +50,12 @@ class Proposal:
     def certified(self, privacy: Any) -> Certified:
         """The mechanism with its certificate."""
         return make_certified(self.mechanism, self.requirement or privacy) if self.given is None else self.given
+
+    def settled(self, privacy: Any, count: int = 1) -> Proposal:
+        """The same with its certificate, so many releases of it proven to keep to the total; UncertifiedError else."""
+        certified = self.certified(privacy)
+        _check_total(self.name, certified, count, privacy)
+        return replace(self, given=certified)
 
 
 def _nothing(*_: Any) -> Any:
@@ -87,13 +95,36 @@ class Designer:
 
 
 def designed(designer: Designer, query: Any, privacy: Any, utility: Any, step: Advance) -> Report:
-    """The report on what a designer proposes."""
+    """The report on what a designer proposes; a proposal that the verifier refuses is left out, and logged."""
     designer.check(query, privacy, utility)
     proposals = tuple(designer.propose(query, privacy, utility, step))
     step("proving the bound")
     bound = designer.bound(query, privacy, utility)
     step("certifying")
-    return _measured(designer, query, privacy, utility, proposals, bound)
+    proven, refused = settled(proposals, privacy, _releases(designer))
+    if refused and not any(p.mechanism.query == query for p in proven):
+        raise next(iter(refused.values()))
+    left_out = tuple(f"Left out, since it is not proven: {name} ({error})" for name, error in refused.items())
+    return _measured(designer, query, privacy, utility, proven, bound, left_out)
+
+
+def settled(
+    proposals: Iterable[Proposal], privacy: Any, count: int = 1
+) -> tuple[list[Proposal], dict[str, UncertifiedError]]:
+    """Proposals with their certificates, and by name why others have none: those are logged."""
+    proven: list[Proposal] = []
+    refused: dict[str, UncertifiedError] = {}
+    for proposal in proposals:
+        try:
+            proven.append(proposal.settled(privacy, count))
+        except UncertifiedError as error:
+            refused[proposal.name] = error
+            _LOG.warning("%s is left out: %s", proposal.name, error)
+    return proven, refused
+
+
+def _releases(designer: Designer) -> int:
+    return dict(designer.settings).get("compose", 1)
 
 
 @lru_cache(maxsize=64)
@@ -130,23 +161,37 @@ def _pure_bound(certified: Certified) -> Fraction:
     return certified.certificate.bound
 
 
-def restored(designer: Designer, query: Any, privacy: Any, utility: Any, proposals: tuple[Proposal, ...]) -> Report:
-    """A report made again from what it holds: everything is measured and proven anew."""
-    return _measured(designer, query, privacy, utility, proposals, designer.bound(query, privacy, utility))
+def restored(
+    designer: Designer,
+    query: Any,
+    privacy: Any,
+    utility: Any,
+    proposals: tuple[Proposal, ...],
+    left_out: tuple[str, ...] = (),
+) -> Report:
+    """A report made again from what it holds: everything is measured and proven anew, and nothing more left out."""
+    bound = designer.bound(query, privacy, utility)
+    proven = [p.settled(privacy, _releases(designer)) for p in proposals]
+    return _measured(designer, query, privacy, utility, proven, bound, left_out)
 
 
 def _measured(
-    designer: Designer, query: Any, privacy: Any, utility: Any, proposals: Iterable[Proposal], bound: Fraction | None
+    designer: Designer,
+    query: Any,
+    privacy: Any,
+    utility: Any,
+    proven: Sequence[Proposal],
+    bound: Fraction | None,
+    left_out: tuple[str, ...],
 ) -> Report:
-    """Every proposal certified and measured against the bound, in order."""
-    found = [(p.simplicity, _candidate(p, query, privacy, utility, bound)) for p in proposals]
-    for _, candidate in found:
-        _check_total(candidate, dict(designer.settings).get("compose", 1), privacy)
+    """Every proven proposal measured against the bound, in order."""
+    found = [(p.simplicity, _candidate(p, query, privacy, utility, bound)) for p in proven]
     # What answers another question than the one that was asked is shown for comparison, below the rest.
     kept = [pair for pair in found if pair[1].certified.mechanism.query == query]
     others = [pair for pair in found if pair not in kept]
     shown = None if bound is None else outward(bound, larger=utility.larger_is_better)
-    return Report(query, privacy, utility, (*_ranked(kept, utility), *_ranked(others, utility)), shown, designer)
+    ranked = (*_ranked(kept, utility), *_ranked(others, utility))
+    return Report(query, privacy, utility, ranked, shown, designer, left_out)
 
 
 def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound: Fraction | None) -> Candidate:
@@ -160,18 +205,34 @@ def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound
         if not value.is_finite():
             return Candidate(proposal.name, certified, math.inf, None if limit is None else math.inf, offset)
         worst = lower(value) if utility.larger_is_better else upper(value)
-        middle = mechanism.shown(utility, value)
-        error = float(max(upper(value) - Fraction(middle), Fraction(middle) - lower(value)))
+        told = mechanism.shown(utility, value, limit)
+        error = float(max(upper(value) - Fraction(told), Fraction(told) - lower(value)))
         few = 0 < getattr(query, "dimension", 0) <= _MOST_PARTS and getattr(mechanism, "each_known", True)
         parts = _parts(mechanism, utility) if few else ()
+    check_bound(proposal.name, (told, worst), limit, larger=utility.larger_is_better)
     gap = relative_gap(worst, limit, larger=utility.larger_is_better)
-    return Candidate(proposal.name, certified, middle, gap, offset, error, parts, proposal.remark)
+    return Candidate(proposal.name, certified, told, gap, offset, error, parts, proposal.remark)
 
 
-def _check_total(candidate: Candidate, count: int, privacy: Any) -> None:
-    if count > 1 and not keeps_to(candidate.certified, count, privacy):
+def check_bound(name: str, values: Iterable[Fraction | float], bound: Fraction | None, *, larger: bool) -> None:
+    """Refuse to tell values that are better than what was proven to be the best possible: one of the two is wrong."""
+    if bound is None:
+        return
+    limit = outward(bound, larger=larger)
+    for value in values:
+        if value > limit if larger else value < limit:
+            raise InconsistentError(
+                f"{name} is said to reach {float(value)!r}, which is better than the best possible, {limit!r}: one of"
+                " the two is wrong, and neither is told. Nothing was released; report this problem, with the question.",
+                value=float(value),
+                bound=limit,
+            )
+
+
+def _check_total(name: str, certified: Certified, count: int, privacy: Any) -> None:
+    if count > 1 and not keeps_to(certified, count, privacy):
         raise UncertifiedError(
-            f"{count} releases with {candidate.name} noise together are not proven to keep to {privacy}; refused."
+            f"{count} releases with {name} noise together are not proven to keep to {privacy}; refused."
         )
 
 

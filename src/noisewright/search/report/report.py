@@ -39,8 +39,8 @@ _NOTES: Remembered[tuple[str, ...]] = Remembered()
 class Candidate:
     """One mechanism of the report: its certified form, its expected utility, its distance to the bound.
 
-    `error` is how far the value may be off numerically; `parts` is what is known of each number where there are
-    several.
+    `value` is the worse of two proven ends, or an estimate between them, and `error` how far the truth may be from it;
+    `parts` is what is known of each number where there are several.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Report(Unchanging):
     """Candidates best first, and `bound`: what no mechanism can beat (None where none is proven).
 
     For whole-number answers the bound is over mechanisms that release whole numbers (`bound_over`). For several
-    numbers a value is the sum over them, and `parts` has each.
+    numbers a value is the sum over them, and `parts` has each. `left_out` says what was proposed and not proven.
     Guarantees: every candidate is certified. `value` is the expected utility of released minus true
     answer, rounding included; `gap` is an upper bound of its relative distance to `bound`, both ends
     taken from balls.
@@ -82,6 +82,7 @@ class Report(Unchanging):
     candidates: tuple[Candidate, ...]
     bound: float | None
     designer: Any
+    left_out: tuple[str, ...] = ()
 
     @property
     def best(self) -> Certified:
@@ -123,7 +124,8 @@ class Report(Unchanging):
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the candidates, such as what a whole family can reach."""
-        return _NOTES.latest(self, "notes", lambda: (*(self.designer.notes(self) or ()), *self._uneven()))
+        own = self.designer.notes
+        return _NOTES.latest(self, "notes", lambda: (*(own(self) or ()), *self._uneven(), *self.left_out))
 
     def __reduce__(self) -> tuple[Any, ...]:
         from noisewright.search.report.designer import Proposal, restored
@@ -132,7 +134,7 @@ class Report(Unchanging):
             Proposal(c.name, c.certified.mechanism, i, c.certified.certificate.requirement, c.remark)
             for i, c in enumerate(self.candidates)
         )
-        return restored, (self.designer, self.query, self.privacy, self.utility, held)
+        return restored, (self.designer, self.query, self.privacy, self.utility, held, self.left_out)
 
     def __str__(self) -> str:
         lines = [
