@@ -146,7 +146,7 @@ def test_what_is_refused_in_one_place_is_refused_in_all(place: Any, where: str):
     built, passed = 0, []
     for name, value in VALUES.items():
         visits, bills, wards, bases = tables(place)
-        query = _built(lambda of=value, v=visits, b=bills, p=wards: POSITIONS[where](v, b, p, of))
+        query = _built(partial(POSITIONS[where], visits, bills, wards, value))
         if query is not None:
             built += 1
             if not _refused(query, bases, place):
@@ -188,6 +188,12 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "== and": lambda a, b: (a == b) & (a == a),
     "cases": lambda a, b: a.upper() == b.upper(),
 }
+
+
+def _compared(left: Any, right: Any, sign: Any, pair: Any, also: list[Any], how: Any) -> Any:
+    return left.join(right, [sign(*pair), *also], how=how)
+
+
 HOWS = ("inner", "left", "semi", "anti", "right", "outer", "asof")
 
 
@@ -199,8 +205,7 @@ def test_private_tables_are_joined_where_their_units_are_equal_and_nowhere_else(
         v, b, _, bases = tables(place)
         pair = (b[theirs], v[mine]) if turned else (v[mine], b[theirs])
         also = [v.i >= b.i] if more else []
-        compared = partial(COMPARED[sign], *pair)
-        query = _built(lambda v=v, b=b, also=also, compared=compared: v.join(b, [compared(), *also], how=how))
+        query = _built(partial(_compared, v, b, COMPARED[sign], pair, also, how))
         if query is not None and not _refused(query, bases, place):
             passed.add((sign, mine, theirs))
     allowed = {("==", "u", "u")} if how in ("inner", "left", "semi", "anti") else set()
