@@ -21,6 +21,12 @@ def mechanism_from_dict(data: Mapping[str, Any]) -> Mechanism:
     return found
 
 
+_RANGED = {"kind", "query", "law", "shape", "step"}
+_RANGED_QUERY = {"kind", "low", "high", "sensitivity", "exact"}
+_RANGED_LAW = {"kind", "power", "scale"}
+"""What files of noise of the kind "ranged" say."""
+
+
 def renewed(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Plain data of a kind that only older versions wrote, as the kind that took its place; other data as they are.
 
@@ -32,6 +38,9 @@ def renewed(data: Mapping[str, Any]) -> Mapping[str, Any]:
     query, law = data["query"], data["law"]
     if (query["kind"], law["kind"]) != ("ranged-scalar", "generalized-gaussian"):
         raise ValueError("this is no noise in a range")
+    for given, names in ((data, _RANGED), (query, _RANGED_QUERY), (law, _RANGED_LAW)):
+        if extra := set(given) - names:
+            raise ValueError(f"it has unknown fields {', '.join(sorted(map(str, extra)))}")
     bounds = [query["low"], query["high"]]
     cells = (exact_text(bounds[1]) - exact_text(bounds[0])) / exact_text(data["step"])
     if cells.denominator != 1:

@@ -201,6 +201,9 @@ def _(relation: Any, bases: Bases) -> Standing:
         require_total(value)
         if inside(value, ops.WindowFunction):
             raise refused(relation, "windows inside summaries are not on the list")
+        summaries = inside(value, ops.Reduction)
+        if any(inner is not outer for outer in summaries for inner in inside(outer, ops.Reduction)):
+            raise refused(relation, "no engine summarises what is summarised; make the inner summary a step of its own")
     if not parent.private:
         return parent
     units = {name for name, value in relation.groups.items() if _is_unit(value, relation.parent, parent)}
