@@ -262,6 +262,7 @@ class Huber(Utility):
         Rule: where the density does not rise away from zero, P(|X| > t) is convex: on a piece it lies below its chord
         and, averaged with a weight, above its value at the centre of the weight. What lies beyond the last piece
         costs at most knee times the rest of E|X| and half the rest of E X^2, and exactly the former beyond the knee.
+        [theory#what-the-stated-error-means]
         Valid for: densities that do not rise away from zero, as those of every noise that designs propose.
         """
         last = self.knee

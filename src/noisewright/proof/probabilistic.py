@@ -119,7 +119,7 @@ def _worst_shift(cells: _Cells, steps: int) -> Fraction:
 
     Rule: masses fall outward, so k*(j) does not increase in j; for every j from a to b
     the delta is at most P(K >= k*(b)) + P(K >= k*(b) + a). Blocks that exceed what the full
-    shift shows are halved.
+    shift shows are halved. [theory#the-privacy-profile-of-one-number]
     """
     worst = cells.delta(steps, steps)
     blocks = [(1, steps - 1)] if steps > 1 else []
