@@ -68,7 +68,8 @@ FOUND = [(path, rule) for path in modules() for rule in rules(path.read_text(enc
 
 
 def test_a_rule_without_a_source_is_found():
-    code = '"""A.\n\n    Rule: b\n    c. [Key16, theory#d]\n    Valid for: e.\n\n    Rule: f."""\n# Rule: g\n# h [Key16]\nx = 1'
+    code = '"""A.\n\n    Rule: b\n    c. [Key16, theory#d]\n    Valid for: e.\n\n    Rule: f."""\n'
+    code += "# Rule: g\n# h [Key16]\nx = 1"
     assert [sources(rule) for rule in rules(code)] == [["Key16", "theory#d"], [], ["Key16"]]
     assert rules("def f(rule: Rule) -> Rule:\n    return rule") == []
     assert unknown("Nobody99")
