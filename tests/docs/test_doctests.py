@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import noisewright as nw
+from noisewright.door import homes
+from tests.docs.conftest import Built
 
 _HOME = re.compile(r"^noisewright[\w.]*\.(?=\w+:)", re.M)
 """Where an error lives, which is no part of its name: a reader catches nw.errors.InvalidPrivacyError."""
@@ -34,7 +36,7 @@ def failures(test: doctest.DocTest) -> str:
     return "".join(told)
 
 
-NAMES: list[str] = vars(nw)["__getattr__"]("__all__")
+NAMES = sorted(name for name, home in homes("noisewright").items() if home != "noisewright")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,3 +70,9 @@ def test_an_example_that_is_not_so_is_found():
     assert "Fraction(1, 1)" in failures(shown("wrong", wrong))
     assert "InvalidPrivacyError" in failures(shown("refused", refused))
     assert not shown("none", test_an_example_that_is_not_so_is_found).examples
+
+
+def test_the_reference_shows_examples_as_code(site: Built):
+    page = (site.folder / "api" / "index.html").read_text(encoding="utf-8")
+    assert page.count('<span class="gp">&gt;&gt;&gt; </span>') >= len(NAMES)
+    assert "<blockquote>" not in page

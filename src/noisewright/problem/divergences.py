@@ -90,9 +90,9 @@ class Mallows(Utility):
 
     The mean over the noise of (sum of |error|^power / nodes)^(1/power).
 
-        >>> noise = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.01"))
-        >>> round(float(noise.expected(nw.Mallows(1, nodes=4))), 3)
-        1.0
+    >>> noise = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.01"))
+    >>> round(float(noise.expected(nw.Mallows(1, nodes=4))), 3)
+    1.0
     """
 
     power: Rational = rational(at_least=1, at_most=8, hint=" in a Mallows distance")

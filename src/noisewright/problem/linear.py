@@ -76,11 +76,11 @@ class Linear(Record):
     `people`, where it is known, is the number of people in the histogram; it lets a design trade a
     little bias for less noise. Entries are exact: row k is `numerators[k]` over `denominators[k]`.
 
-        >>> question = nw.Linear([[1, 1, 0], [0, 0, 1]], names=["west", "east"])
-        >>> print(question)
-        2 linear queries over a universe of 3 elements
-        >>> question.names, question.size
-        (('west', 'east'), 3)
+    >>> question = nw.Linear([[1, 1, 0], [0, 0, 1]], names=["west", "east"])
+    >>> print(question)
+    2 linear queries over a universe of 3 elements
+    >>> question.names, question.size
+    (('west', 'east'), 3)
     """
 
     numerators: fields.PackedMatrix = fields.whole_matrix()

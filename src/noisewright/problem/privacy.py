@@ -46,8 +46,8 @@ class MetricPrivacy(Notion):
     Guarantees: budgets of several releases add up pair by pair (`compose`), and several people's
     changes add up along their pairs. With `Hamming` this is ordinary pure differential privacy.
 
-        >>> print(nw.MetricPrivacy(nw.metrics.Hamming(3, 1)))
-        metric privacy: the same budget 1 for every pair of 3 elements
+    >>> print(nw.MetricPrivacy(nw.metrics.Hamming(3, 1)))
+    metric privacy: the same budget 1 for every pair of 3 elements
     """
 
     metric: Any = one_of(METRICS)
@@ -111,14 +111,14 @@ class PureDP(Notion):
 
     Valid for: epsilon from 1e-5 to 32; raises InvalidPrivacyError outside.
 
-        >>> print(nw.PureDP("0.1"))
-        pure differential privacy, epsilon = 0.1
-        >>> nw.PureDP("0.1").epsilon  # exact: a text is read as the decimal it shows
-        Fraction(1, 10)
-        >>> nw.PureDP(0)
-        Traceback (most recent call last):
-            ...
-        InvalidPrivacyError: epsilon is 0; it must be at least 1e-05 and at most 32 (typical ...
+    >>> print(nw.PureDP("0.1"))
+    pure differential privacy, epsilon = 0.1
+    >>> nw.PureDP("0.1").epsilon  # exact: a text is read as the decimal it shows
+    Fraction(1, 10)
+    >>> nw.PureDP(0)
+    Traceback (most recent call last):
+        ...
+    InvalidPrivacyError: epsilon is 0; it must be at least 1e-05 and at most 32 (typical ...
     """
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
@@ -137,12 +137,12 @@ class ApproxDP(Notion):
 
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
 
-        >>> print(nw.ApproxDP(1, delta="1e-6"))
-        approximate differential privacy, epsilon = 1, delta = 1e-06
-        >>> nw.ApproxDP(1, delta=0)
-        Traceback (most recent call last):
-            ...
-        InvalidPrivacyError: delta is 0; it must be at least 1e-15 and below 1: well below one over ...
+    >>> print(nw.ApproxDP(1, delta="1e-6"))
+    approximate differential privacy, epsilon = 1, delta = 1e-06
+    >>> nw.ApproxDP(1, delta=0)
+    Traceback (most recent call last):
+        ...
+    InvalidPrivacyError: delta is 0; it must be at least 1e-15 and below 1: well below one over ...
     """
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
@@ -170,10 +170,10 @@ class ProbabilisticDP(Notion):
 
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
 
-        >>> print(nw.ProbabilisticDP(1, delta="0.01"))
-        probabilistic differential privacy, epsilon = 1, delta = 0.01
-        >>> nw.ProbabilisticDP(1, delta="0.01").pointwise, nw.ApproxDP(1, delta="0.01").pointwise
-        (True, False)
+    >>> print(nw.ProbabilisticDP(1, delta="0.01"))
+    probabilistic differential privacy, epsilon = 1, delta = 0.01
+    >>> nw.ProbabilisticDP(1, delta="0.01").pointwise, nw.ApproxDP(1, delta="0.01").pointwise
+    (True, False)
     """
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
@@ -197,12 +197,12 @@ class RenyiDP(Notion):
 
     Valid for: alpha above 1 and at most 10,000, epsilon from 1e-10 to 1,000; raises InvalidPrivacyError outside.
 
-        >>> print(nw.RenyiDP(alpha=2, epsilon=1))
-        Renyi differential privacy, order 2, epsilon = 1
-        >>> nw.RenyiDP(alpha=1, epsilon=1)
-        Traceback (most recent call last):
-            ...
-        InvalidPrivacyError: alpha is 1; it must be above 1 and at most 10000.
+    >>> print(nw.RenyiDP(alpha=2, epsilon=1))
+    Renyi differential privacy, order 2, epsilon = 1
+    >>> nw.RenyiDP(alpha=1, epsilon=1)
+    Traceback (most recent call last):
+        ...
+    InvalidPrivacyError: alpha is 1; it must be above 1 and at most 10000.
     """
 
     alpha: Rational = rational(above=1, at_most=LARGEST_ORDER)
@@ -228,8 +228,8 @@ class ZeroConcentratedDP(Notion):
 
     Valid for: rho from 1e-10 to 1,000; raises InvalidPrivacyError outside.
 
-        >>> print(nw.ZeroConcentratedDP(rho="0.5"))
-        zero-concentrated differential privacy, rho = 0.5
+    >>> print(nw.ZeroConcentratedDP(rho="0.5"))
+    zero-concentrated differential privacy, rho = 0.5
     """
 
     rho: Rational = rational(at_least=SMALLEST_DIVERGENCE, at_most=LARGEST_DIVERGENCE, hint=_DIVERGENCE)

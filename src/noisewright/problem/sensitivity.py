@@ -317,8 +317,8 @@ class Groups(_Set):
     The numbers of the groups follow one another. Groups of groups are allowed: with `at_most` the number of
     groups it is the product of the sets.
 
-        >>> print(nw.Groups([nw.Box([1, 30])] * 4, at_most=1))
-        at most 1 of 4 groups change, inside a group: all may move at once (by at most 1 to 30)
+    >>> print(nw.Groups([nw.Box([1, 30])] * 4, at_most=1))
+    at most 1 of 4 groups change, inside a group: all may move at once (by at most 1 to 30)
     """
 
     sets: Many[Any] = tuple_of(one_of(SETS), least=1)

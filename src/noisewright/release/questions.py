@@ -278,8 +278,8 @@ def count(*, by: Keys | None = None, name: str | None = None, outputs: Ends = No
     With `outputs=(lowest, highest)` every answer stays within them and is right on average; `inputs` says then where
     the true answers lie, from public knowledge. They are clamped to it.
 
-        >>> print(nw.count(by=nw.keys("ward", ["A", "B"])))
-        count, ward (2 groups)
+    >>> print(nw.count(by=nw.keys("ward", ["A", "B"])))
+    count, ward (2 groups)
     """
     return Count(by, name, within(outputs, inputs))
 
