@@ -176,7 +176,7 @@ def least_radius_moment(count: int, epsilon: Fraction, power: int) -> Ball:
 
     Rule: both sums are convex in g. On an interval the tangent bounds the upper one from below and the
     chord the lower one from above; a ratio of linear functions is least at an end.
-    [HardtTalwar10, theory#noise-shaped-by-a-norm]
+    [theory#noise-shaped-by-a-norm]
     """
     intervals = max(1, math.ceil(_INTERVALS * min(1.0, float(epsilon))))
     ends = [shifted_sum(epsilon, Fraction(i, intervals), count) for i in range(intervals + 1)]
