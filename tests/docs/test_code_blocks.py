@@ -23,6 +23,7 @@ import pytest
 import noisewright
 from noisewright.app.cli import main
 from noisewright.ledger.ledger import Ledger
+from tests.docs.keeping import LEAST, released_with_shares
 from tests.docs.pages import ROOT, Block, blocks, commands, pages, skeleton
 from tests.postgres_server import PASSWORD
 from tests.spark_session import linked_home
@@ -124,8 +125,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtu
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_runs_as_written(page: Path, place: Path):
-    _run_page(page, place, _in_this_process)
+def test_a_page_runs_as_written_and_its_limits_keep_nearly_all_rows(page: Path, place: Path):
+    with released_with_shares() as kept:
+        _run_page(page, place, _in_this_process)
+    assert min(kept, default=1) >= LEAST, f"shares of rows kept, by release: {kept}"
 
 
 @pytest.mark.soak

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import json
 import os
 import py_compile
 import queue
+import select
 import shutil
 import signal
 import subprocess
@@ -18,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,30 +55,45 @@ class Bench:
         # Compiled once, and valid only for the very text it was compiled from: a planted bug is always read.
         checked = py_compile.PycInvalidationMode.CHECKED_HASH
         compileall.compile_dir(self.root / "src", quiet=2, invalidation_mode=checked)
-
-    def run(self, tests: Sequence[str], seconds: float) -> tuple[int | None, str]:
-        """Exit status of pytest, None if it ran out of time, and what it printed."""
-        environment = {**os.environ, "PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-        process = subprocess.Popen(
-            command,
+        self._printed = place / "printed"
+        path = os.pathsep.join([str(self.root / "src"), str(ROOT)])
+        self._warm = subprocess.Popen(
+            [sys.executable, "-m", "tests.mutation.warm"],
             cwd=self.root,
-            env={**environment, "MPLBACKEND": "Agg"},
+            env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
         )
+
+    def close(self) -> None:
+        """End the process that tests are run from."""
+        self._warm.communicate()
+
+    def _told(self, name: str, seconds: float | None = None) -> int | None:
+        """The next word of that process; None if it does not come in time."""
+        assert self._warm.stdout is not None
+        if not select.select([self._warm.stdout], [], [], seconds)[0]:
+            return None
+        return int(json.loads(self._warm.stdout.readline())[name])
+
+    def run(self, tests: Sequence[str], seconds: float) -> tuple[int | None, str]:
+        """Exit status of pytest, None if it ran out of time, and what it printed."""
+        assert self._warm.stdin is not None
+        self._warm.stdin.write(json.dumps({"tests": list(tests), "printed": str(self._printed)}) + "\n")
+        self._warm.stdin.flush()
+        process, status = self._told("process"), None
+        assert process is not None
         try:
-            printed, _ = process.communicate(timeout=seconds)
-        except BaseException as stop:
+            status = self._told("status", seconds)
+        finally:
             # Its children too, and also when the whole run is interrupted.
-            os.killpg(process.pid, signal.SIGKILL)
-            printed, _ = process.communicate()
-            if not isinstance(stop, subprocess.TimeoutExpired):
-                raise
-            return None, printed
-        return process.returncode, printed
+            if status is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process, signal.SIGKILL)
+                self._told("status")
+        return status, self._printed.read_text(encoding="utf-8", errors="replace")
 
     def result(self, mutant: Mutant, seconds: float = 120.0) -> Result:
         """Plant, test, and put the file back as it was."""
@@ -113,7 +130,10 @@ def benches(count: int, origin: Path = ROOT) -> Iterator[list[Bench]]:
     """So many copies, removed at the end."""
     with ExitStack() as stack:
         places = [stack.enter_context(tempfile.TemporaryDirectory(prefix="mutants-")) for _ in range(count)]
-        yield [Bench(Path(place), origin) for place in places]
+        made = [Bench(Path(place), origin) for place in places]
+        for bench in made:
+            stack.callback(bench.close)
+        yield made
 
 
 def results(chosen: Sequence[Mutant], made: Sequence[Bench], seconds: float = 120.0) -> Iterator[Result]:

@@ -140,6 +140,7 @@ def test_the_runner_tells_caught_from_survived_and_puts_everything_back(project,
         toy("explained", "toy:Scale.weigh", "2 * x", "x + x", survives="the same number"),
     ]
     found = {mutant.name: bench.result(mutant, 1.5 if "hangs" in mutant.name else 60.0) for mutant in chosen}
+    bench.close()
     assert {name: result.outcome for name, result in found.items()} == {
         "seen": CAUGHT,
         "same length, seen at once": CAUGHT,

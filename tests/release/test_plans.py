@@ -90,7 +90,17 @@ def test_one_ledger_keeps_the_release_and_gives_it_back(tmp_path: Path):
     assert data.ledger.spent == 0, "a plan spends nothing"
     first = plan.release()
     assert data.ledger.spent == 1
-    assert list(first.columns) == ["question", "ward", "value", "half_width", "low", "high", "mechanism", "charge"]
+    assert list(first.columns) == [
+        "question",
+        "ward",
+        "value",
+        "half_width",
+        "low",
+        "high",
+        "counted",
+        "mechanism",
+        "charge",
+    ]
     assert list(first["ward"][:3]) == ["A", "B", "C"]
     again = dataset(tmp_path).plan(*QUESTIONS, privacy=nw.PureDP(1)).release()
     pd.testing.assert_frame_equal(first, again)

@@ -151,7 +151,7 @@ def test_post_processing_is_free_and_never_stored(tmp_path: Path):
     assert list(data.ledger.rows()) == rows, "nothing is charged and nothing is written"
     names = list(after.columns)
     assert names[names.index("high") + 1 :] == [
-        *("post_value", "post_half_width", "post_low", "post_high", "mechanism", "charge")
+        *("post_value", "post_half_width", "post_low", "post_high", "counted", "mechanism", "charge")
     ]
     pd.testing.assert_frame_equal(after[raw.columns], raw)
     pd.testing.assert_frame_equal(plan.release(post=["totals", "integers", "non-negative"]), after)

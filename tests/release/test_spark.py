@@ -169,11 +169,13 @@ def test_what_may_change_or_fail_in_the_middle_is_refused(spark: Sparks, session
     session.range(3).localCheckpoint().createOrReplaceTempView("computed")
     session.readStream.schema("id BIGINT").parquet(str(spark.folder / "visits")).createOrReplaceTempView("endless")
     session.sql("CREATE TABLE commas (id BIGINT, k STRING) USING csv")
+    session.sql("CREATE TABLE padded (id BIGINT, odd CHAR(5)) USING parquet")
     session.sql("CREATE TABLE folded (id BIGINT, k STRING COLLATE UTF8_LCASE) USING parquet")
     for name, words in {
         "constants": "is a view",
         "computed": r"reads something else than Parquet files \(LogicalRDD\)",
         "endless": "is a stream",
+        "padded": "'odd' is of type char",
         "commas": "is a query, or no table of Parquet files",
         "folded": "compares texts by a collation",
     }.items():
@@ -192,6 +194,13 @@ def test_files_that_fail_on_a_value_are_refused_by_their_schemas(tmp_path: Path,
     pq.write_table(pa.table({"id": [1, 2], "at": far}), tmp_path / "1.parquet", coerce_timestamps=None)
     with pytest.raises(TABLE_ERROR, match="counts milliseconds"):
         nw.Dataset(f"spark:{tmp_path}", "id")
+    ends, keys = pa.array([0, 1, 2], pa.int32()), pa.array(["a", "b"])
+    within = [pa.ListArray.from_arrays(ends, far), pa.StructArray.from_arrays([far], ["f"])]
+    within += [pa.MapArray.from_arrays(ends, keys, far), pa.ListArray.from_arrays(ends, within[0])]
+    for nested in within:
+        pq.write_table(pa.table({"id": [1, 2], "deep": nested}), tmp_path / "1.parquet")
+        with pytest.raises(TABLE_ERROR, match="counts milliseconds"):
+            nw.Dataset(f"spark:{tmp_path}", "id")
     (tmp_path / "1.parquet").unlink()
     pq.write_table(pa.table({"id": [1], "x": [1], "y": [1]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"id": [2], "y": [2]}), tmp_path / "2.parquet")  # without x: NULL

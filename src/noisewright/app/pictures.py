@@ -1,11 +1,11 @@
-"""Pictures of released answers: a point for each group, with the interval that holds the truth 95 times in 100."""
+"""Pictures of released answers: a point for each group, its interval, and of which rows both are."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from noisewright.app.tidy import Columns, own_keys, rows_of, shown_key
+from noisewright.app.tidy import Columns, counted_of, own_keys, rows_of, shown_key
 from noisewright.problem.errors import InvalidInputError
 
 MOST_DRAWN = 60
@@ -13,7 +13,7 @@ MOST_DRAWN = 60
 _MOST_PANELS = 12
 _LONGEST_LABEL = 40
 _WIDTH = 7
-_TITLE = "Private answers: points, and intervals that hold the truth 95 times in 100"
+_TITLE = "Private answers: points, and 95 % intervals for the answers without noise"
 _TITLE_ROOM = 0.4
 
 
@@ -42,10 +42,12 @@ def plot_answers(columns: Columns, path: Path) -> None:
 
 
 def _height(rows: list[int]) -> float:
-    return 1.5 + 0.25 * len(rows)
+    return 1.8 + 0.25 * len(rows)
 
 
 def _panel(axes: Any, question: str, columns: Columns, rows: list[int]) -> None:
+    from noisewright.drawing.words import wrapped
+
     keys, places = own_keys(columns, rows), list(range(len(rows)))
     labels = [", ".join(shown_key(columns[key][i]) for key in keys)[:_LONGEST_LABEL] for i in rows]
     values, lows, highs = ([columns[name][i] for i in rows] for name in ("value", "low", "high"))
@@ -57,7 +59,8 @@ def _panel(axes: Any, question: str, columns: Columns, rows: list[int]) -> None:
     # Names of groups are plain text, whatever signs they hold.
     axes.set_yticks(places, labels, parse_math=False)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel(f"{shown_key(question)[:_LONGEST_LABEL]}, with its 95 % interval", parse_math=False)
+    told = f"{shown_key(question)[:_LONGEST_LABEL]}, with its 95 % interval; over {counted_of(columns, question)}"
+    axes.set_xlabel(wrapped(told), parse_math=False)
     axes.set_ylabel((", ".join(keys) or "group")[:_LONGEST_LABEL], parse_math=False)
     axes.set_title(shown_key(question)[:_LONGEST_LABEL], parse_math=False)
     axes.grid(visible=True, axis="x", alpha=0.3)

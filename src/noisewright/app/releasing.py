@@ -298,7 +298,7 @@ def _spent(plan: Plan, charge: int, before: set[int]) -> str:
 
 
 def _say(columns: dict[str, list[Any]], told: str, *, json: bool) -> None:
-    from noisewright.app.tidy import records, text_of
+    from noisewright.app.tidy import counted_text, records, text_of
 
     if json:
         say_json(records(columns))
@@ -307,4 +307,6 @@ def _say(columns: dict[str, list[Any]], told: str, *, json: bool) -> None:
     say(text_of(columns, _MOST_SHOWN) if columns["question"] else _NO_GROUP)
     if (hidden := len(columns["question"]) - _MOST_SHOWN) > 0:
         say(f"({hidden:,} more answers are not shown; --output writes all)")
+    if columns["question"]:
+        say(f"\n{counted_text(columns)}")
     say(f"\n{told}")

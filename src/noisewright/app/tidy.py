@@ -15,9 +15,11 @@ from noisewright.search.report.shown import text_table
 
 POST = ("post_value", "post_half_width", "post_low", "post_high")
 """The columns of an answer after post-processing, where that was asked for."""
-ENDS = ("value", "half_width", "low", "high", *POST, "mechanism", "charge")
+ENDS = ("value", "half_width", "low", "high", *POST, "counted", "mechanism", "charge")
 """The columns of an answer after the question and its keys."""
 NOTHING = "too few to say"
+OVER = "The answers, and the intervals around them, are over these rows:"
+LEFT_OUT = "What is left out or clamped is in no interval."
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -60,6 +62,26 @@ def text_of(columns: Columns, most: int) -> str:
         shown = [number(value) if value is not None or place % 2 == 0 else "" for place, value in enumerate(numbers)]
         rows.append([shown_key(question), *named, *shown])
     return text_table([shown_key(name) for name in header], rows)
+
+
+def counted_of(columns: Columns, question: Any) -> str:
+    """Which rows the answers to a question are over."""
+    rows = rows_of(columns, question)
+    return shown_key(columns["counted"][rows[0]]) if rows else ""
+
+
+def leaves_out(counted: str) -> bool:
+    """Whether what is counted may be another number than that of all rows as they are."""
+    return "at most" in counted or "clamped" in counted
+
+
+def counted_text(columns: Columns) -> str:
+    """What the answers are of, in sentences: once for all questions about the same rows."""
+    alike: dict[str, list[str]] = {}
+    for question in dict.fromkeys(columns["question"]):
+        alike.setdefault(counted_of(columns, question), []).append(shown_key(question))
+    lines = [f"  {', '.join(names)}: {counted}" for counted, names in alike.items()]
+    return "\n".join([OVER, *lines, *([LEFT_OUT] if any(map(leaves_out, alike)) else [])])
 
 
 def records(columns: Columns) -> list[dict[str, Any]]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import ceil, floor
 from typing import Any
@@ -27,6 +29,9 @@ Ends = tuple[Fraction, Fraction]
 _MOST_POINTS = 20_000_000
 _ROUNDING = Fraction(1, 2**36)
 _PIECES = 64
+_MOST_SPLITS = 400
+_SHORT = 10_000
+_CLOSE = Fraction(1, 2**11)
 
 
 def drift(mechanism: Any) -> Fraction:
@@ -157,11 +162,76 @@ def worst_power(mechanism: Any, power: Fraction) -> Ends:
         c = float(row - x / mechanism.step)
         around = (np.abs(sizes[: room + 1] + c) ** p + np.abs(sizes[: room + 1] - c) ** p) / 2
         reached += chance * Fraction(float(_both_sides(inside, around)))
-    return reached * (1 - _ROUNDING), (above + spread) * (1 + _ROUNDING)
+    above += spread
+    if not mechanism.query.integer and mechanism.ends[1] - mechanism.ends[0] < _SHORT:
+        least, most = _halved(mechanism, power)
+        reached, above = max(reached, least), min(above, most)
+    return reached * (1 - _ROUNDING), above * (1 + _ROUNDING)
 
 
 def _both_sides(weights: Floats, values: Floats) -> float:
     return float(2 * (weights @ values) - weights[0] * values[0])
+
+
+def _stretches(mechanism: Any) -> list[tuple[int, int]]:
+    """First and last rows of stretches of rows around the answers, alike in length."""
+    bottom, top = (mechanism.place(x)[0] + side for side, x in enumerate(mechanism.query.inputs))
+    cuts = sorted({bottom + (top - bottom) * i // _PIECES for i in range(_PIECES + 1)})
+    return list(pairwise(cuts))
+
+
+class _Rows:
+    """What rows cost, in floats; places are lattice points."""
+
+    def __init__(self, mechanism: Any, power: Fraction) -> None:
+        self._mechanism, self._power, self._noise = mechanism, float(power), _weights(mechanism)
+        first, last = mechanism.ends
+        self._places = np.arange(first, last + 1, dtype=np.float64)
+
+    def above(self, a: int, b: int) -> float:
+        """At least what any answer between the means of rows a and b pays.
+
+        Rule: a higher row releases more, and an answer that is lower is passed by more: the part of the error above
+        the answer is at most that of row b at the lowest answer, the part below at most that of row a at the highest.
+        """
+        low, high = (float(self._mechanism.in_steps(end)) for end in (0, 1))
+        start, end = max(float(self._mechanism.mean(a)), low), min(float(self._mechanism.mean(b)), high)
+        passing = self._row(b) @ np.maximum(self._places - start, 0.0) ** self._power
+        return float(passing + self._row(a) @ np.maximum(end - self._places, 0.0) ** self._power)
+
+    def at(self, k: int) -> float:
+        """What the answer pays that is the mean of row k; nothing if it is none."""
+        answer = self._mechanism.mean(k)
+        if not self._mechanism.in_steps(0) <= answer <= self._mechanism.in_steps(1):
+            return 0.0
+        return float(self._row(k) @ np.abs(self._places - float(answer)) ** self._power)
+
+    def _row(self, k: int) -> Floats:
+        first, last = self._mechanism.ends
+        sizes = np.abs(self._places - k).astype(np.int64)
+        noise = np.where(sizes < len(self._noise), self._noise[np.minimum(sizes, len(self._noise) - 1)], 0.0)
+        row = noise + float(Fraction(self._mechanism.heights[-1], self._mechanism.total))
+        row[0] = float(self._mechanism.row_cdf(k, first))
+        row[-1] = float(1 - self._mechanism.row_cdf(k, last - 1))
+        return np.asarray(row)
+
+
+def _halved(mechanism: Any, power: Fraction) -> Ends:
+    """Both ends of the largest mean of |error|^power in a short range: the dearest stretch of rows is halved."""
+    rows = _Rows(mechanism, power)
+    pieces = [(-rows.above(a, b), a, b) for a, b in _stretches(mechanism)]
+    heapify(pieces)
+    reached = 0.0
+    for _ in range(_MOST_SPLITS):
+        above, a, b = pieces[0]
+        if b - a == 1 or -above <= reached * (1 + float(_CLOSE)):
+            break
+        heappop(pieces)
+        half = (a + b) // 2
+        for part in ((a, half), (half, b)):
+            heappush(pieces, (-rows.above(*part), *part))
+        reached = max(reached, rows.at(half))
+    return Fraction(reached), Fraction(-pieces[0][0])
 
 
 def _weights(mechanism: Any) -> Floats:
@@ -174,7 +244,7 @@ def _weights(mechanism: Any) -> Floats:
 
 
 def _surely(mechanism: Any, limit: Fraction) -> Fraction:
-    """A chance to be at most so many steps off that holds for every answer."""
+    """A chance to be at most so many steps off that holds for every answer, as if the noise were nowhere clamped."""
     found = Fraction(0)
     for chance, offset in _offsets(mechanism):
         inside = floor(limit - offset)
@@ -182,6 +252,48 @@ def _surely(mechanism: Any, limit: Fraction) -> Fraction:
             weight = mechanism.levels.total - 2 * mechanism.levels.beyond(inside)
             found += chance * Fraction(weight, mechanism.total)
     return found
+
+
+def _sure(mechanism: Any, a: int, b: int, limit: Fraction) -> Fraction:
+    """A chance to be at most so many steps off that holds for every answer between the means of rows a and b.
+
+    Rule: what is within the limit of both ends is within it of every answer between. Weights fall outward from the
+    place of a row, so the chance of a stretch falls from some row on, and rises up to it: of rows a to b an end has
+    the least.
+    """
+    start = max(mechanism.mean(a), mechanism.in_steps(0))
+    end = min(mechanism.mean(b), mechanism.in_steps(1))
+    if mechanism.query.integer:
+        start, end = Fraction(ceil(start)), Fraction(floor(end))
+    lowest, highest = ceil(end - limit), floor(start + limit)
+    if start > end:
+        return Fraction(1)
+    if lowest > highest:
+        return Fraction(0)
+    found: Fraction = min(mechanism.row_cdf(k, highest) - mechanism.row_cdf(k, lowest - 1) for k in (a, b))
+    return found
+
+
+def _least_chance(mechanism: Any, limit: Fraction, enough: Fraction = Fraction(2)) -> Ends:
+    """Both ends of the least chance to be at most so many steps off, over all answers.
+
+    The stretch of rows with the least chance is halved, until the ends are near or it is known whether it is enough.
+    """
+    low, high = mechanism.query.inputs
+    pieces = [(_sure(mechanism, a, b, limit), a, b) for a, b in _stretches(mechanism)]
+    heapify(pieces)
+    reached = min(_at(mechanism, x, limit) for x in (middle(mechanism), mechanism.near(low), mechanism.near(high)))
+    for _ in range(_MOST_SPLITS):
+        sure, a, b = pieces[0]
+        if b - a == 1 or sure >= min(enough, reached * (1 - _CLOSE)) or reached < enough <= 1:
+            break
+        heappop(pieces)
+        half = (a + b) // 2
+        for part in ((a, half), (half, b)):
+            heappush(pieces, (_sure(mechanism, *part, limit), *part))
+        x = mechanism.near(min(max(mechanism.mean(half) * mechanism.step, low), high))
+        reached = min(reached, _at(mechanism, x, limit))
+    return max(min(pieces[0][0], reached), _surely(mechanism, limit)), reached
 
 
 def _at(mechanism: Any, x: Fraction, limit: Fraction) -> Fraction:
@@ -195,8 +307,7 @@ def worst_chance(mechanism: Any, limit: Fraction) -> Ends:
     """Both ends of the least chance, over all answers, of an error of at most the limit."""
     if answers := clamped_sums.listed(mechanism):
         return (clamped_sums.worst_chance(mechanism, answers, limit),) * 2
-    steps = limit / mechanism.step
-    return _surely(mechanism, steps), _at(mechanism, middle(mechanism), steps)
+    return _least_chance(mechanism, limit / mechanism.step)
 
 
 def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
@@ -205,9 +316,9 @@ def worst_half_width(mechanism: Any, confidence: Fraction) -> Ends:
         return (clamped_sums.worst_half_width(mechanism, answers, confidence),) * 2
     first, last = mechanism.ends
     widest = ceil(max(last - mechanism.in_steps(0), mechanism.in_steps(1) - first))
-    x = middle(mechanism)
-    low = first_true(lambda r: _at(mechanism, x, Fraction(r)) >= confidence, -1, widest)
-    high = first_true(lambda r: _surely(mechanism, Fraction(r)) >= confidence, -1, widest)
-    # At the middle answer r - 1 steps were too few; the smallest width is above that.
+    found = lru_cache(maxsize=None)(lambda width: _least_chance(mechanism, Fraction(width), confidence))
+    low = first_true(lambda width: found(width)[1] >= confidence, -1, widest)
+    high = first_true(lambda width: found(width)[0] >= confidence, low - 1, widest)
+    # At some answer low - 1 steps were too few; the smallest width is above that.
     least = low if mechanism.query.integer else max(low - 1, 0)
     return least * mechanism.step, high * mechanism.step

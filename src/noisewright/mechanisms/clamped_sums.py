@@ -61,7 +61,8 @@ def worst_half_width(mechanism: Any, answers: range, confidence: Fraction) -> Fr
 
 
 def _least_chance(laws: list[tuple[int, Any]], width: int) -> Fraction:
-    return min(law.cdf(x + width) - law.cdf(x - width - 1) for x, law in laws)
+    found: Fraction = min(law.cdf(x + width) - law.cdf(x - width - 1) for x, law in laws)
+    return found
 
 
 def worst_power(mechanism: Any, answers: range, power: Fraction) -> Ends:

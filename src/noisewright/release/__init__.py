@@ -4,7 +4,7 @@
 - numbers, questions, histograms, registry: numbers of a group, what a person changes of them; what is asked (`nw.ask`)
 - quantiles, ranking, linear: the questions about cells and categories
 - layout: all outputs as one vector and the set of differences of one person (`Layout.sensitivity`)
-- sources, places, files, memory, names, queries, dataset, budgets, checks: Ibis tables, where they are; `Dataset`
+- sources, places, files, memory, columns, names, queries, dataset, budgets, checks: Ibis tables, places; `Dataset`
 - local, values: the person-local check of relations, and the functions of a row that are total, each with its reason
 - kinds, growth: what may be compared with what, and constants; how long a text may become
 - stage, limiting, aggregate, asking: rows to whole terms (once, over Ibis), limits of a person, the true vector, tried
@@ -16,7 +16,7 @@
 - design, drawing, plain: which mechanism answers which numbers, proven together; the draw; plain noise beside it
 - aims, targets, least: half-widths or budgets by output instead of one amount; the least epsilon that reaches targets
 - plan, shown, selfcheck, bounding: `Plan`: printed, saved, released; the falsifier for owners; bounds nobody knows
-- transaction, holding, estimates, frames: validate, charge (which one), aggregate, draw, store; intervals; tidy frames
+- transaction, holding, estimates, counted, frames: validate, charge, aggregate, draw, store; intervals, of which rows
 - tidying, adding, totals, sums: answers made non-negative, whole or adding up, beside the raw ones; which numbers add
   up, the linear map, and how far weighted sums of noise are off
 - schemas, progress: what spec files and the command line ask of a source: its columns, how far a query has come

@@ -35,7 +35,6 @@ def plain_columns(table: Any) -> Any:
     if not table.column_names:
         raise InvalidTableError("the frame has no columns; one of them says whose row it is. Nothing was spent.")
     for place, field in enumerate(table.schema):
-        _require_writable(field.name)
         try:
             changed = _plain(table.column(place), field.name)
         except pa.ArrowException:
@@ -43,12 +42,6 @@ def plain_columns(table: Any) -> Any:
         if changed.type != field.type:
             table = table.set_column(place, field.name, changed)
     return table
-
-
-def _require_writable(name: str) -> None:
-    """Refuse a name that is no UTF-8."""
-    if any("\ud800" <= letter <= "\udfff" for letter in name):
-        raise InvalidTableError(f"a column has a name that is no UTF-8 ({ascii(name)}); rename it. Nothing was spent.")
 
 
 def _plain(column: Any, name: str) -> Any:

@@ -32,6 +32,7 @@ class Files:
     that a star found are called: those names may be chosen by a person.
     """
 
+    given: str
     paths: list[str]
     absolute: list[str]
     folders: tuple[Folder, ...]
@@ -51,7 +52,7 @@ def files_of(text: str) -> Files:
         raise InvalidTableError(f"there is no file {text}; give the path of a CSV or Parquet file, or a glob.")
     if not all(map(_writable, found)):
         raise InvalidTableError(f"{text} finds a file whose name is no UTF-8; rename it.")
-    return Files(found, [str(Path(one).absolute()) for one in found], _folders(text))
+    return Files(text, found, [str(Path(one).absolute()) for one in found], _folders(text))
 
 
 def _matching(pattern: str) -> list[str]:

@@ -36,6 +36,11 @@ def _family(kind: Any) -> str | None:
     return next((name for name in _COMPARED if getattr(kind, f"is_{name}")()), None)
 
 
+def is_carried(value: Any) -> bool:
+    """Whether it is of a type that is carried along, and of which nothing is asked but whether it is missing."""
+    return _family(value.dtype) is None and not value.dtype.is_null()
+
+
 def is_coarse(value: Any) -> bool:
     """Whether it is a time that counts whole seconds or milliseconds."""
     return value.dtype.is_timestamp() and value.dtype.scale in (0, 3)

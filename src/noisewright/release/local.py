@@ -24,7 +24,7 @@ from noisewright.release.engines.base import Engine
 from noisewright.release.growth import require_short_texts, shortened
 from noisewright.release.names import require_distinct
 from noisewright.release.places import NOWHERE, Places
-from noisewright.release.values import REDUCTIONS, TOTAL, inside, refused, require_total, rewriting
+from noisewright.release.values import REDUCTIONS, TOTAL, inside, refused, require_read, require_total, rewriting
 
 _JOINS = ("inner", "left", "semi", "anti")
 
@@ -195,6 +195,8 @@ def _(relation: Any, bases: Bases) -> Standing:
 def _(relation: Any, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     _require_local(relation.groups.values(), _unit_of(relation.parent, parent))
+    for value in relation.groups.values():
+        require_read(value)
     for value in relation.metrics.values():
         require_total(value)
         if inside(value, ops.WindowFunction):

@@ -8,6 +8,7 @@ from noisewright.problem.errors import InvalidTableError
 from noisewright.release.columns import plain_columns, unread
 from noisewright.release.names import require_distinct
 
+
 def from_pandas(frame: Any) -> Any:
     """A frame of pandas as an Arrow table."""
     import pyarrow as pa
@@ -56,11 +57,13 @@ def _missing(column: Any) -> bool:
 def _is_missing(value: Any) -> bool:
     """Whether a value is none; an array, which is compared element by element, is one."""
     unlike = value is None or value != value
-    return type(value).__name__ in ("NAType", "NaTType") or (type(unlike).__name__ in ("bool", "bool_") and bool(unlike))
+    return type(value).__name__ in ("NAType", "NaTType") or (
+        type(unlike).__name__ in ("bool", "bool_") and bool(unlike)
+    )
 
 
 def from_polars(frame: Any) -> Any:
-    """A frame of polars as an Arrow table; columns of Python objects, of which it would be where they are, have none."""
+    """A frame of polars as an Arrow table; of Python objects it would hold where they are, so that they are refused."""
     import pyarrow as pa
 
     if not hasattr(frame, "to_arrow"):

@@ -29,6 +29,8 @@ def require_distinct(names: Sequence[str], known_as: Callable[[str], str] = fold
     """Refuse names that an engine takes for one, by what it knows each as; a NUL would end them."""
     if any("\0" in name for name in names):
         raise InvalidTableError("a column has a name with a NUL in it, which no engine can write; rename it.")
+    if any("\ud800" <= letter <= "\udfff" for name in names for letter in name):
+        raise InvalidTableError("a column has a name that is no UTF-8, which no engine can write; rename it.")
     seen: dict[str, str] = {}
     for name in names:
         known = known_as(name)

@@ -32,6 +32,8 @@ class Places:
     """Where values of frames begin and end."""
     held: tuple[Any, ...] = ()
     """What must stay alive, so that nothing else gets its memory or its number."""
+    unsure: str = ""
+    """Why there may be more places that nobody can name; empty if there are none."""
 
     def meets(self, other: Places) -> bool:
         """Whether rows of both are in one place."""
@@ -48,6 +50,7 @@ class Places:
             self.paths | other.paths,
             (*self.memory, *other.memory),
             (*self.held, *other.held),
+            self.unsure or other.unsure,
         )
 
     def __deepcopy__(self, memo: Any) -> Places:
@@ -56,7 +59,7 @@ class Places:
     def __reduce__(self) -> tuple[Any, ...]:
         # In another process memory and the numbers of objects mean something else.
         lasting = NOWHERE if self.held else self
-        return Places, (lasting.marks, self.paths)
+        return Places, (lasting.marks, self.paths, (), (), self.unsure)
 
 
 NOWHERE = Places()

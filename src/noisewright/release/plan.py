@@ -75,10 +75,11 @@ class Plan(Reported, Unchanging):
         """The private answers as a tidy frame: charged durably, then computed, drawn and stored.
 
         Asked again, the stored answers come back and nothing is spent; `fresh=True` draws and charges again. The frame
-        has the columns question, those of the keys, value, half_width (95 %), low, high, mechanism and charge (the row
-        of the ledger), in the kind of frame that the dataset was given as, or in `frame` ("pandas", "polars",
-        "pyarrow"). `post` names what is done afterwards, at no cost, and shown beside the answers in columns that begin
-        with post_: "non-negative", "integers" and "totals", which add up.
+        has the columns question, those of the keys, value, half_width (95 %), low, high, counted (which rows the answer
+        is over: the interval holds their number, not that of all rows), mechanism and charge (the row of the ledger),
+        in the kind of frame that the dataset was given as, or in `frame` ("pandas", "polars", "pyarrow"). `post` names
+        what is done afterwards, at no cost, and shown beside the answers in columns that begin with post_:
+        "non-negative", "integers" and "totals", which add up.
         Raises BudgetExceeded, and spends nothing, where the budget does not allow it.
         """
         from noisewright.release.transaction import released

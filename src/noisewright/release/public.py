@@ -36,6 +36,7 @@ def distinct_rows(
     from noisewright.release.stage import key_kind
 
     source = open_source(table, "", public=True)
+    places = source.places(private=False)
     for column in columns:
         require_column(source.table, column)
     source = source.typed({name: kind for name, kind in (types or {}).items() if name in columns})
@@ -59,4 +60,4 @@ def distinct_rows(
     rows = list(zip(*listed.values(), strict=True))
     if len(rows) > most:
         raise InvalidQueryError(f"this public table lists more than {most} groups of {', '.join(columns)}.")
-    return sorted(rows), source.places(private=False)
+    return sorted(rows), places

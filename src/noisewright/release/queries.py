@@ -24,7 +24,7 @@ def made(build: Callable[[], Any], errors: tuple[type[Exception], ...] = ()) -> 
         found = build()
         if hasattr(found, "columns"):
             found.op()  # a chain of joins is put together only now
-    except (IbisError, ValidationError, AttributeError) as error:
+    except (IbisError, ValidationError, AttributeError, TypeError) as error:
         problem = (str(error).splitlines() or [type(error).__name__])[0]
     except errors as error:
         problem = f"the engine does not take it ({type(error).__name__})"

@@ -15,7 +15,7 @@ from typing import Any
 from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded
-from noisewright.release.files import files_of, header
+from noisewright.release.files import Files, files_of, header
 from noisewright.release.local import Base
 from noisewright.release.memory import READERS, content, frame_kind, is_spark, require_valid
 from noisewright.release.names import require_distinct
@@ -50,8 +50,17 @@ class Source:
     """Name and version of the private datasets that were joined to it."""
 
     def places(self, *, private: bool) -> Places:
-        """Where the rows of its private tables are, or those of its public ones."""
-        return everywhere(base.places for base in self.bases.values() if base.private == private)
+        """Where the rows of its private tables are, or those of its public ones.
+
+        Refuses a public table of which nobody can say where its rows are: they may be those of a private one.
+        """
+        found = everywhere(base.places for base in self.bases.values() if base.private == private)
+        if found.unsure and not private:
+            raise InvalidTableError(
+                f"whose rows this public table holds cannot be found out: {found.unsure}. They may be those of a"
+                " private one; copy it into a table of its own, or give a file or a frame. Nothing was spent."
+            )
+        return found
 
     def require_agreeing(self, other: Source) -> None:
         """Refuse two sources of which one says of a table whose rows it holds, or that it is public, and one not."""
@@ -132,6 +141,8 @@ def open_source(
     source: Any, unit: str, local_views: tuple[str, ...] = (), *, beside: Engine | None = None, public: bool = False
 ) -> Source:
     """The source as a table; `beside` is the engine that it is to be joined in."""
+    if isinstance(source, Files):
+        return _files(source, unit, beside, public)
     if isinstance(source, str | Path):
         return _file(str(source), unit, local_views, beside, public)
     if (kind := frame_kind(source)) is not None:
@@ -191,16 +202,23 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
     if marker:
         engine = DuckDB.opened(Path(path))
         return replace(_database_table(engine, name, unit, local_views, public), name=text)
-    memory, files = beside if isinstance(beside, DuckDB) else DuckDB.in_memory(), files_of(text)
+    return _files(files_of(text), unit, beside, public)
+
+
+def _files(files: Files, unit: str, beside: Engine | None, public: bool) -> Source:
+    """Files that were found: in another engine they are the same, whatever folder the process is in by then."""
+    from noisewright.release.engines.duckdb import DuckDB
+
+    memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
     kinds = {Path(one).suffix.lower() for one in files.paths}
     if kinds == {".parquet"}:
         table = memory.parquet(files)
     elif kinds <= {".csv", ".tsv", ".txt"}:
-        table = memory.csv(files, *header(files.paths))
+        table = memory.csv(files, *header(files.absolute))
     else:
-        raise InvalidTableError(f"{path} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
+        raise InvalidTableError(f"{files.given} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
     bases = {table.op(): _base(memory, table.op(), None if public else unit)}
-    return Source(memory, table, bases, text, "pandas", (text, unit), views=(table.op().name,))
+    return Source(memory, table, bases, files.given, "pandas", (files, unit), views=(table.op().name,))
 
 
 def _base(engine: Any, leaf: Any, unit: str | None) -> Base:
@@ -239,7 +257,35 @@ def _of_ibis(table: Any) -> tuple[Any, Any]:
         raise InvalidTableError(
             f"this Ibis table is on {backend.name}; tables on DuckDB, PostgreSQL and PySpark are supported."
         )
+    _require_frames(table)
     return DuckDB(backend), table
+
+
+def _require_frames(table: Any) -> None:
+    """Refuse tables of Ibis in memory that are not read as their frames would be: DuckDB may fail on what they hold."""
+    import ibis
+    import ibis.expr.operations as ops
+
+    for leaf in table.op().find(ops.InMemoryTable):
+        kind = frame_kind(leaf.data.obj)
+        if kind is None:
+            raise InvalidTableError(
+                f"{leaf.name!r} is no frame of pandas, polars or Arrow; give one. Nothing was spent."
+            )
+        data = READERS[kind](leaf.data.obj)
+        require_valid(data)
+        held = dict(zip(leaf.schema.names, ibis.Schema.from_pyarrow(data.schema).values(), strict=False))
+        if wrong := [name for name, said in leaf.schema.items() if name not in held or not _is_alike(held[name], said)]:
+            raise InvalidTableError(
+                f"{wrong[0]!r} of the table in memory is said to hold {leaf.schema[wrong[0]]}, and is not read so; give"
+                " the frame itself in place of ibis.memtable. Nothing was spent.",
+                column=wrong[0],
+            )
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    """Whether two types are the same, up to whether values may be missing."""
+    return bool(one.copy(nullable=True) == other.copy(nullable=True))
 
 
 def _postgres() -> Any:

@@ -22,6 +22,7 @@ from noisewright.ledger import marks
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN, Same, alone
 from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
+from noisewright.release.counted import counted_in
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.engines.base import in_words
 from noisewright.release.estimates import Estimate
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 CONFIDENCE = Fraction(19, 20)
 _ENDS = ("value", "half_width", "low", "high")
 _TIDY_ENDS = tuple(f"post_{name}" for name in _ENDS)
+_AFTER = ("counted", "mechanism", "charge")
 _AFTERWARDS = {
     DRAWN: f"Nothing was released. {LOST}",
     ANSWERED: "Its answer is stored: release the same plan again to get it, without another charge.",
@@ -180,14 +182,16 @@ def columns(
 ) -> dict[str, list[Any]]:
     """Released numbers as a tidy table: one row for each question and group, in the order they were asked.
 
-    With `tidy` the answers after post-processing stand in columns of their own.
+    With `tidy` the answers after post-processing stand in columns of their own. `counted` says of each answer which
+    rows it is over: that is the number which its interval holds.
     """
     reaches = reaches_of(plan) if reaches is None else reaches
     tables = list(zip(plan.layout.tables, plan.layout.split_released(numbers), strict=True))
     names = {name: column_name(name) for question in plan.questions for name in question.columns}
     more = {} if tidy is None else tidy.estimates(numbers)
-    ends = (*_ENDS, *(() if tidy is None else _TIDY_ENDS), "mechanism", "charge")
+    ends = (*_ENDS, *(() if tidy is None else _TIDY_ENDS), *_AFTER)
     found: dict[str, list[Any]] = {name: [] for name in ("question", *names.values(), *ends)}
+    counted = counted_in(plan)
     by_question = {
         question.label: (table, part, place, places)
         for place, (table, part) in enumerate(tables)
@@ -204,6 +208,7 @@ def columns(
         _ended(found, _ENDS, answers)
         if tidy is not None:
             _ended(found, _TIDY_ENDS, more.get(question.label, answers))
+        found["counted"] += [counted[question.label]] * len(rows)
         found["mechanism"] += [block.name] * len(rows)
         found["charge"] += [charge] * len(rows)
     return found
@@ -217,5 +222,5 @@ def _ended(found: Mapping[str, list[Any]], names: Sequence[str], answers: Sequen
 
 def column_name(column: str) -> str:
     """The name of a key column in an answer; one that an answer needs itself gets a word before it."""
-    taken = ("question", *_ENDS, *_TIDY_ENDS, "mechanism", "charge")
+    taken = ("question", *_ENDS, *_TIDY_ENDS, *_AFTER)
     return f"key {column}" if column in taken else column

@@ -18,7 +18,7 @@ import ibis.expr.operations as ops
 
 from noisewright.problem.errors import NotPersonLocalError
 from noisewright.release.engines.base import Engine
-from noisewright.release.kinds import COARSE, constant, hides_nanoseconds, is_coarse, why_not_alike
+from noisewright.release.kinds import COARSE, constant, hides_nanoseconds, is_carried, is_coarse, why_not_alike
 
 _WHOLE_LIMIT = 9.0e15
 _LONGEST = 10**6
@@ -108,10 +108,32 @@ def inside(value: Any, kinds: Any) -> list[Any]:
 
 
 def require_total(value: Any) -> None:
-    """Refuse a value made with anything but listed functions of one row."""
+    """Refuse a value made with anything but listed functions of one row, of columns of types that are read."""
     for node in inside(value, ops.Value):
         if type(node) not in TOTAL and type(node) not in REDUCTIONS and not isinstance(node, ops.WindowFunction):
             raise refused(node)
+        if type(node) not in _CARRYING:
+            for given in _flat(node.args):
+                require_read(given)
+
+
+def require_read(value: Any) -> None:
+    """Refuse a value of a type whose meaning or order nobody has looked at, by the name of its column.
+
+    Engines order and compare such values each in its own way, or fail; they are carried along as they are.
+    """
+    if isinstance(value, ops.Value) and is_carried(value):
+        why = f"{value.name!r} holds {' '.join(str(value.dtype).split())}, which is only carried along"
+        raise refused(value, f"{why} and asked whether it is missing; leave it out, or make it something else before")
+
+
+def _flat(given: Any) -> list[Any]:
+    """The arguments of an operation, one after the other."""
+    return [inner for one in given for inner in _flat(one)] if isinstance(given, tuple) else [given]
+
+
+_CARRYING = (ops.Field, ops.Alias, ops.IsNull, ops.NotNull, ops.Literal, ops.CountStar, ops.Count)
+"""What is asked of a value whatever its type is."""
 
 
 def rewriting(engine: Engine) -> Callable[[Any, Any], Any]:

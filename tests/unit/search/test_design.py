@@ -151,11 +151,12 @@ def test_ranking(utility, order):
     [(SquaredError(), 3, 4, 2, 1.0), (Usefulness(1), Fraction(1, 4), Fraction(3, 4), 1, 0.75)],
     ids=["cost", "useful"],
 )
-def test_a_gap_is_measured_from_the_worse_end_of_the_value(utility, low, high, bound, gap, monkeypatch):
+def test_value_and_gap_are_told_from_the_worse_end(utility, low, high, bound, gap, monkeypatch):
     mechanism = design(Scalar(1), privacy=ONE, utility=SquaredError()).best.mechanism
     with precision():
         value = hull(ball(low), ball(high))
     monkeypatch.setattr(Additive, "expected", lambda *_: value)
     found = _candidate(Proposal("any", mechanism), Scalar(1), ONE, utility, Fraction(bound))
     assert found.gap == pytest.approx(gap)
-    assert found.value == pytest.approx(float(low + high) / 2)
+    assert found.value == pytest.approx(float(low if utility.larger_is_better else high))
+    assert found.error == pytest.approx(float(high - low))

@@ -21,7 +21,7 @@ from noisewright.search.design import DESIGNERS
 from noisewright.search.designers.plan import _proven
 from noisewright.search.families.calibration import pure_scale, rounded_up
 from noisewright.search.families.planned import Candidate, Plan
-from noisewright.search.report.designer import Designer, Proposal, designed, restored
+from noisewright.search.report.designer import Designer, Proposal, check_bound, designed, restored
 from noisewright.search.report.shown import quiet
 
 EPSILONS = [Fraction(i, 10) for i in (1, 3, 5, 8, 10, 17, 20, 30, 47, 80, 100, 199)]
@@ -111,3 +111,24 @@ def test_a_family_of_a_plan_that_is_refused_at_every_rate_is_left_out(caplog: py
     with caplog.at_level(logging.WARNING):
         assert _proven(narrow, plan) is None
     assert "narrow is left out: refused" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("utility", "bound"), [(LOSS, Fraction(11, 10)), (nw.Usefulness(1), Fraction(1, 2))], ids=["cost", "useful"]
+)
+@pytest.mark.parametrize("remade", [False, True], ids=["designed", "made-again"])
+def test_a_value_better_than_the_best_possible_is_an_error_for_every_question(
+    utility: object, bound: Fraction, remade: bool
+):
+    wrong = replace(_offering("1"), bound=lambda *_: bound)
+    asked, held = (QUERY, nw.PureDP(1), utility), (Proposal("of scale 1", _laplace("1")),)
+    made = (lambda: restored(wrong, *asked, held)) if remade else (lambda: designed(wrong, *asked, quiet))
+    with pytest.raises(nw.errors.InconsistentError, match="better than the best possible") as told:
+        made()
+    assert told.value.bound == pytest.approx(float(bound))
+
+
+def test_a_value_at_the_bound_is_told():
+    check_bound("any", (0.1, Fraction(1, 10)), Fraction(1, 10), larger=False)
+    check_bound("any", (0.1, Fraction(1, 10)), Fraction(1, 10), larger=True)
+    check_bound("any", (0.1,), None, larger=True)

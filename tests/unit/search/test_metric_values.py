@@ -109,6 +109,8 @@ def test_a_wide_ball_shows_in_the_gap():
     assert elliptic.gap is not None
     with precision():
         half = max(float(v.rad()) for v in elliptic.certified.mechanism.variances(BALLS))
-    assert half > 0
-    # A gap from the middle of the ball would not count the half-width of it.
-    assert elliptic.gap > elliptic.value / report.bound - 1 + half / (2 * report.bound)
+        assert half > 0
+        middle = float(elliptic.certified.mechanism.expected(nw.SquaredError()).mid())
+    # The middle of the ball would not count the half-width of it.
+    assert elliptic.value > middle + half / 2
+    assert elliptic.gap > middle / report.bound - 1 + half / (2 * report.bound)

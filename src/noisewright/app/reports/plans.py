@@ -20,7 +20,7 @@ from noisewright.app.reports.charts import bars, intervals
 from noisewright.app.reports.ledgers import left_of
 from noisewright.app.reports.mechanisms import verification
 from noisewright.app.reports.promise import amount_card, of_requirement, promised
-from noisewright.app.tidy import POST, number, own_keys, rows_of, shown_key
+from noisewright.app.tidy import LEFT_OUT, POST, counted_of, leaves_out, number, own_keys, rows_of, shown_key
 from noisewright.problem.numbers import above
 from noisewright.problem.utilities import SquaredError
 from noisewright.release.shown import lines_of
@@ -213,7 +213,8 @@ def _cost(plan: Plan) -> Section:
 
 
 def _answers(question: str, columns: Mapping[str, Sequence[Any]]) -> Section:
-    rows = rows_of(columns, question)
+    rows, counted = rows_of(columns, question), counted_of(columns, question)
+    left_out = f" {LEFT_OUT.replace('interval', 'line')}" if leaves_out(counted) else ""
     keys = own_keys(columns, rows)
     afterwards = POST[0] in columns
     ends = ("value", "half_width", "low", "high", *(POST if afterwards else ()))
@@ -232,8 +233,12 @@ def _answers(question: str, columns: Mapping[str, Sequence[Any]]) -> Section:
     return Section(
         shown_key(question),
         [
-            figure(picture, f"Points are private answers; lines hold the truth 95 times in 100.{more}"),
-            table(f"{shown_key(question)}, with what holds the truth 95 times in 100", header, body, words=len(keys)),
+            figure(
+                picture,
+                "Points are private answers; lines hold, 95 times in 100, the same answers without noise. Both are"
+                f" over {counted}.{left_out}{more}",
+            ),
+            table(f"{shown_key(question)}, over {counted}, with its 95 % interval", header, body, words=len(keys)),
         ],
     )
 

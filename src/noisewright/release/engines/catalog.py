@@ -22,14 +22,31 @@ _FAMILY = (
     "WITH RECURSIVE family(oid) AS (SELECT %(oid)s::oid UNION SELECT i.inhrelid FROM pg_inherits i"
     " JOIN family f ON i.inhparent = f.oid)"
 )
+_RULE = "pg_rewrite r WHERE r.ev_class = {} AND r.ev_type = '1'"
+"""What a view is made of is written down as a rule: the numbers of tables and functions stand in its text."""
 PLACES = (
-    f"{_FAMILY} SELECT f.oid::text, d.oid::text, pg_postmaster_start_time()::text, current_setting('port')"
-    " FROM family f, pg_database d WHERE d.datname = current_database()"
+    "WITH RECURSIVE made(oid) AS (SELECT %(oid)s::oid UNION SELECT part.oid FROM made m CROSS JOIN LATERAL"
+    " (SELECT i.inhrelid AS oid FROM pg_inherits i WHERE i.inhparent = m.oid UNION ALL SELECT (regexp_matches("
+    f"r.ev_action::text, ':relid ([0-9]+)', 'g'))[1]::oid FROM {_RULE.format('m.oid')}) part WHERE part.oid <> 0)"
+    " SELECT m.oid::text, d.oid::text, pg_postmaster_start_time()::text, current_setting('port'),"
+    " CASE WHEN m.oid < 16384 OR c.oid IS NULL THEN 'it reads what the server knows of other tables'"
+    " WHEN c.relkind NOT IN ('r', 'p', 'v', 'm') THEN 'it reads a foreign table, or what is no table'"
+    " WHEN EXISTS (SELECT 1 FROM (SELECT (regexp_matches(r.ev_action::text,"
+    " ':(?:funcid|opfuncid|aggfnoid|winfnoid) ([0-9]+)', 'g'))[1]::oid AS oid"
+    f" FROM {_RULE.format('m.oid')}) called LEFT JOIN pg_proc p ON p.oid = called.oid WHERE called.oid <> 0"
+    " AND (called.oid >= 16384 OR p.provolatile IS DISTINCT FROM 'i'))"
+    " THEN 'it is a view that calls a function which may read any table' ELSE '' END"
+    " FROM made m LEFT JOIN pg_class c ON c.oid = m.oid, pg_database d WHERE d.datname = current_database()"
 )
-"""A table with its parts, the database, and what tells one running server from all others, whoever asks."""
+"""A table with its parts, or a view with all that it is made of, the database, what tells one running server from all
+others, whoever asks, and why more may be read. Functions of the server that depend on nothing else read no table."""
 MAY_SEE_CLUSTER = "SELECT has_function_privilege('pg_control_system()', 'execute')"
 CLUSTER = "SELECT system_identifier::text FROM pg_control_system()"
 """What a server keeps when it is started anew, and shares with its replicas."""
+TYPES = (
+    "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = %(oid)s AND attnum > 0"
+    " AND NOT attisdropped ORDER BY attnum"
+)
 NO_TABLE = (
     f"{_FAMILY} SELECT 1 FROM family f JOIN pg_class c ON c.oid = f.oid WHERE c.relkind NOT IN ('r', 'p') LIMIT 1"
 )

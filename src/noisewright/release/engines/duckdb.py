@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -26,14 +26,13 @@ import sqlglot.expressions as sge
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.engines import base, duckdb_files as reading, functions
+from noisewright.release.engines import base, duckdb_files as reading, duckdb_views as views, functions
 from noisewright.release.engines.barrier import behind_barrier, column, selection
 from noisewright.release.engines.base import Result
 from noisewright.release.files import Files
-from noisewright.release.places import NOWHERE, Places, everywhere, of_files
+from noisewright.release.places import NOWHERE, Places, of_files
 
 _WORD = 2**53 - 1
-_COARSE_TIMES = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' LIMIT 1"
 _CTRL_C = "Query interrupted"
 """The words of the RuntimeError that DuckDB makes of it while a query runs."""
 _TEMPORARY = (
@@ -52,13 +51,14 @@ _SETTINGS = {
 }
 """What a connection is set to while it is asked: nothing is planned by statistics, and words have one meaning."""
 _PLACES = (
-    "SELECT d.path, lower(t.database_name), lower(t.schema_name), lower(t.name) FROM (SELECT database_name,"
-    " schema_name, table_name AS name FROM duckdb_tables() UNION ALL SELECT database_name, schema_name, view_name FROM"
-    " duckdb_views() WHERE NOT internal) t JOIN duckdb_databases() d USING (database_name) WHERE lower(t.name) ="
-    " lower($1) AND CASE WHEN $2 IS NULL THEN t.schema_name IN (SELECT unnest(current_schemas(true)))"
+    "SELECT d.path, d.type, t.database_name, t.schema_name, t.name, t.sql FROM (SELECT database_name, schema_name,"
+    " table_name AS name, NULL AS sql FROM duckdb_tables() UNION ALL SELECT database_name, schema_name, view_name, sql"
+    " FROM duckdb_views() WHERE NOT internal) t JOIN duckdb_databases() d USING (database_name) WHERE lower(t.name) ="
+    " lower($1) AND CASE WHEN $2 IS NULL THEN $4 OR t.schema_name IN (SELECT unnest(current_schemas(true)))"
     " ELSE lower(t.schema_name) = lower($2) END AND CASE WHEN $3 IS NULL"
-    " THEN t.database_name IN (current_database(), 'temp') ELSE lower(t.database_name) = lower($3) END"
+    " THEN $4 OR t.database_name IN (current_database(), 'temp') ELSE lower(t.database_name) = lower($3) END"
 )
+"""Tables and views of a name; the last word says whether every database and schema is looked through, as for views."""
 _FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
 
 
@@ -75,6 +75,14 @@ class DuckDB(base.InProcess):
         self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
         # By the name of a table of this connection, what file or frame it was made of here.
         self._made: dict[str, Places] = vars(backend).setdefault("_noisewright_made", {})
+        # By the name of such a table, how it reads its files.
+        self._views: dict[str, str] = vars(backend).setdefault("_noisewright_views", {})
+        # By the path that a database was attached by, the file that it is, whatever folder the process goes to.
+        self._paths: dict[str, str] = vars(backend).setdefault("_noisewright_paths", {})
+        with suppress(duckdb.Error):
+            for (path,) in self._rows("SELECT path FROM duckdb_databases() WHERE path IS NOT NULL"):
+                if Path(path).is_file():
+                    self._paths.setdefault(path, str(Path(path).absolute()))
         self.steps = (0, 1)
 
     @property
@@ -109,13 +117,14 @@ class DuckDB(base.InProcess):
         """Parquet files as one table, with the columns that folders stand for.
 
         Refuses files of different columns or types, because a value of one would be cast to the type of another, and
-        times in milliseconds, by the schema: one that is far away makes every query of the file fail, also one that
-        does not read it.
+        by the schema what may fail on a value, at whatever depth, such as times in milliseconds: one that is far away
+        makes every query of the file fail, also one that does not read it.
         """
-        problem, schemas, coarse = "", [], None
+        problem, schemas, unread = "", [], None
         try:
             schemas = [self._columns(reading.parquet([path])) for path in files.absolute]
-            coarse = self._rows(_COARSE_TIMES, [reading.literal(path) for path in files.absolute])
+            leaves = self._rows(reading.LEAVES, [reading.literal(path) for path in files.absolute])
+            unread = reading.why_not_read(leaves)
         except duckdb.Error as error:
             problem = type(error).__name__
         if problem:
@@ -127,11 +136,11 @@ class DuckDB(base.InProcess):
                     " give files of one schema.",
                     column=wrong[0],
                 )
-        if coarse:
-            ((column,),) = coarse
+        if unread is not None:
+            column, why = unread
             raise InvalidTableError(
-                f"{column!r} of {files.paths[0]} counts milliseconds, of which DuckDB fails on those far away; write"
-                " the file with microseconds, or give it as an Arrow table: pyarrow.parquet.read_table(path).",
+                f"{column!r} of {files.paths[0]} {why}, or give the file as an Arrow table:"
+                " pyarrow.parquet.read_table(path). Nothing was spent.",
                 column=column,
             )
         return self._view(files, reading.with_folders(reading.parquet, files, list(schemas[0])))
@@ -144,9 +153,13 @@ class DuckDB(base.InProcess):
         return self._view(files, reading.with_folders(partial(reading.csv, names, separator), files, names))
 
     def _view(self, files: Files, query: str) -> Any:
-        """What files hold, under a name of this connection."""
-        name = files.name
+        """What files hold, under a name of this connection.
+
+        The same path means other files in another folder: what has the name keeps it, and stays what it is.
+        """
+        names = chain([files.name], (f"{files.name}_{place}" for place in count(2)))
         with self._lock:
+            name = next(one for one in names if self._views.setdefault(one, query) == query)
             self.backend.con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
         self._made[name] = of_files(files.absolute)
         return self.backend.table(name)
@@ -217,16 +230,51 @@ class DuckDB(base.InProcess):
         """What a file or frame was made of here, or the tables of that name in their database files.
 
         Names are compared as DuckDB does it, without case; a name without a schema is any that the connection looks for
-        first. What is in memory alone is known by the connection.
+        first. What is in memory alone is known by the connection. A view is whatever it is made of.
         """
-        if (made := self._made.get(table.name)) is not None:
-            return made
         space = table.namespace
-        found = self._rows(_PLACES, table.name, space.database, space.catalog)
-        own = [(path, (schema, name)) for path, _, schema, name in found if path is not None]
-        marks = {("duckdb", id(self.backend.con), *names) for path, *names in found if path is None}
-        within = everywhere(of_files([path], *names) for path, names in own)
-        return within | (Places(frozenset(marks), held=(self.backend.con,)) if marks else NOWHERE)
+        return self._places((space.catalog, space.database, table.name), anywhere=False, above=frozenset())
+
+    def _places(self, name: views.Name, *, anywhere: bool, above: frozenset[tuple[str, ...]]) -> Places:
+        """The places of everything that a name may stand for; views that are `above` were looked into."""
+        if (made := self._made.get(name[2])) is not None:
+            return made
+        catalog, schema, called = name
+        found = self._rows(_PLACES, called, schema, catalog, anywhere)
+        if not found:
+            return Places(unsure=f"{called!r} is no table, view or file that is known here")
+        everything = NOWHERE
+        for path, kind, *known, definition in found:
+            within = tuple(one.lower() for one in known)
+            if kind != "duckdb":
+                everything |= Places(unsure=f"{called!r} is in a database of another kind ({kind})")
+            if path is None:
+                everything |= Places(frozenset({("duckdb", id(self.backend.con), *within)}), held=(self.backend.con,))
+            elif Path(file := self._paths.get(path, path)).is_absolute():
+                everything |= of_files([file], *within[1:])
+            else:
+                everything |= Places(unsure=f"{called!r} is in a file that was attached by a relative path")
+            if definition is not None and within not in above:
+                everything |= self._made_of(called, definition, above | {within})
+        return everything
+
+    def _made_of(self, called: str, definition: str, above: frozenset[tuple[str, ...]]) -> Places:
+        """The places of what a view is made of."""
+        everything = NOWHERE
+        try:
+            for name, files in views.parts_of(definition, self._rows):
+                if name is None:
+                    everything |= of_files(files)
+                    continue
+                found = self._places(name, anywhere=True, above=above)
+                if found.marks or found.paths or found.memory:
+                    everything |= found
+                elif not files:  # DuckDB takes the name of no table for that of a file
+                    everything |= of_files(views.files(name[2], self._rows))
+        except (views.UnsureError, duckdb.Error, RecursionError) as error:
+            why = str(error) if isinstance(error, views.UnsureError) else "DuckDB does not say what it reads"
+            everything |= Places(unsure=f"{called!r} is a view, and {why}")
+        return everything
 
     def is_view(self, table: Any) -> bool:
         return self._definition(table) is None

@@ -7,7 +7,8 @@ each file by one total expression.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 
 from noisewright.release.files import Files, Folder
@@ -15,6 +16,33 @@ from noisewright.release.names import folded
 
 _MISSING = ("__HIVE_DEFAULT_PARTITION__", "NULL")
 """What Hive, Spark and others, and DuckDB, call the folder of rows whose value is missing."""
+
+LEAVES = "SELECT name, coalesce(num_children, 0), converted_type, logical_type FROM parquet_schema(?)"
+"""What the schemas of Parquet files say, in their order: each column, and behind it what is nested in it."""
+_CONVERTED = re.compile("UTF8|LIST|MAP|MAP_KEY_VALUE|ENUM|DECIMAL|DATE|TIME_.*|TIMESTAMP_MICROS|U?INT_.*|INTERVAL")
+_LOGICAL = re.compile("(String|List|Map|Enum|Decimal|Date|Time|Timestamp|Int|UUID|Null|Float16)Type[(].*")
+_COARSE = re.compile("TIMESTAMP_MILLIS|Timestamp.*MILLIS=Milli.*")
+"""Types of Parquet: those that DuckDB reads whatever a value is, and times in milliseconds, of which it does not."""
+
+
+def why_not_read(leaves: Iterable[tuple[str, int, str | None, str | None]]) -> tuple[str, str] | None:
+    """The first column of Parquet files that DuckDB may fail on, at whatever depth, and why; None if there is none."""
+    open_ends: list[int] = []
+    column = ""
+    for name, children, *types in leaves:
+        while open_ends and open_ends[-1] == 0:
+            open_ends.pop()
+        if open_ends:
+            open_ends[-1] -= 1
+            column = name if len(open_ends) == 1 else column
+        open_ends.append(children)
+        said = [one for one in types if one is not None]
+        if any(map(_COARSE.fullmatch, said)):
+            return column, "counts milliseconds, of which DuckDB fails on those far away; write it with microseconds"
+        for one, known in zip(types, (_CONVERTED, _LOGICAL), strict=True):
+            if one is not None and not known.fullmatch(one):
+                return column, f"is of type {one.removesuffix('()')}, on whose values DuckDB may fail; write it as text"
+    return None
 
 
 def parquet(paths: Sequence[str], more: str = "") -> str:

@@ -113,11 +113,24 @@ class Postgres(Session, Expressions):
                 return self.backend.table(name, database=schema)
         except (ValueError, AttributeError, IbisError, TableNotFound) as error:  # a type that Ibis does not read
             problem = type(error).__name__
+        for column, kind in self.catalog(catalog.TYPES, schema, name):
+            if not self._reads(kind):
+                raise InvalidTableError(
+                    f"{column!r} of {schema}.{name} is of type {kind}, which is not read; make a table without that"
+                    " column, or a view that is declared with local_views. Nothing was spent.",
+                    column=column,
+                )
         raise InvalidTableError(
-            f"the table {schema}.{name} cannot be opened ({problem}): it was dropped meanwhile, or a column is of a"
-            " type that Ibis does not read, such as numeric(2, 5) or regclass; make a table without that column."
-            " Nothing was spent."
+            f"the table {schema}.{name} cannot be opened ({problem}): it was dropped meanwhile. Nothing was spent."
         )
+
+    def _reads(self, kind: str) -> bool:
+        """Whether Ibis knows what a type of PostgreSQL is."""
+        try:
+            self.backend.compiler.type_mapper.from_string(kind)
+        except (ValueError, AttributeError, IbisError):
+            return False
+        return True
 
     def hold(self, tables: Collection[Any]) -> bool:
         # A table that is locked stays what it is: it cannot be renamed, and no view can take its name.
@@ -145,16 +158,17 @@ class Postgres(Session, Expressions):
         return arithmetic.settled(query)
 
     def places(self, table: Any) -> Places:
-        """A table and its parts by their numbers, the database and the server by what they say of themselves.
+        """A table and its parts, or what a view is made of, by their numbers; the server by what it says of itself.
 
         However the server is reached and by whomever: host, port, user and options of the address say nothing.
         """
         found = self.catalog(catalog.PLACES, table.namespace.database, table.name)
-        servers: set[tuple[str, ...]] = {("started", started, port) for _, _, started, port in found}
+        servers: set[tuple[str, ...]] = {("started", started, port) for _, _, started, port, _ in found}
         if self._one(catalog.MAY_SEE_CLUSTER):
             servers.add(("cluster", self._one(catalog.CLUSTER)))
         own = {(database, part) for part, database, *_ in found}
-        return Places(frozenset(("postgres", *server, *table) for server in servers for table in own))
+        unsure = next((f"of {table.name!r}, {why}" for *_, why in found if why), "" if found else "it is not there")
+        return Places(frozenset(("postgres", *server, *one) for server in servers for one in own), unsure=unsure)
 
     def is_view(self, table: Any) -> bool:
         return bool(self.catalog(catalog.NO_TABLE, table.namespace.database, table.name))

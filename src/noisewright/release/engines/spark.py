@@ -25,7 +25,7 @@ from noisewright.release.engines import spark_relations as relations
 from noisewright.release.engines.spark_homes import Relation, home_of, read_files, read_table, require_plans
 from noisewright.release.engines.spark_options import addressed, literal, matching, named, options_of
 from noisewright.release.engines.spark_reading import Reader
-from noisewright.release.engines.spark_rows import constant, schema_of
+from noisewright.release.engines.spark_rows import constant, require_no_padding, schema_of
 from noisewright.release.memory import content
 from noisewright.release.places import Places
 
@@ -99,6 +99,7 @@ class Spark(Reader):
             return self._kept(name, Relation(partial(read_table, own, ".".join(map(_quoted, name)))))
         view = relations.view_of(plan)
         if view is None:
+            require_no_padding(frame)
             raise InvalidTableError(f"this is a query, or no table of Parquet files; {_WORDS}. Nothing was spent.")
         if len(view) == 1:
             classic = own._jvm.org.apache.spark.sql.classic.Dataset

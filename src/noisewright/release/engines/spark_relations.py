@@ -187,7 +187,7 @@ class Listed:
             return "has files beside the folders that stand for columns, which Spark would leave out; move them apart"
         for scan, choose in zip(self._scans, self._listings, strict=True):
             files, declared = choose().allFiles(), _columns(scan.relation().dataSchema())
-            timed = any(str(kind).startswith("timestamp") for kind in declared.values())
+            timed = "timestamp" in str(declared.values())  # at every depth
             # Whatever a column is called, the words of its type are among those of the schema.
             if timed and _MILLISECONDS in str(reader.readParquetFootersInParallel(conf, files, False).mkString("\n")):
                 return "counts milliseconds, of which Spark fails on those far away; write it with microseconds"

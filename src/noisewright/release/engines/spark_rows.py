@@ -41,6 +41,18 @@ def _type_of(column: Any) -> Any:
         ) from None
 
 
+def require_no_padding(frame: Any) -> None:
+    """Refuse, by name, columns of a type that Spark fills with blanks when it reads them."""
+    for one in frame.schema.fields:
+        kind = str(one.metadata.get("__CHAR_VARCHAR_TYPE_STRING", one.dataType.simpleString()))
+        if kind.startswith("char("):
+            raise InvalidTableError(
+                f"{one.name!r} is of type {kind}, which Spark fills with blanks when it is read; make it STRING."
+                " Nothing was spent.",
+                column=one.name,
+            )
+
+
 def is_collated(frame: Any) -> bool:
     """Whether a text of a frame is compared in another way than by its bytes."""
     return any("collate" in one.dataType.simpleString().lower() for one in frame.schema.fields)

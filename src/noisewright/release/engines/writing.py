@@ -236,7 +236,11 @@ def opaque(name: str, kind: Any) -> Any:
     PostgreSQL says only when it comes to a row.
     """
     value = column(name)
+    if kind.is_decimal():
+        value = sge.cast(value, "numeric", dialect="postgres")  # what Ibis takes for a decimal may be money
     if kind in _PLUS:
+        if kind.is_int64():
+            value = sge.cast(value, "bigint", dialect="postgres")  # ... and for a whole number, an oid
         return sge.Anonymous(this=_PLUS[kind], expressions=[value])
     if kind.is_string():
         plain = sge.cast(value, "text", dialect="postgres")
