@@ -23,7 +23,6 @@ from noisewright.problem.records import digest
 from tests.audit.forging import resealed
 from tests.examples import CORPUS
 from tests.tree import tracked
-from tests.tree import tracked
 
 FILES = sorted(tracked(CORPUS, ".json"), key=lambda path: path.stat().st_size)
 SMALL = [path for path in FILES if path.stat().st_size < 20_000]
