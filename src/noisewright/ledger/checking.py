@@ -13,7 +13,7 @@ from noisewright.ledger.deciding import raised_state, require_divisible, require
 from noisewright.ledger.reading import Account
 from noisewright.ledger.rules import require_sound
 from noisewright.ledger.state import Budget, State, read
-from noisewright.ledger.stores import Store, every_row
+from noisewright.ledger.stores import VERSION, Store, every_row
 from noisewright.problem.errors import LedgerDamagedError, NoisewrightError
 from noisewright.problem.fields import exact_text
 from noisewright.problem.privacy import REQUIREMENTS, PureDP
@@ -113,6 +113,8 @@ class _Replay:
     def create(self, place: int, data: Mapping[str, Any]) -> None:
         if self._last is not None or data["account"]:
             raise damaged(place, "a ledger is created once")
+        if not 1 <= data.get("version", VERSION) <= VERSION:
+            raise damaged(place, "it is of a version that is not known")
         budget = self._budget(place, data)
         self._accounts[""] = Account("", budget, budget.nothing_spent())
 
@@ -135,8 +137,8 @@ class _Replay:
                 raise damaged(place, "no rule allowed it")
             if _compared(data["certificate"]) - {after.neighbours}:
                 raise damaged(place, "its certificate is about other neighbours")
-            basic = brought.get("basic")
-            if basic is not None and _certified_epsilon(data["certificate"]) > basic["epsilon"]:
+            counted = brought.get("pure") or brought.get("basic")
+            if (certified := _certified_epsilon(data["certificate"])) and counted and counted["epsilon"] < certified:
                 raise damaged(place, "it counts less than its certificate says")
             self._accounts[name] = replace(account, state=after)
         self._open[place] = data["account"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -18,6 +19,7 @@ from noisewright.numerics.whole_matrices import near_inverse, product as whole_p
 from noisewright.proof import strategy_moves
 from noisewright.proof.strategy import squared_reach, taxi_reach
 from noisewright.sample.strategy import WorkloadAnswer
+from noisewright.search.families.strategies import gaussian_strategy
 from tests.workloads import (
     STRATEGIES,
     M,
@@ -26,12 +28,14 @@ from tests.workloads import (
     covariance,
     exact_reach,
     explicit,
+    measured_reach,
     measured_rows,
     several_rows,
     variances_of_rows,
     weights,
 )
 
+UNIT = nw.ZeroConcentratedDP("0.5")
 each_strategy = pytest.mark.parametrize("name", STRATEGIES)
 
 
@@ -147,6 +151,58 @@ def test_whoever_is_replaced_may_have_fewer_rows_afterwards():
     total = M.LaplaceStrategy(W.identity(9, replace=True).with_rows(3), rows, [100, 1])
     assert taxi_reach(total) >= Fraction(4, 100) + 2 == several_rows(total)
     assert taxi_reach(total) <= several_rows(total) * Fraction(101, 100)
+
+
+def _asked(form: str, **who: Any) -> nw.Workload:
+    """A small question of each way to make one."""
+    asked: dict[str, Callable[[], nw.Workload]] = {
+        "identity": lambda: W.identity(4, **who),
+        "total": lambda: W.total(3, **who),
+        "prefixes": lambda: W.prefixes(4, **who),
+        "ranges": lambda: W.ranges(5, **who),
+        "marginals": lambda: W.marginals([3, 2], [(0,), (1,), ()], **who),
+        "matrix": lambda: W([[1, "1/2", 0, -2], [0, 3, 1, 1]], **who),
+        "empty and equal columns": lambda: W([[1, 0, 0, 1], [1, 0, 0, 1]], **who),
+        "constant rows": lambda: W([[2, 2, 2]], **who),
+        "product": lambda: W.prefixes(2, **who).product(W.ranges(2, **who)),
+        "union": lambda: W.ranges(3, **who) * 3 | W.total(3, **who) * "1/7",
+    }
+    return asked[form]()
+
+
+FORMS = ("identity", "total", "prefixes", "ranges", "marginals", "matrix", "empty and equal columns")
+
+
+@pytest.mark.parametrize("form", [*FORMS, "constant rows", "product", "union"])
+def test_whatever_is_asked_no_replaced_person_moves_a_design_farther_than_proven(form: str):
+    """Persons before and after are listed, and the difference of what is measured of both is looked at."""
+    for cells, rows in ((1, 1), (1, 3), (2, 1), (2, 2)):
+        try:
+            query = _asked(form, cells_per_person=cells, replace=True).with_rows(rows)
+        except nw.errors.InvalidQueryError:
+            assert cells == 1, "who is in one cell before and after changes no total"
+            assert form in ("total", "constant rows")
+            continue
+        for privacy in (nw.ZeroConcentratedDP("0.5"), nw.PureDP(1)):
+            for candidate in nw.design(query, privacy=privacy, utility=nw.SquaredError()).candidates:
+                mechanism = candidate.certified.mechanism
+                reach = _reach(mechanism)
+                assert measured_reach(mechanism) <= reach
+                assert reach <= (1 if isinstance(privacy, nw.PureDP) else 2 * privacy.rho)
+                if (cells, rows) == (1, 1):
+                    assert reach <= measured_reach(mechanism) * Fraction(1001, 1000)
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3])
+def test_noise_for_replaced_people_with_several_rows_is_calibrated_to_a_checked_end(cells: int):
+    for size, branching, levels in ((3, 3, [0, 1]), (5, 2, [0, 1, 3]), (9, 3, [0, 2])):
+        query = W.identity(size, cells_per_person=cells, replace=True)
+        for rows in (2, 3, 5):
+            for share in (0.1, 0.3, 2.7):
+                shares = [share * (level + 1) for level in levels]
+                asked = query.with_rows(rows)
+                made = gaussian_strategy(asked, UNIT, M.BlockRows(size, branching, levels), shares)
+                assert 1 - Fraction(1, 2**40) <= squared_reach(made) <= 1
 
 
 def test_replacing_in_a_filter_costs_two_columns_and_not_four():
