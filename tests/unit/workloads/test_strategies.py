@@ -215,6 +215,15 @@ def test_replacing_in_a_filter_costs_two_columns_and_not_four():
             assert squared_reach(replace(alone, query=among(alone.query, 2, False))) == 4 * column
 
 
+def test_rows_that_nobody_moves_cost_nothing_under_every_notion():
+    query = W.total(2, replace=True)
+    gaussian = M.GaussianStrategy(query, M.DenseRows([[1, 1]], [1, 2]), [9], 5)
+    for privacy in (UNIT, nw.ApproxDP(1, "1e-6"), nw.RenyiDP(3, 1)):
+        assert nw.certify(gaussian, privacy).bound == 0
+    laplace = M.LaplaceStrategy(query, gaussian.rows, [9], 5)
+    assert nw.certify(laplace, nw.PureDP(1)).bound == 0
+
+
 def test_rows_of_a_person_stay_with_the_questions():
     several = W.ranges(4).with_rows(3)
     assert not several.single
