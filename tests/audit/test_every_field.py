@@ -22,8 +22,9 @@ from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.records import digest
 from tests.audit.forging import resealed
 from tests.examples import CORPUS
+from tests.tree import tracked
 
-FILES = sorted(CORPUS.glob("*.json"), key=lambda path: path.stat().st_size)
+FILES = sorted(tracked(CORPUS, ".json"), key=lambda path: path.stat().st_size)
 SMALL = [path for path in FILES if path.stat().st_size < 20_000]
 FIELD = "unknown"
 
