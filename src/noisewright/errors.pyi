@@ -17,7 +17,6 @@ from noisewright.problem.errors import (
     LedgerDamagedError as LedgerDamagedError,
     LedgerError as LedgerError,
     MechanismFileError as MechanismFileError,
-    MovedNameError as MovedNameError,
     NotPersonLocalError as NotPersonLocalError,
     ReleaseFailedError as ReleaseFailedError,
     SolverError as SolverError,

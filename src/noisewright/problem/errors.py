@@ -22,7 +22,6 @@ NoisewrightError
 │   └── LedgerDamagedError              a ledger whose rows, chain or head are not what was written
 ├── EngineError (RuntimeError)          an engine that is away, or failed in the middle of a query
 ├── ReleaseFailedError (RuntimeError)   a release that was charged and then failed; nothing was released
-├── MovedNameError (AttributeError)     a name of an earlier version, and where it is now
 ├── InconsistentError (RuntimeError)    two results that cannot both be true, so that neither is told
 └── SolverError (RuntimeError)          a numerical solver gave no usable answer
 
@@ -131,10 +130,6 @@ class LedgerDamagedError(LedgerError):
 
 class ReleaseFailedError(NoisewrightError, RuntimeError):
     """A release failed after its charge, which stays; only the kind of what went wrong is told, never its words."""
-
-
-class MovedNameError(NoisewrightError, AttributeError):
-    """A name of an earlier version; the message says what it is called now."""
 
 
 class EngineError(NoisewrightError, RuntimeError):
