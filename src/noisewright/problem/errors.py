@@ -19,6 +19,8 @@ NoisewrightError
 ├── UnreachableTargetError (ValueError) no epsilon in the allowed range reaches the target
 ├── BudgetExceeded (ValueError)         a charge that would pass the budget; it was not made
 ├── LedgerError (RuntimeError)          a ledger that cannot be read or written now
+│   ├── LedgerExistsError               a ledger that was to be made and is there already
+│   ├── LedgerClosedError               a budget that was closed, to which nothing can be charged
 │   └── LedgerDamagedError              a ledger whose rows, chain or head are not what was written
 ├── EngineError (RuntimeError)          an engine that is away, or failed in the middle of a query
 ├── ReleaseFailedError (RuntimeError)   a release that was charged and then failed; nothing was released
@@ -122,6 +124,14 @@ class BudgetExceeded(NoisewrightError, ValueError):  # noqa: N818 -- the word pe
 
 class LedgerError(NoisewrightError, RuntimeError):
     """A ledger cannot be read or written; the message says whether anything was charged."""
+
+
+class LedgerExistsError(LedgerError):
+    """A ledger was to be made where one is already; nothing was changed."""
+
+
+class LedgerClosedError(LedgerError):
+    """A budget was closed: nothing is charged to it, and it is not raised."""
 
 
 class LedgerDamagedError(LedgerError):
