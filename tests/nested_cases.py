@@ -93,6 +93,28 @@ def random_choices(chance: Random) -> Case:
     return Case(nw.Groups([inner] * count, chance.randint(2, count)), parts * count)
 
 
+def random_single(chance: Random) -> Case:
+    """Sets of which one number moves, alone or one of several: whole numbers in a small ball among them."""
+    menu = Menu(chance, [], ["discrete gaussian"], F(chance.choice([1, 2, 3]), 4))
+
+    def one() -> Case:
+        size = chance.choice([2, 3])
+        if chance.random() < 0.5:
+            radius = F(chance.choice([4, 5]), 4)
+            parts = tuple(menu.part(F(1), kind) for kind in menu.kinds(size))
+            return Case(chance.choice([nw.L1Ball(radius, size), nw.L2Ball(radius, size)]), parts)
+        kinds = [chance.choice(["discrete gaussian", "gaussian", "flat", "logistic"]) for _ in range(size)]
+        each = [menu.extent(kind) for kind in kinds]
+        parts = tuple(menu.part(extent, kind) for extent, kind in zip(each, kinds, strict=True))
+        rows = [[extent if i == j else F(0) for i, extent in enumerate(each)] for j in range(size)]
+        return Case(chance.choice([nw.Disjoint(each), nw.Points(rows)]), parts)
+
+    found = [one() for _ in range(chance.choice([1, 1, 2, 2]))]
+    if len(found) == 1:
+        return found[0]
+    return Case(nw.Groups([part.chosen for part in found], 1), tuple(p for part in found for p in part.parts))
+
+
 def random_real(chance: Random) -> Case:
     """One set of real numbers, no groups."""
     menu = Menu(chance, ["laplace"], [], F(chance.choice([1, 2, 3]), 4))

@@ -199,3 +199,31 @@ def several_rows(strategy: Any) -> Fraction:
         cost = moved * moved / (levels * factors) if gaussian else np.abs(moved) / levels
         best = max(best, Fraction(cost.sum()))
     return best
+
+
+def measured_reach(strategy: Any) -> Fraction:
+    """The same by what is measured of tables that differ by one person, whose rows are all listed before and after."""
+    query, nothing = strategy.query, [0] * strategy.query.size
+    most = min(query.cells_per_person, query.size)
+    sets = [set(s) for count in range(1, most + 1) for s in combinations(range(query.size), count)]
+    persons = {
+        tuple(sum(cell in row for row in rows) for cell in range(query.size))
+        for count in range(1 if query.replace else 0, query.rows_per_person + 1)
+        for rows in combinations_with_replacement(sets, count)
+    }
+    others = persons if query.replace else {tuple(nothing)}
+    moves = np.array(sorted({tuple(a - b for a, b in zip(x, y, strict=True)) for x in persons for y in others}), object)
+    columns = []
+    for cell in range(query.size):
+        table = [int(i == cell) for i in range(query.size)]
+        columns.append([values.ravel().astype(object) for values in strategy.law_given(table)])
+    costs: Any = Fraction(0)
+    for group, level in enumerate(strategy.levels):
+        moved = moves @ np.array([column[group] for column in columns], dtype=object)
+        if isinstance(strategy, M.GaussianStrategy):
+            factors = strategy.rows.factors(group)
+            weights = np.array([Fraction(1, int(k)) for k in (np.ones(moved.shape[1]) if factors is None else factors)])
+            costs = costs + (moved * moved) @ weights / (level * strategy.fineness**2)
+        else:
+            costs = costs + abs(moved).sum(axis=1) / (level * strategy.fineness)
+    return Fraction(max(costs))

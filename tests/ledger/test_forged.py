@@ -75,6 +75,49 @@ def test_whatever_a_row_says_verify_ends_in_words(path: Path, change: Callable[[
         ledger.verify()
 
 
+def _holds_less(data: dict[str, Any]) -> None:
+    data["certificate"]["bound"] = data["certificate"]["requirement"]["epsilon"] = "1/5"
+
+
+@pytest.mark.parametrize("budget", [nw.PureDP(1), nw.ApproxDP(1, "1e-6")])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (_holds_less, "it counts less than its certificate says"),
+        (lambda data: data.update(certificate=[data["certificate"]] * 2), "it counts less than its certificate says"),
+        (lambda data: data["certificate"].update(bound="1/5"), "it cannot be followed"),
+        (lambda data: data["certificate"].update(bound="-1/5"), "it cannot be followed"),
+        (lambda data: data["certificate"]["requirement"].update(kind="purer"), "it cannot be followed"),
+    ],
+)
+def test_a_charge_counts_no_less_than_its_certificate_says(
+    path: Path, budget: Any, change: Callable[[dict[str, Any]], Any], why: str
+):
+    ledger = nw.Ledger.create(path, budget=budget, neighbours="add-remove")
+    ledger.charge(menu.laplace("0.1"), reason="one")
+    assert ledger.verify().charges == 1
+    _rewritten(path, 1, change)
+    with pytest.raises(nw.errors.LedgerDamagedError, match=f"row 1 of the ledger is damaged: {why}"):
+        ledger.verify()
+
+
+@pytest.mark.parametrize("other", ["replace", "add-removed", None])
+def test_a_raised_budget_is_about_the_same_neighbours(path: Path, other: str | None):
+    ledger = nw.Ledger.create(path, budget=nw.PureDP(1), neighbours="add-remove")
+    ledger.raise_budget(nw.PureDP(2), reason="more")
+    _rewritten(path, 1, lambda data: data["budget"].update(neighbours=other))
+    with pytest.raises(nw.errors.LedgerDamagedError, match=r"row 1 .*changes whom releases compare"):
+        ledger.verify()
+
+
+@pytest.mark.parametrize("version", [0, 3])
+def test_a_row_of_a_version_that_nobody_knows_is_not_believed(path: Path, version: int):
+    ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
+    _rewritten(path, 0, lambda data: data.update(version=version))
+    with pytest.raises(nw.errors.LedgerDamagedError, match=r"row 0 .*version that is not known"):
+        ledger.verify()
+
+
 def _lower(data: dict[str, Any]) -> None:
     data["budget"]["requirement"]["epsilon"] = "1/2"
     data["budget"]["rules"][0]["limits"]["epsilon"] = "1/2"

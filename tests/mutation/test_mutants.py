@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def test_the_rooms_with_mutants_are_the_ones_that_must_have_them():
 def test_a_room_has_enough_mutants_and_most_break_privacy_or_numbers_on_their_own(room):
     mutants = read(room)
     assert len(mutants) >= LEAST
-    assert len({(mutant.function, mutant.replace, mutant.by) for mutant in mutants}) == len(mutants)
+    assert len({(mutant.function, mutant.replace, mutant.at, mutant.by) for mutant in mutants}) == len(mutants)
 
 
 @pytest.mark.parametrize("mutant", EVERY, ids=str)
@@ -98,7 +99,7 @@ def wait(x):
 
 LIMIT = 3
 '''
-TOY_TESTS = """from toy import LIMIT, Scale, size, wait
+TOY_TESTS = """from noisewright.toys.toy import LIMIT, Scale, size, wait
 
 
 def test_weigh():
@@ -120,9 +121,12 @@ def toy(name: str, function: str, replace: str, by: str, test: str = "test_weigh
 
 @pytest.fixture
 def project(tmp_path) -> Path:
-    (tmp_path / "here" / "src").mkdir(parents=True)
+    toys = tmp_path / "here" / "src" / "noisewright" / "toys"
+    toys.mkdir(parents=True)
     (tmp_path / "here" / "tests").mkdir()
-    (tmp_path / "here" / "src" / "toy.py").write_text(TOY, encoding="utf-8")
+    (toys.parent / "__init__.py").write_text("", encoding="utf-8")
+    (toys / "toy.py").write_text(TOY, encoding="utf-8")
+    (toys / "other.py").write_text("def wait(x):\n    return 0\n", encoding="utf-8")
     (tmp_path / "here" / "tests" / "test_toy.py").write_text(TOY_TESTS, encoding="utf-8")
     return tmp_path / "here"
 
@@ -130,14 +134,14 @@ def project(tmp_path) -> Path:
 def test_the_runner_tells_caught_from_survived_and_puts_everything_back(project, tmp_path):
     bench = Bench(tmp_path, project)
     chosen = [
-        toy("seen", "toy:Scale.weigh", "2 * x", "3 * x"),
-        toy("same length, seen at once", "toy:Scale.weigh", "2 * x", "4 * x"),
-        toy("unseen", "toy:Scale.weigh", "2 * x", "x * 2 + 0 * x"),
-        toy("outside functions", "toy", "LIMIT = 3", "LIMIT = 4", "test_sizes"),
+        toy("seen", "Scale.weigh", "2 * x", "3 * x"),
+        toy("same length, seen at once", "Scale.weigh", "2 * x", "4 * x"),
+        toy("unseen", "Scale.weigh", "2 * x", "x * 2 + 0 * x"),
+        toy("outside functions", "toy:", "LIMIT = 3", "LIMIT = 4", "test_sizes"),
         toy("hangs", "toy:wait", "x += 1", "x += 0", "test_wait", hangs=True),
         toy("hangs unannounced", "toy:wait", "x += 1", "x += 0", "test_wait"),
         toy("no such test", "toy:wait", "x += 1", "x += 2", "test_nothing"),
-        toy("explained", "toy:Scale.weigh", "2 * x", "x + x", survives="the same number"),
+        toy("explained", "Scale.weigh", "2 * x", "x + x", survives="the same number"),
     ]
     found = {mutant.name: bench.result(mutant, 1.5 if "hangs" in mutant.name else 60.0) for mutant in chosen}
     bench.close()
@@ -152,34 +156,67 @@ def test_the_runner_tells_caught_from_survived_and_puts_everything_back(project,
         "explained": SURVIVED,
     }
     assert found["explained"].remark == "the same number"
-    assert (bench.root / "src" / "toy.py").read_text(encoding="utf-8") == TOY
-    assert (project / "src" / "toy.py").read_text(encoding="utf-8") == TOY
+    for root in (bench.root, project):
+        assert (root / "src" / "noisewright" / "toys" / "toy.py").read_text(encoding="utf-8") == TOY
 
 
 @pytest.mark.parametrize(
-    ("function", "replace", "by", "words"),
+    ("function", "replace", "by", "at", "words"),
     [
-        ("toy:Scale.weigh", "3 * x", "2 * x", "0 times"),
-        ("toy", "return", "yield", "5 times"),
-        ("toy:_", "len(thing)", "0", "2 times"),
-        ("toy:Scale.measure", "2 * x", "3 * x", "no function"),
-        ("toy:_#3", "len(thing)", "0", "2 functions"),
-        ("toys:wait", "x += 1", "x += 2", "no module"),
-        ("toy:wait", "x += 1", "x +=", "no Python"),
-        ("toy:wait", "x += 1", "x += 1  # again", "same programme"),
+        ("Scale.weigh", "3 * x", "2 * x", None, "0 times"),
+        ("toy:", "x", "y", None, "4 times"),
+        ("toy:", "x", "y", 5, "4 times"),
+        ("Scale.weigh", "2 * x", "3 * x", 1, "1 times"),
+        ("_", "len(thing)", "0", None, "2 times"),
+        ("Scale.measure", "2 * x", "3 * x", None, "no function"),
+        ("toy:Scale.measure", "2 * x", "3 * x", None, "no function"),
+        ("_#3", "len(thing)", "0", None, "2 functions"),
+        ("wait", "x", "2", None, "of 2 modules"),
+        ("toe:wait", "x += 1", "x += 2", None, "no module"),
+        ("toy:wait", "x += 1", "x +=", None, "no Python"),
+        ("toy:wait", "x += 1", "x += 1  # again", None, "same programme"),
     ],
 )
-def test_what_cannot_be_planted_is_said(project, function, replace, by, words):
+def test_what_cannot_be_planted_is_said(project, function, replace, by, at, words):
     with pytest.raises(DoesNotApplyError, match=words):
-        planted(toy("wrong", function, replace, by), project)
+        planted(toy("wrong", function, replace, by, at=at), project)
 
 
-def test_one_of_several_functions_of_a_name_is_found_by_its_text_or_its_number(project):
-    changed = planted(toy("one", "toy:_", "len(thing) + 1", "len(thing) + 2"), project)
-    assert changed == TOY.replace("len(thing) + 1", "len(thing) + 2")
-    first, second = (planted(toy("one", f"toy:_#{k}", "len(thing)", "0"), project) for k in (1, 2))
-    assert "return 0 + 1" not in first
-    assert second == TOY.replace("len(thing) + 1", "0 + 1")
+def _planted(project: Path, function: str, replace: str, by: str, at: int | None = None) -> str:
+    return ast.unparse(ast.parse(planted(toy("one", function, replace, by, at=at), project)))
+
+
+def _toy(old: str, new: str) -> str:
+    assert TOY.count(old) == 1
+    return ast.unparse(ast.parse(TOY.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("function", "replace", "by", "at", "old", "new"),
+    [
+        ("_", "len(thing) + 1", "len(thing) + 2", None, "len(thing) + 1", "len(thing) + 2"),
+        ("_#1", "len(thing)", "0", None, "list):\n    return len(thing)", "list):\n    return 0"),
+        ("_#2", "len(thing)", "0", None, "len(thing) + 1", "0 + 1"),
+        ("_", "len(thing)", "0", 2, "len(thing) + 1", "0 + 1"),
+        ("toy:wait", "x", "y", 3, "return x\n\n\nLIMIT", "return y\n\n\nLIMIT"),
+        ("toy:wait", "while x < 0:\n    x += 1\nreturn x", "return x", None, "while x < 0:\n        x += 1\n    ", ""),
+        ("toy:wait", "x += 1", "pass", None, "x += 1", "pass"),
+        ("toy:wait", "def wait(x): ...", "def wait(x=1): ...", None, "def wait(x)", "def wait(x=1)"),
+        ("toy:", "LIMIT", "LEAST", None, "LIMIT", "LEAST"),
+        ("noisewright.toys.toy:wait", "0", "1", None, "x < 0", "x < 1"),
+    ],
+)
+def test_a_bug_is_planted_where_its_syntax_stands(project, function, replace, by, at, old, new):
+    assert _planted(project, function, replace, by, at) == _toy(old, new)
+
+
+def test_a_bug_stays_where_it_is_when_lines_move(project):
+    path = project / "src" / "noisewright" / "toys" / "toy.py"
+    moved = TOY.replace("    while x < 0:\n", "    # A comment.\n    while (\n        x\n        < 0\n    ):\n")
+    path.write_text(moved, encoding="utf-8")
+    path.rename(path.with_name("toe.py"))
+    path.with_name("other.py").unlink()
+    assert _planted(project, "wait", "x < 0", "x <= 0") == _toy("x < 0", "x <= 0")
 
 
 @pytest.mark.parametrize(
@@ -193,10 +230,10 @@ def test_one_of_several_functions_of_a_name_is_found_by_its_text_or_its_number(p
     ],
 )
 def test_a_room_must_catch_most_and_the_verifier_all(room, outcomes, enough):
-    mutant = toy("one", "toy", "a", "b", survives="explained")
+    mutant = toy("one", "toy:", "a", "b", survives="explained")
     found = [Result(mutant, outcome, "", 0.0) for outcome in outcomes]
     assert good_enough(room, found) is enough
-    unexplained = [Result(toy("one", "toy", "a", "b"), outcome, "", 0.0) for outcome in outcomes]
+    unexplained = [Result(toy("one", "toy:", "a", "b"), outcome, "", 0.0) for outcome in outcomes]
     assert good_enough(room, unexplained) is (enough and SURVIVED not in outcomes)
     assert str(outcomes.count(CAUGHT)) in table(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from noisewright.ledger.chain import NOTHING, Head, Row, damaged
@@ -12,8 +13,10 @@ from noisewright.ledger.deciding import raised_state, require_divisible, require
 from noisewright.ledger.reading import Account
 from noisewright.ledger.rules import require_sound
 from noisewright.ledger.state import Budget, State, read
-from noisewright.ledger.stores import Store, every_row
+from noisewright.ledger.stores import VERSION, Store, every_row
 from noisewright.problem.errors import LedgerDamagedError, NoisewrightError
+from noisewright.problem.fields import exact_text
+from noisewright.problem.privacy import REQUIREMENTS, PureDP
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,8 @@ class _Replay:
     def create(self, place: int, data: Mapping[str, Any]) -> None:
         if self._last is not None or data["account"]:
             raise damaged(place, "a ledger is created once")
+        if not 1 <= data.get("version", VERSION) <= VERSION:
+            raise damaged(place, "it is of a version that is not known")
         budget = self._budget(place, data)
         self._accounts[""] = Account("", budget, budget.nothing_spent())
 
@@ -132,6 +137,9 @@ class _Replay:
                 raise damaged(place, "no rule allowed it")
             if _compared(data["certificate"]) - {after.neighbours}:
                 raise damaged(place, "its certificate is about other neighbours")
+            counted = brought.get("pure") or brought.get("basic")
+            if (certified := _certified_epsilon(data["certificate"])) and counted and counted["epsilon"] < certified:
+                raise damaged(place, "it counts less than its certificate says")
             self._accounts[name] = replace(account, state=after)
         self._open[place] = data["account"]
         if "undrawn" in data:
@@ -160,6 +168,8 @@ class _Replay:
     def raised(self, place: int, data: Mapping[str, Any]) -> None:
         account, budget = self._accounts[data["account"]], self._budget(place, data)
         require_raisable(account, budget.requirement)
+        if budget.neighbours != account.budget.neighbours:
+            raise damaged(place, "it changes whom releases compare")
         self._accounts[account.name] = replace(account, budget=budget, state=raised_state(account, budget))
 
     def close(self, place: int, data: Mapping[str, Any]) -> None:
@@ -167,10 +177,28 @@ class _Replay:
         self._accounts[account.name] = replace(account, state=replace(account.state, closed=True))
 
 
+def _listed(certificate: Any) -> list[Mapping[str, Any]]:
+    return certificate if isinstance(certificate, list) else [certificate]
+
+
 def _compared(certificate: Any) -> set[str]:
     """Whom the certificates of a charge compare, where they say so."""
-    listed = certificate if isinstance(certificate, list) else [certificate]
-    return {str(one.get("neighbours", DECLARED)) for one in listed} - {DECLARED}
+    return {str(one.get("neighbours", DECLARED)) for one in _listed(certificate)} - {DECLARED}
+
+
+def _certified_epsilon(certificate: Any) -> Fraction:
+    """The sum of the epsilons that certificates of pure privacy say were proven.
+
+    Raises LookupError or ValueError for a certificate about a requirement that nobody knows.
+    """
+    proven = Fraction(0)
+    for one in _listed(certificate):
+        if "requirement" in one and isinstance(held := REQUIREMENTS.from_dict(one["requirement"]), PureDP):
+            bound = exact_text(one["bound"])
+            if not 0 <= bound <= held.epsilon:
+                raise ValueError("a certificate proves no more than it is about")
+            proven += bound
+    return proven
 
 
 _STEPS: dict[str, Callable[[_Replay, int, Mapping[str, Any]], None]] = {

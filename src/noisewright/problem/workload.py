@@ -162,17 +162,11 @@ class Workload(Record):
             )
         if not any(all(map(_asks, part.factors)) for part in self.parts):
             raise InvalidQueryError("every weight is 0, so that nothing is asked; give at least one that is not.")
-        if self._still:
-            raise InvalidQueryError(
-                "nobody changes any answer: with replace=True the number of people is public, and every question counts"
-                " all of them alike, so no noise is needed. Leave out replace=True if people come and go, or release"
-                " the answers as they are."
-            )
         if self.axes is not None and {len(set(self.axes))} != {len(part.factors) for part in self.parts}:
             raise InvalidQueryError("axes needs one name for each attribute, each of them once.", axes=self.axes)
 
     @property
-    def _still(self) -> bool:
+    def still(self) -> bool:
         """Whether every change that one person can make leaves all answers as they are."""
         moves = not self.replace or min(self.cells_per_person, self.size) > 1 or self.rows_per_person > 1
         return not moves and all(

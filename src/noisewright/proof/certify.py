@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from noisewright.mechanisms.base import Mechanism
-from noisewright.problem.errors import UncertifiedError
+from noisewright.problem.errors import EnclosureError, UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.neighbours import METRIC
 from noisewright.problem.numbers import above, show
@@ -80,10 +80,8 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
         )
     try:
         bound, name = rule(mechanism, requirement)
-    except UncertifiedError:
-        raise
     except ArithmeticError as error:
-        raise UncertifiedError(
+        raise EnclosureError(
             f"refused: {requirement} of this mechanism is about numbers too large or too small to be computed with"
             f" ({type(error).__name__}); use another unit, or noise of another size."
         ) from None

@@ -233,6 +233,8 @@ def gaussian_in_ball(parts: Sequence[Additive | None], chosen: NormBall) -> Frac
 
 def gaussian_delta(epsilon: Fraction, squared_length: Fraction) -> Fraction:
     """A rational at or above delta for differences of this squared length in units of the noise."""
+    if not squared_length:
+        return Fraction(0)
     with precision(_BITS):
         return max(Fraction(0), upper(_delta_ball(epsilon, ball(squared_length).sqrt())))
 

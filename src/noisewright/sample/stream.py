@@ -113,8 +113,8 @@ class CountStream:
             pairs = list(zip(data["counts"], data["measured"], strict=True))
             for count, measured in pairs:
                 require_time()
-                stream._counts.append(int(exact_text(count)))
-                noisy = [int(exact_text(v)) for v in measured]
+                stream._counts += checked_histogram([exact_text(count)], 1)
+                noisy = [_whole(value) for value in measured]
                 if len(noisy) != len(stream._completed()):
                     raise MechanismFileError("the stream has released other rows than its counts complete.")
                 stream._measured.append(tuple(noisy))
@@ -157,6 +157,13 @@ class CountStream:
                 self._blocks.pop()
             self._blocks.append((group, value / mechanism.fineness))
         return math.fsum(value for _, value in self._blocks)
+
+
+def _whole(plain: Any) -> int:
+    value = exact_text(plain)
+    if value.denominator > 1:
+        raise MechanismFileError("a stream releases whole numbers, and the file holds one that is none; refused.")
+    return value.numerator
 
 
 def _in_time(mechanism: GaussianStrategy | LaplaceStrategy) -> bool:

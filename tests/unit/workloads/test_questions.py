@@ -157,10 +157,22 @@ def test_tables_too_large_for_what_is_asked_are_refused_before_any_work(query: n
         lambda **who: W.total(3, **who).product(W([[5, 5]], **who)),
     ],
 )
-def test_questions_whose_answers_nobody_changes_are_refused_at_once(ask: Any):
+@pytest.mark.parametrize(
+    "privacy", [nw.ZeroConcentratedDP(1), nw.ApproxDP(1, "1e-6"), nw.PureDP(1), nw.RenyiDP(3, 1)], ids=repr
+)
+def test_questions_whose_answers_nobody_changes_are_refused_at_once(ask: Any, privacy: Any):
     with pytest.raises(nw.errors.InvalidQueryError, match="nobody changes any answer"):
-        ask(replace=True)
-    assert ask().replace is False
+        nw.design(ask(replace=True), privacy=privacy, utility=nw.SquaredError())
+    assert ask(replace=True).still
+    assert not ask(replace=True).with_rows(2).still, "who is replaced may have had more rows"
+    assert not ask().still
+
+
+def test_questions_that_nobody_changes_are_asked_together_with_others():
+    one, all_of_them = W.prefixes(3, replace=True), W.total(3, replace=True)
+    for asked in (one | all_of_them, one.product(all_of_them), all_of_them.product(one), all_of_them.with_rows(2)):
+        report = nw.design(asked, privacy=nw.ZeroConcentratedDP(1), utility=nw.SquaredError())
+        assert 0.99 < report.best.certificate.bound <= 1
 
 
 def test_questions_that_a_replaced_person_changes_are_not_refused():

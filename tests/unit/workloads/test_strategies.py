@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -18,6 +19,7 @@ from noisewright.numerics.whole_matrices import near_inverse, product as whole_p
 from noisewright.proof import strategy_moves
 from noisewright.proof.strategy import squared_reach, taxi_reach
 from noisewright.sample.strategy import WorkloadAnswer
+from noisewright.search.families.strategies import gaussian_strategy
 from tests.workloads import (
     STRATEGIES,
     M,
@@ -26,12 +28,14 @@ from tests.workloads import (
     covariance,
     exact_reach,
     explicit,
+    measured_reach,
     measured_rows,
     several_rows,
     variances_of_rows,
     weights,
 )
 
+UNIT = nw.ZeroConcentratedDP("0.5")
 each_strategy = pytest.mark.parametrize("name", STRATEGIES)
 
 
@@ -149,6 +153,56 @@ def test_whoever_is_replaced_may_have_fewer_rows_afterwards():
     assert taxi_reach(total) <= several_rows(total) * Fraction(101, 100)
 
 
+def _asked(form: str, **who: Any) -> nw.Workload:
+    """A small question of each way to make one."""
+    asked: dict[str, Callable[[], nw.Workload]] = {
+        "identity": lambda: W.identity(4, **who),
+        "total": lambda: W.total(3, **who),
+        "prefixes": lambda: W.prefixes(4, **who),
+        "ranges": lambda: W.ranges(5, **who),
+        "marginals": lambda: W.marginals([3, 2], [(0,), (1,), ()], **who),
+        "matrix": lambda: W([[1, "1/2", 0, -2], [0, 3, 1, 1]], **who),
+        "empty and equal columns": lambda: W([[1, 0, 0, 1], [1, 0, 0, 1]], **who),
+        "constant rows": lambda: W([[2, 2, 2]], **who),
+        "product": lambda: W.prefixes(2, **who).product(W.ranges(2, **who)),
+        "union": lambda: W.ranges(3, **who) * 3 | W.total(3, **who) * "1/7",
+    }
+    return asked[form]()
+
+
+FORMS = ("identity", "total", "prefixes", "ranges", "marginals", "matrix", "empty and equal columns")
+
+
+@pytest.mark.parametrize("form", [*FORMS, "constant rows", "product", "union"])
+def test_whatever_is_asked_no_replaced_person_moves_a_design_farther_than_proven(form: str):
+    """Persons before and after are listed, and the difference of what is measured of both is looked at."""
+    for cells, rows in ((1, 1), (1, 3), (2, 1), (2, 2)):
+        query = _asked(form, cells_per_person=cells, replace=True).with_rows(rows)
+        if query.still:
+            assert (cells, rows, form in ("total", "constant rows")) == (1, 1, True), "one cell before and after"
+            continue
+        for privacy in (nw.ZeroConcentratedDP("0.5"), nw.PureDP(1)):
+            for candidate in nw.design(query, privacy=privacy, utility=nw.SquaredError()).candidates:
+                mechanism = candidate.certified.mechanism
+                reach = _reach(mechanism)
+                assert measured_reach(mechanism) <= reach
+                assert reach <= (1 if isinstance(privacy, nw.PureDP) else 2 * privacy.rho)
+                if (cells, rows) == (1, 1):
+                    assert reach <= measured_reach(mechanism) * Fraction(1001, 1000)
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3])
+def test_noise_for_replaced_people_with_several_rows_is_calibrated_to_a_checked_end(cells: int):
+    for size, branching, levels in ((3, 3, [0, 1]), (5, 2, [0, 1, 3]), (9, 3, [0, 2])):
+        query = W.identity(size, cells_per_person=cells, replace=True)
+        for rows in (2, 3, 5):
+            for share in (0.1, 0.3, 2.7):
+                shares = [share * (level + 1) for level in levels]
+                asked = query.with_rows(rows)
+                made = gaussian_strategy(asked, UNIT, M.BlockRows(size, branching, levels), shares)
+                assert 1 - Fraction(1, 2**40) <= squared_reach(made) <= 1
+
+
 def test_replacing_in_a_filter_costs_two_columns_and_not_four():
     for form in ("ranges", "prefixes"):
         for starts, each in (([0, 2], [5, 3]), ([0], [4])):
@@ -159,6 +213,15 @@ def test_replacing_in_a_filter_costs_two_columns_and_not_four():
                 column = exact_reach(alone)
                 assert exact_reach(moved) <= squared_reach(moved) <= 2 * cells**2 * column * Fraction(1001, 1000)
             assert squared_reach(replace(alone, query=among(alone.query, 2, False))) == 4 * column
+
+
+def test_rows_that_nobody_moves_cost_nothing_under_every_notion():
+    query = W.total(2, replace=True)
+    gaussian = M.GaussianStrategy(query, M.DenseRows([[1, 1]], [1, 2]), [9], 5)
+    for privacy in (UNIT, nw.ApproxDP(1, "1e-6"), nw.RenyiDP(3, 1)):
+        assert nw.certify(gaussian, privacy).bound == 0
+    laplace = M.LaplaceStrategy(query, gaussian.rows, [9], 5)
+    assert nw.certify(laplace, nw.PureDP(1)).bound == 0
 
 
 def test_rows_of_a_person_stay_with_the_questions():

@@ -13,6 +13,7 @@ from noisewright.numerics.fields import FLOATS
 from noisewright.proof.strategy import squared_reach
 from noisewright.sample.certified import make_certified
 from noisewright.sample.strategy import WorkloadAnswer
+from tests.audit.forging import resealed
 from tests.replay import Replay
 from tests.workloads import M, W
 
@@ -122,8 +123,21 @@ def test_states_that_were_edited_and_strategies_out_of_order_are_refused():
     stream = M.CountStream(STREAMS["blocks"])
     stream.push(3)
     data = stream.to_dict()
-    with pytest.raises(nw.errors.MechanismFileError):
+    with pytest.raises(nw.errors.MechanismFileError, match="digest"):
         M.CountStream.from_dict({**data, "counts": ["4"]})
+    for edited in (
+        {"counts": ["7/2"]},
+        {"counts": ["-1"]},
+        {"counts": [str(2**64)]},
+        {"measured": [["7/2"]]},
+        {"measured": [["3", "4"]]},
+        {"measured": [[]]},
+        {"measured": []},
+    ):
+        with pytest.raises(nw.errors.MechanismFileError) as refusal:
+            M.CountStream.from_dict(resealed({**data, **edited}))
+        assert "digest" not in str(refusal.value)
+    assert M.CountStream.from_dict(resealed({**data, "counts": ["4"]})).time == 1
     with pytest.raises(nw.errors.InvalidInputError):
         stream.push(-1)
     assert stream.time == 1

@@ -128,7 +128,13 @@ def bound(query: Workload, privacy: Any, utility: Utility) -> Fraction | None:
 
 
 def check(query: Workload, privacy: Any, utility: Utility) -> None:
-    """Refuse questions whose table is too large for what is known about them."""
+    """Refuse questions whose answers nobody changes, or whose table is too large for what is known about them."""
+    if query.still:
+        raise InvalidQueryError(
+            "nobody changes any answer: with replace=True the number of people is public, and every question counts"
+            " all of them alike, so no noise is needed. Leave out replace=True if people come and go, or release"
+            " the answers as they are."
+        )
     if query.size <= LARGEST_DENSE or query.attributes is not None:
         return
     line = all(len(part.factors) == 1 and part.factors[0].form for part in query.parts)

@@ -26,18 +26,24 @@ _DIGITS = 40
 _ROW_BITS = 24
 _FINE = 2**24
 _FAINT = 1e-9
+_HAIR = Fraction(1, 2**60)
 _RUNS, _WEIGHT_BITS = 32, 13
 _BRANCHINGS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 
 
 def gaussian_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence[float]) -> GaussianStrategy:
-    """Gaussian noise in the proportions of `shares` (variances), as little as the requirement allows."""
-    levels = [_inverse(share) for share in shares]
-    # The reach of noise at these levels, exactly, tells by how much all of them are multiplied.
+    """Gaussian noise in the proportions of `shares` (variances), as little as the requirement allows: a checked end."""
+    levels, most = [_inverse(share) for share in shares], squared_budget(privacy)
+    # The reach of noise at these levels tells by how much all of them are multiplied.
     trial = GaussianStrategy(query, rows, levels, _fineness(min(levels), Fraction(1, 4)))
-    factor = squared_reach(trial) / squared_budget(privacy)
-    scaled = [level * factor for level in levels]
-    return GaussianStrategy(query, rows, scaled, _fineness(min(scaled), Fraction(_FINE)))
+    factor = squared_reach(trial) / most
+    while True:
+        scaled = [level * factor for level in levels]
+        found = GaussianStrategy(query, rows, scaled, _fineness(min(scaled), Fraction(_FINE)))
+        # Where the reach holds a root, its last place depends on the scale.
+        if (over := squared_reach(found) / most) <= 1:
+            return found
+        factor *= over * (1 + _HAIR)
 
 
 def laplace_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence[float]) -> LaplaceStrategy:
