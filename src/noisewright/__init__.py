@@ -5,5 +5,5 @@ What a person types stands here; the rest in laws, folds, mechanisms, metrics, e
 
 from noisewright.door import opened
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 __getattr__, __dir__ = opened(__name__)

@@ -14,6 +14,8 @@ from tests.tree import tracked
 MACHINE_PATH = re.compile(r"(?<![\w.~/-])/(?:work|tmp|root|home|Users|opt|var)(?:/|\b)")
 REGISTRY = re.compile(r"pypi\.org|pythonhosted\.org|anaconda\.org|npmjs\.(?:org|com)|--(?:extra-)?index-url")
 UNFINISHED = re.compile("|".join(("NotImplemented" + "Error", r"\bTO" + r"DO\b", r"\bFIX" + r"ME\b", r"\bX" + r"XX\b")))
+_MAKING = ("re" + r"view(?:s|ed|ers?)?", "ref" + "erees?", "sit" + "tings?", "lines of co" + "de", "is" + r"sue #?\d+")
+MAKING = re.compile(rf"\b(?:{'|'.join(_MAKING)})\b", re.IGNORECASE)
 LOCK_FILES = {"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "package-lock.json", "yarn.lock"}
 
 
@@ -29,6 +31,16 @@ def test_no_file_names_a_machine_or_a_registry():
         for number, line in enumerate((text or "").splitlines(), 1):
             if MACHINE_PATH.search(line) or REGISTRY.search(line):
                 hits.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert hits == []
+
+
+def test_no_file_speaks_of_how_it_was_made():
+    hits = []
+    for path in tracked():
+        place = path.relative_to(ROOT).as_posix()
+        for line in [place.replace("_", " "), *(_text(path) or "").replace("_", " ").splitlines()]:
+            if MAKING.search(line):
+                hits.append(f"{place}: {line.strip()[:100]}")
     assert hits == []
 
 

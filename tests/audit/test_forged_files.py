@@ -248,9 +248,7 @@ def _scaled(name: str, field: str, value: str) -> dict[str, Any]:
         ("law-generalized-gaussian-renyi", "scale", "1/1" + "0" * 40),
     ],
 )
-def test_small_files_that_once_took_all_memory_or_ended_in_a_bare_error(
-    name: str, field: str, value: str, tmp_path: Path
-):
+def test_small_files_of_extreme_scales_are_refused_within_memory(name: str, field: str, value: str, tmp_path: Path):
     path = tmp_path / "file.json"
     path.write_text(json.dumps(_scaled(name, field, value)), encoding="utf-8")
     assert path.stat().st_size < 1200

@@ -1,4 +1,4 @@
-"""Attacks on objects built in Python: each was once accepted and released more than its certificate said."""
+"""Attacks on objects built in Python: none is accepted and releases more than its certificate says."""
 
 from __future__ import annotations
 

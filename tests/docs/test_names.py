@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.door import moved
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.queries import QUERIES
 from noisewright.search.design import DESIGNERS
@@ -18,13 +17,12 @@ from tests.examples import EXAMPLES
 from tests.tree import PACKAGE, ROOT, tracked
 
 _NAME = re.compile(r"(?<![\w.{])nw((?:\.[A-Za-z]\w*)+)")
-_TOLD_OF_OLD_NAMES = ("CHANGELOG.md", "docs/migration.md")
 READ = [*pages(), *tracked(PACKAGE, ".py", ".pyi"), *tracked(ROOT / "docs", ".py"), *tracked(ROOT / "examples", ".py")]
 READ += tracked(ROOT / "benchmarks", ".py")
 
 
-def missing(text: str, *, old: bool = False) -> list[str]:
-    """The names in a text that the package does not have; with `old`, nor had."""
+def missing(text: str) -> list[str]:
+    """The names in a text that the package does not have."""
     found = []
     for name in dict.fromkeys(_NAME.findall(text)):
         thing: Any = nw
@@ -32,20 +30,17 @@ def missing(text: str, *, old: bool = False) -> list[str]:
             for part in name.split(".")[1:]:
                 thing = getattr(thing, part)
         except AttributeError:
-            if not (old and moved(name.rpartition(".")[2])):
-                found.append(f"nw{name}")
+            found.append(f"nw{name}")
     return found
 
 
 def test_a_name_that_is_not_there_is_found():
     assert missing("give one of nw.Bounded(...), nw.ask.sum(...), nw.ask.total(...)") == ["nw.Bounded", "nw.ask.total"]
-    assert missing("was nw.Laplace, was nw.Lapluce", old=True) == ["nw.Lapluce"]
 
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_name_that_is_recommended_exists(path: Path):
-    old = path.relative_to(ROOT).as_posix() in _TOLD_OF_OLD_NAMES
-    assert missing(path.read_text(encoding="utf-8"), old=old) == []
+    assert missing(path.read_text(encoding="utf-8")) == []
 
 
 def _refusal(*asked: Any) -> str:

@@ -25,7 +25,7 @@ def test_the_limits_of_the_demo_keep_nearly_all_visits_of_each_ward():
     shares: dict[str, float] = CLINIC["kept"](LIMITS["rows_per_group"], LIMITS["groups_per_person"])
     assert set(shares) == set(tomllib.loads(SPEC.read_text(encoding="utf-8"))["keys"]["ward"]["values"])
     assert min(shares.values()) >= LEAST, shares
-    assert max(CLINIC["kept"](3, 2).values()) < 0.68, "as the demo once had them"
+    assert max(CLINIC["kept"](3, 2).values()) < 0.68, "limits that leave out a third are told apart"
 
 
 def test_what_limits_keep_is_counted_by_hand():

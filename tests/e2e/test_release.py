@@ -77,7 +77,7 @@ def test_a_release_spends_once_and_then_gives_the_same_answers(cli: Cli, tmp_pat
     assert Ledger.open(tmp_path / "visits.ledger").remaining == 20
     assert_succeeded(cli("release", "visits.toml", "--fresh"))
     assert_succeeded(cli("release", "visits.toml", "--fresh"))
-    assert_failed(cli("release", "visits.toml", "--fresh", "--output", "c.csv"), 1, "budget")
+    assert_failed(cli("release", "visits.toml", "--fresh", "--output", "c.csv"), 3, "budget")
     assert Ledger.open(tmp_path / "visits.ledger").remaining == 0
     assert not (tmp_path / "c.csv").exists()
 

@@ -84,7 +84,7 @@ def test_bounds_are_estimated_at_the_command_line(cli: Cli, tmp_path: Path):
     assert_failed(cli("bounds", "visits.toml", "chrge", "--epsilon", "1"), 2, "there is no column 'chrge'")
     assert_failed(cli("bounds", "visits.toml", "charge"), 2, "needs --epsilon")
     assert_failed(cli("bounds", "visits.toml", "charge", "--epsilon", "1", "--keep", "2"), 2, "keep is 2")
-    assert_failed(cli("bounds", "visits.toml", "charge", "--epsilon", "30"), 1, "budget")
+    assert_failed(cli("bounds", "visits.toml", "charge", "--epsilon", "30"), 3, "budget")
     assert Ledger.open(tmp_path / "visits.ledger").remaining == left
 
 

@@ -9,7 +9,7 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
 from noisewright.search.design import design
 
-# Geng and Viswanath's optima; Laplace by its closed forms. The digits are those of the issue.
+# Geng and Viswanath's optima; Laplace by its closed forms. To the digits that are given.
 REAL = [
     (SquaredError(), "1.9181", "2.0000"),
     (AbsoluteError(), "0.95952", "1.00000"),

@@ -195,7 +195,7 @@ def test_a_plan_says_what_it_will_do(tmp_path: Path):
 
 
 def test_joint_noise_beats_plain_laplace_for_three_outputs():
-    # Issue: count and centred sums of age and charges; extents 1, 60 and 50,000, weights 1/extent^2.
+    # Asked: count and centred sums of age and charges; extents 1, 60 and 50,000, weights 1/extent^2.
     questions = [
         nw.count(),
         nw.ask.sum("age", bounds=(0, 120), centred=True),

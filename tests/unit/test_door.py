@@ -1,8 +1,7 @@
-"""The front door: few names, each written once, and a word for those that moved."""
+"""The front door: few names, each written once."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from importlib import import_module
@@ -11,39 +10,12 @@ from types import ModuleType
 import pytest
 
 import noisewright as nw
-from noisewright.door import REPLACED, homes, moved, namespaces
+from noisewright.door import homes, namespaces
 from tests.docs.pages import ROOT
 from tests.tree import tracked
 
 EXPORTED: list[str] = getattr(nw, "__all__")  # noqa: B009  # the stub need not list it
 SPACES = ["noisewright", *namespaces()]
-OLD = re.findall(
-    r"\w+",
-    """
-    AbsoluteError Additive ApproxDP Atoms AverageVariance Blend Bounded BoundedReport Box Budget BudgetRow
-    Candidate Certificate Certified Choice ColumnPlan Composite CoordinateUsefulness Dates DiscreteGaussian
-    DiscreteLaplace Disjoint Ensemble ErrorEntropy ErrorQuantile Euclidean Expected FormulaFold GAUSSIAN
-    GammaFold Gaussian GaussianMixture GeneralizedGaussian Graph GreatCircle Growth HalfIntegers Hamming
-    HistogramEntropy InfeasibleError InvalidAnswerError InvalidInputError InvalidLawError InvalidLossError
-    InvalidMechanismError InvalidNumberError InvalidPrivacyError InvalidQueryError InvalidUtilityError
-    KullbackLeibler L1Ball L2Ball LOGISTIC Laplace LargestError LargestErrorQuantile Lattice Linear
-    LinearElliptical LinearGaussian LinearLaplace LinearReport LocalMean Logistic Mallows Matrix
-    MechanismFileError MetricExponential MetricMWEM MetricPrivacy MetricSmallDB MinkowskiExponential
-    NoisewrightError NoncentralChiSquaredFold NormBlock NormShaped PerAttribute PerCoordinate PerValue Piecewise
-    Plateau Points PowerError ProbabilisticDP PureDP Quartic RandomExponential RangedNoise RangedScalar
-    RayleighFold Renyi RenyiDP Replace Report Rows Scalar Sine SmoothThreshold SolverError Sparse SquaredError
-    Steps Tabulated Tent Threshold TimeSeries TotalAbsoluteError TotalSquaredError Truncated TruncatedLaplace
-    TruncatedNormalFold TwoFold UncertifiedError UniformFold Universe UnreachableTargetError Usefulness Vector
-    VectorReport WithAbsent WorstVariance ZeroConcentratedDP approximate_delta budget_for calibrated
-    calibrated_many certify composed_delta composed_epsilon composite_from corollary_nine_delta design
-    design_bounded exact_lp_sensitivity exponential_mechanism exponential_on_range exponential_over
-    generalized_gaussian group_budget half_integers implied_bound local_mean loss_programme lp_sensitivity
-    lp_sensitivity_from_bounds metric_private mwem_mechanism per_coordinate plan_columns point_fold
-    ranged_mechanism release_within renyi_divergence skewed_staircase smalldb_by_metropolis smalldb_mechanism
-    staircase two_point_fold
-    """,
-)
-"""Every public name of version 0.1."""
 
 
 def _in_a_new_process(code: str) -> str:
@@ -53,7 +25,7 @@ def _in_a_new_process(code: str) -> str:
 
 
 def test_a_person_can_learn_the_names_at_the_door():
-    assert len(set(EXPORTED) - set(REPLACED)) <= 60
+    assert len(EXPORTED) <= 60
     assert set(namespaces()) == {
         f"noisewright.{name}" for name in ("ask", "laws", "folds", "mechanisms", "metrics", "errors", "learn", "lab")
     }
@@ -95,37 +67,7 @@ def test_importing_and_asking_for_names_loads_nothing_heavy():
     assert {"numpy", "scipy", "flint", "sklearn", "matplotlib"} & set(_in_a_new_process(code).split()) == set()
 
 
-@pytest.mark.parametrize("name", [name for name in OLD if name not in dir(nw)])
-def test_an_old_name_says_where_it_went(name: str):
-    place = moved(name)
-    assert place is not None
-    message = f"nw.{name} is now {place}."
-    assert not hasattr(nw, name)
-    with pytest.raises(nw.errors.MovedNameError) as refusal:
-        getattr(nw, name)
-    assert (str(refusal.value), refusal.value.now) == (message, place)
-    with pytest.raises(ImportError) as unknown:
-        __import__("noisewright", fromlist=[name])
-    assert str(unknown.value) == message
-
-
-@pytest.mark.parametrize("name", OLD)
-def test_what_an_old_name_points_to_is_there(name: str):
-    place = re.match(r"[\w.]+", moved(name) or f"nw.{name}")
-    assert place is not None
-    value: object = nw
-    for part in place[0].split(".")[1:]:
-        value = getattr(value, part)
-
-
-@pytest.mark.parametrize("name", ["composed_delta", "composed_epsilon"])
-def test_what_left_a_namespace_says_where_it_went(name: str):
-    with pytest.raises(nw.errors.MovedNameError, match=rf"nw.mechanisms.{name} is now nw.compose\(") as refusal:
-        getattr(nw.mechanisms, name)
-    assert refusal.value.now.startswith("nw.compose(")
-
-
-def test_a_name_that_never_was_is_unknown_as_usual():
+def test_a_name_that_is_not_there_is_unknown_as_usual():
     with pytest.raises(AttributeError, match="module 'noisewright' has no attribute 'Lapalce'") as unknown:
         _ = nw.Lapalce  # type: ignore[attr-defined]
     assert type(unknown.value) is AttributeError
@@ -133,13 +75,3 @@ def test_a_name_that_never_was_is_unknown_as_usual():
         _ = nw.laws.Additive  # type: ignore[attr-defined]
     with pytest.raises(ImportError, match="cannot import name 'Lapalce'"):
         from noisewright import Lapalce  # type: ignore[attr-defined]  # noqa: F401
-
-
-def test_the_migration_page_lists_every_name_that_left():
-    page = (ROOT / "docs" / "migration.md").read_text(encoding="utf-8")
-    told = {}
-    for names, now in re.findall(r"^\| (`.*`) \| (.*) \|$", page, re.M):
-        place = now.replace("`", "")
-        inside = place.replace("nw", "noisewright") in namespaces()
-        told.update({name: f"{place}.{name}" if inside else place for name in re.findall(r"`(\w+)`", names)})
-    assert told == {name: moved(name) for name in OLD if moved(name)}

@@ -16,16 +16,40 @@ from typing import Any
 import typer
 
 from noisewright.app.reports.style import CSS
-from noisewright.problem.errors import InvalidInputError, NoisewrightError
+from noisewright.problem.errors import (
+    BudgetExceeded,
+    EngineError,
+    InvalidInputError,
+    LedgerClosedError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerExistsError,
+    NoisewrightError,
+    ReleaseFailedError,
+)
 from noisewright.problem.plain import text_in
 
+# The table in docs/command-line.md says the same. 4 is kept for a stored answer that is out of date.
 SUCCESS = 0
-REFUSED = 1
+FAILED = 1
 BAD_INPUT = 2
+OVER_BUDGET = 3
+AWAY = 5
 INTERRUPTED = 130
 
 _LONGEST_LINE = 800
 _PICTURES = (".png", ".pdf", ".svg")
+
+
+_CODES = (
+    (InvalidInputError, BAD_INPUT),
+    (LedgerExistsError, BAD_INPUT),
+    (BudgetExceeded, OVER_BUDGET),
+    (LedgerClosedError, OVER_BUDGET),
+    (LedgerDamagedError, FAILED),
+    (LedgerError, AWAY),
+)
+"""The exit code of each kind of error, the narrower kind first; of all others it is FAILED."""
 
 
 class EndedError(Exception):
@@ -38,8 +62,13 @@ class EndedError(Exception):
 
 def explain(error: Exception) -> tuple[int, str]:
     """The exit code and the message for whatever ended a command."""
+    if isinstance(error, EngineError | ReleaseFailedError):
+        from noisewright.release.engines.base import is_away
+
+        problem = error.problem if isinstance(error, EngineError) else error.kind
+        return AWAY if is_away(problem) else FAILED, str(error)
     if isinstance(error, NoisewrightError):
-        return BAD_INPUT if isinstance(error, InvalidInputError) else REFUSED, str(error)
+        return next((code for kind, code in _CODES if isinstance(error, kind)), FAILED), str(error)
     if isinstance(error, EndedError):
         return error.code, str(error)
     if isinstance(error, typer.Abort):
@@ -48,10 +77,10 @@ def explain(error: Exception) -> tuple[int, str]:
         return BAD_INPUT, _usage(error)
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
-        return REFUSED, f"{place}{error.strerror or error}."
+        return FAILED, f"{place}{error.strerror or error}."
     if isinstance(error, MemoryError):
-        return REFUSED, "there is not enough memory for this question."
-    return REFUSED, f"unexpected {type(error).__name__} in {_origin(error)}: {error}; please report this problem."
+        return FAILED, "there is not enough memory for this question."
+    return FAILED, f"unexpected {type(error).__name__} in {_origin(error)}: {error}; please report this problem."
 
 
 def complain(message: str) -> None:

@@ -12,8 +12,9 @@ import typer
 
 from noisewright.app import options
 from noisewright.app.output import (
+    AWAY,
+    FAILED,
     INTERRUPTED,
-    REFUSED,
     EndedError,
     check_places,
     draw,
@@ -156,7 +157,7 @@ def _interruptible(told: str) -> Iterator[None]:
     except Exception as error:
         if told == _NOTHING:
             raise
-        ended = EndedError(REFUSED, f"{explain(error)[1]} {told}")
+        ended = EndedError(FAILED, f"{explain(error)[1]} {told}")
     raise ended
 
 
@@ -256,13 +257,14 @@ def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, 
         ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before, fresh=fresh)}")
     except ReleaseFailedError as error:
         said = _told(plan, before, str(error).removeprefix(error.words).strip(), fresh=fresh)
-        ended = EndedError(REFUSED, f"{error.words} {said}")
-    except NoisewrightError:
+        ended = EndedError(explain(error)[0], f"{error.words} {said}")
+    except NoisewrightError as error:
         if not _charges(plan) - before:
             raise
-        ended = EndedError(REFUSED, f"the release failed. {_told(plan, before, fresh=fresh)}")
+        code = AWAY if explain(error)[0] == AWAY else FAILED  # what was charged is no bad input any more
+        ended = EndedError(code, f"the release failed. {_told(plan, before, fresh=fresh)}")
     except Exception as error:  # noqa: BLE001 -- its text might repeat a value
-        ended = EndedError(REFUSED, f"the engine failed ({type(error).__name__}). {_told(plan, before, fresh=fresh)}")
+        ended = EndedError(FAILED, f"the engine failed ({type(error).__name__}). {_told(plan, before, fresh=fresh)}")
     raise ended
 
 

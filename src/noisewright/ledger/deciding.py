@@ -20,6 +20,7 @@ from noisewright.ledger.universes import largest_share
 from noisewright.problem.errors import (
     InvalidInputError,
     InvalidPrivacyError,
+    LedgerClosedError,
     LedgerDamagedError,
     LedgerError,
     UncertifiedError,
@@ -55,7 +56,7 @@ class Brought:
     def require(self, account: Account) -> None:
         """Refuse what no rule can ever add, a closed account, and neighbours of another kind."""
         if account.state.closed:
-            raise LedgerError(f"{_whose(account)} is closed; nothing was charged.")
+            raise LedgerClosedError(f"{_whose(account)} is closed; nothing was charged.")
         relation, wanted = self.neighbours, account.state.neighbours
         on_a_metric = isinstance(account.budget.requirement, MetricPrivacy)
         if on_a_metric != (relation == "metric"):
@@ -139,7 +140,7 @@ def sub_budget(whole: Account, name: str, budget: Any, place: int, time: str) ->
 def require_divisible(whole: Account, budget: Any) -> None:
     """Refuse a sub-budget of a closed ledger, and one of another kind."""
     if whole.state.closed:
-        raise LedgerError("the ledger is closed; no sub-budget was made.")
+        raise LedgerClosedError("the ledger is closed; no sub-budget was made.")
     _require_alike(whole.budget.requirement, budget)
 
 
@@ -156,7 +157,7 @@ def raised(accounts: Sequence[Account], budget: Any, place: int, label: str, tim
 def require_raisable(account: Account, budget: Any) -> None:
     """Refuse to raise a closed account, and to anything but more of the same kind."""
     if account.state.closed:
-        raise LedgerError(f"{_whose(account)} is closed; it was not raised.")
+        raise LedgerClosedError(f"{_whose(account)} is closed; it was not raised.")
     old = account.budget.requirement
     _require_alike(old, budget)
     if not _at_least(budget, old):

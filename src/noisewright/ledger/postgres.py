@@ -27,7 +27,7 @@ from noisewright.ledger.stores import (
     passwords_in,
     without_password,
 )
-from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
+from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError, LedgerExistsError
 
 try:
     import psycopg
@@ -82,7 +82,7 @@ class PostgresStore:
             known = connection.execute("SELECT 1 FROM noisewright_heads WHERE ledger = %s", (self.name,)).fetchone()
             rows = connection.execute("SELECT 1 FROM noisewright_rows WHERE ledger = %s", (self.name,)).fetchone()
             if known or rows:
-                raise LedgerError(
+                raise LedgerExistsError(
                     f"there is a ledger {self.name!r} in this database already; open it, or choose another name."
                 )
             connection.execute("INSERT INTO noisewright_heads VALUES (%s, 0, '')", (self.name,))

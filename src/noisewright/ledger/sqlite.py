@@ -19,7 +19,7 @@ from noisewright.ledger import files, marks
 from noisewright.ledger.chain import Head, Row, column
 from noisewright.ledger.forks import GATE
 from noisewright.ledger.stores import NOTHING_CHANGED, NOTHING_CHARGED, VERSION, Transaction, newer
-from noisewright.problem.errors import LedgerDamagedError, LedgerError
+from noisewright.problem.errors import LedgerDamagedError, LedgerError, LedgerExistsError
 
 _WAIT = 120.0
 """Seconds to wait for other writers."""
@@ -54,7 +54,9 @@ class SQLiteStore:
             try:
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             except FileExistsError:
-                raise LedgerError(f"there is a file {self.path} already; open it, or choose another name.") from None
+                raise LedgerExistsError(
+                    f"there is a file {self.path} already; open it, or choose another name."
+                ) from None
         try:
             unmade = "the ledger was not made, or not durably"
             with self._opened(unmade) as connection, self._reporting(unmade):

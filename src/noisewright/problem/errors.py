@@ -19,10 +19,11 @@ NoisewrightError
 ├── UnreachableTargetError (ValueError) no epsilon in the allowed range reaches the target
 ├── BudgetExceeded (ValueError)         a charge that would pass the budget; it was not made
 ├── LedgerError (RuntimeError)          a ledger that cannot be read or written now
+│   ├── LedgerExistsError               a ledger that was to be made and is there already
+│   ├── LedgerClosedError               a budget that was closed, to which nothing can be charged
 │   └── LedgerDamagedError              a ledger whose rows, chain or head are not what was written
 ├── EngineError (RuntimeError)          an engine that is away, or failed in the middle of a query
 ├── ReleaseFailedError (RuntimeError)   a release that was charged and then failed; nothing was released
-├── MovedNameError (AttributeError)     a name of an earlier version, and where it is now
 ├── InconsistentError (RuntimeError)    two results that cannot both be true, so that neither is told
 └── SolverError (RuntimeError)          a numerical solver gave no usable answer
 
@@ -132,16 +133,20 @@ class LedgerError(NoisewrightError, RuntimeError):
     """A ledger cannot be read or written; the message says whether anything was charged."""
 
 
+class LedgerExistsError(LedgerError):
+    """A ledger was to be made where one is already; nothing was changed."""
+
+
+class LedgerClosedError(LedgerError):
+    """A budget was closed: nothing is charged to it, and it is not raised."""
+
+
 class LedgerDamagedError(LedgerError):
     """The rows, the chain or the head of a ledger are not what was written; nothing in it is believed."""
 
 
 class ReleaseFailedError(NoisewrightError, RuntimeError):
     """A release failed after its charge, which stays; only the kind of what went wrong is told, never its words."""
-
-
-class MovedNameError(NoisewrightError, AttributeError):
-    """A name of an earlier version; the message says what it is called now."""
 
 
 class EngineError(NoisewrightError, RuntimeError):

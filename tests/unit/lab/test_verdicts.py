@@ -1,4 +1,4 @@
-"""Verdicts that were once wrong: each test fails if the old one comes back."""
+"""Verdicts that are easily got wrong: each test fails for the wrong one."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_files_are_proven_again_and_tampering_is_refused(name):
         Certified.from_dict({**content, "digest": digest(content)})
 
 
-def test_renyi_values_of_the_issue():
+def test_renyi_values_of_two_folds_by_hand():
     fold = GammaFold(Fraction(1), Fraction(1))
     enclosed = renyi_ball(TwoFold(fold), Fraction(1), Fraction(5, 2))
     assert 0.6505 < float(enclosed.lower()) <= 0.6513 <= float(enclosed.upper()) < 0.6519

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeGuard, TypeVar
 
 import ibis
 
-from noisewright.problem.errors import EngineError
+from noisewright.problem.errors import EngineError, LedgerError
 from noisewright.release.names import folded
 from noisewright.release.places import Places
 
@@ -246,6 +246,8 @@ TROUBLES = {
     "QueryCanceled": _STOPPED,
 }
 """What kinds of errors mean that no value can be the reason of."""
+_CAME_BACK = ("InvalidTableError", "Py4JJavaError", "QueryCanceled")
+"""Those of them with which an engine answered."""
 _UNSAID = (
     " Its own words may repeat a value and are not shown. See that the table is still there, readable and as it was"
     " when the dataset was made."
@@ -256,6 +258,11 @@ NOTHING_SPENT = "Nothing was spent: ask again."
 def in_words(problem: str) -> str:
     """The kind of an error, and in words what it means where that is known."""
     return f"{problem}: {TROUBLES[problem]}" if problem in TROUBLES else problem
+
+
+def is_away(problem: str) -> bool:
+    """Whether an error of this kind, which ended a release, says that the engine or the ledger cannot be reached."""
+    return problem == LedgerError.__name__ or (problem in TROUBLES and problem not in _CAME_BACK)
 
 
 def guarded(engine: Engine, work: Callable[[], Result], *, spent: str = "") -> Result:

@@ -25,7 +25,7 @@ from ibis.common.exceptions import IbisError, TableNotFound
 from psycopg import sql
 
 from noisewright.ledger.stores import as_query, parts_of, without_password
-from noisewright.problem.errors import InvalidTableError
+from noisewright.problem.errors import EngineError, InvalidTableError
 from noisewright.release.engines import arithmetic, catalog
 from noisewright.release.engines.barrier import behind_barrier, selection
 from noisewright.release.engines.base import Result, in_words
@@ -90,9 +90,11 @@ class Postgres(Session, Expressions):
             return cls(backend_of(address), address, timeout), schema, table, shown
         except psycopg.Error as error:
             problem = type(error).__name__
-        raise InvalidTableError(
+        raise EngineError(
             f"{shown} cannot be opened ({problem}); see that the server runs, that the database and the user are there,"
-            " and that the password is in PGPASSWORD or a password file. Nothing was spent."
+            " and that the password is in PGPASSWORD or a password file. Nothing was spent.",
+            engine=cls.name,
+            problem=problem,
         )
 
     def table(self, schema: str, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Claims that a verifier with a blind spot would accept: each was found by attacking it."""
+"""Claims that a verifier with a blind spot would accept, each with an attack on it."""
 
 from __future__ import annotations
 
