@@ -1,7 +1,7 @@
 """One value of a saved file changed, and every seal and certificate around it made anew: refused, or still true.
 
-Who knows the format can say anything in a file; what nobody can is to say more than is proven. The places where another
-value is accepted are listed: noise and questions, which are proven again, what is demanded, and words that are not read.
+Who knows the format can say anything in a file, but not more than is proven. The places where another value is accepted
+are listed: noise and questions, which are proven again, what is demanded, and words that are not read.
 """
 
 from __future__ import annotations
