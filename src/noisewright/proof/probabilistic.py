@@ -109,8 +109,8 @@ class _Cells:
 def _first_false(holds: Callable[[int], bool], guess: int, sure: int) -> int:
     """The first k at which a property that is true up to some point and false beyond fails, near a guess.
 
-    Up to `sure` it is true, and nobody asks: a mass is no larger than its mirror image. Far out, where masses are nothing
-    to balls, nothing can be told, so that a search by longer and longer steps could leap over all that can.
+    Up to `sure` it is true, and nobody asks: a mass is no larger than its mirror image. Far out, where masses are
+    nothing to balls, nothing can be told, so that a search by longer and longer steps could leap over all that can.
     """
 
     def fails(k: int) -> bool:
