@@ -27,6 +27,10 @@ def compose(releases: Any, *, groups: int | None = None, neighbours: str | None 
     Guarantees: every number of the composition is at or above the truth, whatever order the releases come in and
     whatever is asked because of earlier answers, as long as each release is one of the plan.
     Raises InvalidInputError for what is no release and for releases about different neighbours.
+
+    >>> plan = nw.compose(["gaussian(sigma=40) x 1000", "laplace(epsilon=0.1) x 20"])
+    >>> round(float(plan.epsilon(delta=1e-6)), 3)
+    4.338
     """
     parts = _checked(read_parts(releases))
     if groups is not None:

@@ -46,6 +46,12 @@ class Composition(Unchanging):
 
     Guarantees: `delta` and `epsilon` are at or above the truth for every pair of neighbours, in whole numbers and
     balls; instances come from `compose` alone. The plan is fixed before the first answer.
+
+    >>> plan = nw.compose([("laplace(epsilon=0.5)", 2)])
+    >>> plan.epsilon(delta=0)
+    Fraction(1, 1)
+    >>> plan.delta(epsilon=1), plan.zcdp()
+    (Fraction(0, 1), Fraction(1, 4))
     """
 
     parts: tuple[tuple[Any, int], ...]

@@ -20,6 +20,7 @@ class PlanCosts:
 
     Rule: all parts are fixed before the first is drawn. Squared lengths, concentrations and divergences add up over the
     parts that one person can touch, the largest for each of so many disjoint groups.
+    [BunSteinke16, Mironov17, DongRothSu22, theory#composition-and-filters]
     """
 
     def __init__(self, plan: Composition) -> None:
@@ -34,7 +35,7 @@ class PlanCosts:
         """The least epsilon of the curve at the delta that can be spared, or the sum of the largest losses.
 
         Where more is lost altogether than can be spared, the curve is read at a third more than that, if its epsilon
-        is worth it. Rule: every point of the curve is proven.
+        is worth it. Rule: every point of the curve is proven. [theory#privacy-loss-distributions]
         """
         end, lost = self._plan.end
         found: list[Pair] = [] if end is None else [(end, lost)]

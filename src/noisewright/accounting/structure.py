@@ -98,7 +98,7 @@ def depth_of(parts: Parts) -> int:
 def end_of(leaves: Sequence[Leaf]) -> tuple[Fraction | None, Fraction]:
     """The sum of the largest losses, None where there is none, and what may be lost beyond it.
 
-    Rule: adding epsilons and deltas up (basic composition).
+    Rule: adding epsilons and deltas up (basic composition). [DworkRoth14]
     """
     lost = min(Fraction(1), sum((times * profile.lost for profile, times in leaves), Fraction(0)))
     total = Fraction(0)

@@ -21,6 +21,7 @@ def corollary_nine_delta(law: GeneralizedGaussian, epsilon: Number, sensitivity:
 
     Rule: P(sum over j of C(p, j) |e|^(p-j) d^j > b^p epsilon) = P((|e| + d)^p - |e|^p > b^p epsilon), which is
     2 SF(t) with t where the log-ratio passes epsilon. At least the exact delta SF(t) + SF(t + d).
+    [Liu19, theory#the-privacy-profile-of-one-number]
     Valid for: whole powers from 2 on; raises UncertifiedError otherwise.
     """
     if law.power < 2 or law.power.denominator != 1:

@@ -18,6 +18,7 @@ def lp_sensitivity(sensitivities: Sequence[Number], power: Number, *, disjoint: 
 
     Rule: Lemma 2, the l_p norm of the single sensitivities; where one person is in one statistic only
     (`disjoint`: a histogram under add/remove) the largest of them, exactly, whatever the power.
+    [Liu19, theory#what-one-person-can-change]
     Guarantees: never below the true sensitivity; irrational roots are rounded up.
     """
     exponent = _power(power)
@@ -37,6 +38,7 @@ def lp_sensitivity_from_bounds(
     """The same from the range of each statistic.
 
     Rule: Claim 3, one person can move a bounded statistic at most from one end to the other.
+    [Liu19, theory#what-one-person-can-change]
     """
     widths = []
     for low, high in bounds:
@@ -82,6 +84,7 @@ def filter_sensitivity(
     times the event. Rule: an event on input j moves the outputs by its size times the responses to it, wherever in
     time, of l_p norm `events[j]` (sum over i, t of |response|^p)^(1/p); events on several inputs add up (Minkowski), so
     those of the `inputs_per_person` inputs with the largest moves bound all. Exact where one person is in one input.
+    [theory#what-one-person-can-change]
     """
     exponent = _power(power)
     if exponent < 1:
@@ -115,6 +118,7 @@ def minkowski_utility_sensitivity(
 
     Rule: per coordinate the distance moves by at most the sensitivity below the range, so the change is at
     most range^p - (range - sensitivity)^p for p >= 1; attained. At most what Lemma 10 gives.
+    [Liu19, theory#what-one-person-can-change]
     """
     exponent = _power(power)
     if exponent < 1:

@@ -66,7 +66,7 @@ class Part(Record):
         """`spread` at many places in [-3, 3] in floats, within 2^-46 of the truth.
 
         Rule: `spread` rises by at most the change of its argument, and each formula takes a dozen operations, each
-        right to a unit in the last place, on numbers below 4.
+        right to a unit in the last place, on numbers below 4. [theory#floats-that-decide]
         """
         low, high = float(self.low), float(self.high)
         return np.asarray(self._inside(np.clip(z, low, high)) + np.maximum(z - high, 0.0))

@@ -32,6 +32,7 @@ class RoundedNormal:
 
         Rule: the masses are the values of a smooth density at whole numbers, so their sums are sums of its
         transform (Poisson); the terms alternate, and the first that is left out is more than all the others.
+        [theory#what-the-stated-error-means]
         Valid for: variances of at least 1/16.
         """
         v, tau = field.real(self.variance), 2 * field.pi() ** 2

@@ -94,6 +94,7 @@ def bounds_from(noisy: Floats, share: Fraction, most: int) -> tuple[float, float
 
     Rule: it reads released counts alone, so it costs nothing more. A cell stands out above what Laplace noise reaches
     in some empty cell once in a hundred times; values beyond the range will count as its ends.
+    [theory#tables-and-contribution-bounds]
     """
     limit = most / float(share) * math.log(len(noisy) / _CHANCE)
     chosen = [int(k) for k in np.flatnonzero(noisy > limit)] or [int(np.argmax(noisy))]

@@ -31,6 +31,7 @@ def split_budget(epsilon: Fraction, weights: Sequence[float], *, optimised: bool
 
     Rule: a query of weight w and share e costs w / e^2, the growth of a squared error; the least total
     under a fixed sum has shares in proportion to the cube root of w (or equal ones, if not optimised).
+    [theory#sharing-a-budget]
     """
     roots = [w ** (1 / 3) if optimised else 1.0 for w in weights]
     total = sum(roots)
@@ -46,7 +47,7 @@ def noise_for_cells(cells: int, rows: int, each: Fraction, epsilon: Fraction, no
     (an l1 ball): its scale is that of one number. Noise of any other shape can charge its whole price for
     the smallest move, so it is proven for the first (a sparse set), every moved cell with an equal part of epsilon.
     With one row, or one cell, the sets agree. "best" is the better of the two for `utility`; two-fold noise of a
-    single rate is Laplace noise.
+    single rate is Laplace noise. [theory#tables-and-contribution-bounds]
     Guarantees: the certificate is for adding or removing all rows of one person.
     """
     if noise not in NOISES:

@@ -69,7 +69,7 @@ class Spending:
         Rule: every fit spends epsilon on whoever is in its training rows. A person who is in one fold is in the
         training rows of all the others, folds - 1 fits for each point; the last fit to all rows (`refit`) is one
         more. A person whose rows may be in several folds is in all: with `rows_per_person` above 1, unless
-        `grouped` says that a splitter such as GroupKFold keeps them together.
+        `grouped` says that a splitter such as GroupKFold keeps them together. [theory#composition-and-filters]
         Valid for: folds that do not depend on who else is there, such as those of PredefinedSplit; KFold cuts by
         position, where one row less moves others from fold to fold. The scores of the held-out rows are not private:
         neither `cv_results_` nor the choice of the best point is covered by any epsilon.

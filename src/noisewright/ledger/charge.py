@@ -23,6 +23,16 @@ class Charge:
     Guarantees: the charge was durable before this object existed; it stays if the body of a `with` raises or the
     process ends. There are no refunds. One answer or failure is written beside it, whichever comes first from
     whatever copy of it in whatever process.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = nw.Ledger.create(f"{folder.name}/clinic.ledger", budget=nw.PureDP(3))
+    >>> noise = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.01"))
+    >>> certified = nw.Certified(noise, nw.certify(noise, nw.PureDP(1)))
+    >>> charge = ledger.charge(certified, reason="visits")
+    >>> charge.place, charge.label, charge.rules
+    (1, 'visits', ('pure',))
+    >>> folder.cleanup()
     """
 
     __slots__ = ("_note", "_noted", "_process", "digest", "label", "place", "rules", "turn")

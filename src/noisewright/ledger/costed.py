@@ -55,7 +55,7 @@ class TogetherCosts:
     """Sums over parts, each of which is proven apart: all of a kind, or None where one part has none.
 
     Rule: the parts are fixed before the first of them is drawn, so that every rule that adds them one by one
-    may add them at once.
+    may add them at once. [theory#composition-and-filters]
     """
 
     def __init__(self, parts: Sequence[Costs]) -> None:

@@ -45,6 +45,16 @@ class Ledger(Reported):
     postgresql://user@host/database?ledger=name. Guarantees: a charge is granted only while the rule that was fixed at
     creation holds with it, however the next question depends on the answers before; a granted charge is durable when
     `charge` returns, and nothing gives it back.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = nw.Ledger.create(f"{folder.name}/clinic.ledger", budget=nw.PureDP(3))
+    >>> noise = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.01"))
+    >>> certified = nw.Certified(noise, nw.certify(noise, nw.PureDP(1)))
+    >>> charge = ledger.charge(certified, reason="visits")
+    >>> print(ledger.spent, ledger.remaining)
+    1 2
+    >>> folder.cleanup()
     """
 
     def __init__(self, store: Store, account: str = "") -> None:

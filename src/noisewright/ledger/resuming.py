@@ -6,7 +6,7 @@ Under the lock of the ledger, and as long as no row `drawing` is there, somebody
 resumed, and is the holder from there on, whether the one before failed, died or is still at work. Each row beside a
 charge must follow the row that made its writer the holder: a holder that lost the charge cannot write `drawing`, and
 therefore draws nothing from it. After `drawing` nobody else becomes the holder. So at most one answer of each charge is
-drawn, whoever crashes where, and until then the charge is not lost.
+drawn, whoever crashes where, and until then the charge is not lost. [theory#one-charge-one-answer]
 
 Which charges are of one thing is said by what only its price buys: the certificates in the row, and beside them the
 digest of what is drawn, which is the `undrawn` of the row. Labels are for people; anybody may write any.

@@ -18,7 +18,7 @@ def largest_share(metric: Any, budget: Any) -> Fraction | None:
 
     Rule: shares of the same metric are read off its form; others are compared pair by pair, the distance of the
     release from above and that of the budget from below. Where the budget's distance is 0 the release's must be;
-    where it is infinite nothing is spent, and where only the release's is, no share covers it.
+    where it is infinite nothing is spent, and where only the release's is, no share covers it. [theory#metric-privacy]
     """
     if metric.size != budget.size:
         raise InvalidInputError(

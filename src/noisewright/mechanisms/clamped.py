@@ -158,7 +158,7 @@ class Clamped(Mechanism):
         """The mean of row k, in steps.
 
         Rule: what clamping adds at the lower end is the sum of (first - y) over outputs y below it, and so above. The
-        last height lies evenly around the middle of the bounds.
+        last height lies evenly around the middle of the bounds. [theory#answers-in-bounds]
         """
         first, last = self.ends
         moved = self.levels.excess(k - first) - self.levels.excess(last - k)
@@ -222,7 +222,7 @@ class Clamped(Mechanism):
     def variance_at(self, x: Fraction) -> Fraction:
         """The variance of the release at an answer, exactly.
 
-        Rule: the variances of the two rows, and that of their means, which the share mixes.
+        Rule: the variances of the two rows, and that of their means, which the share mixes. [theory#answers-in-bounds]
         """
         k, share = self.place(x)
         rows = [self.second(i) - (self.mean(i) - i) ** 2 for i in (k, k + 1)]

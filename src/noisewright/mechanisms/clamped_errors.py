@@ -3,7 +3,7 @@
 Rule: the bounds contain the answer, so clamping brings no output farther from it: what unclamped noise costs is an
 upper end. What one answer in the middle pays is a lower end. The noise stands around a lattice point at most `drift`
 and one step from the answer; for whole answers it is the answer itself, but for a chance of at most `drift` of the
-next one.
+next one. [theory#answers-in-bounds]
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def drift(mechanism: Any) -> Fraction:
     """How far, in steps, the noise is at most centred from the answer before it is rounded to the lattice.
 
     Rule: the mean of a row rises by at most one step from row to row, so place minus answer rises with the answer
-    and is farthest from zero at an end of the inputs.
+    and is farthest from zero at an end of the inputs. [theory#answers-in-bounds]
     """
     moved = []
     for end in (0, 1):
@@ -69,7 +69,7 @@ def _pieces(mechanism: Any) -> Iterator[_Piece]:
     squares of clamped noise grow with the room on each side, so between rows a and b they are at least those with the
     smaller and at most those with the larger room; those of the last height are a parabola, largest at an end. Mean
     minus place falls from row to row. Rounding an answer to the two rows beside it mixes their variances and adds
-    `_mixing`.
+    `_mixing`. [theory#answers-in-bounds]
     """
     first, last = mechanism.ends
     low = mechanism.place(mechanism.query.inputs[0])[0]
@@ -111,7 +111,7 @@ def _mixing(mechanism: Any) -> Fraction:
     """The most that rounding an answer at random adds to the variance, in squared steps.
 
     Rule: share (1 - share) times the squared slope, which is at most 1; for whole answers the share is within `drift`
-    of a whole number.
+    of a whole number. [theory#answers-in-bounds]
     """
     share = min(drift(mechanism), Fraction(1, 2)) if mechanism.query.integer else Fraction(1, 2)
     return share * (1 - share)
@@ -141,6 +141,7 @@ def worst_power(mechanism: Any, power: Fraction) -> Ends:
 
     Rule: for a power of at least 1 the mean of |noise + c|^power is even and convex in c, so it grows with |c|; below 1
     it is at most that of the noise plus |c|^power. Sums of floats are right to far less than the room left for them.
+    [theory#answers-in-bounds]
     """
     weights = _weights(mechanism)
     sizes, p = np.arange(len(weights), dtype=np.float64), float(power)
@@ -193,6 +194,7 @@ class _Rows:
 
         Rule: a higher row releases more, and an answer that is lower is passed by more: the part of the error above
         the answer is at most that of row b at the lowest answer, the part below at most that of row a at the highest.
+        [theory#answers-in-bounds]
         """
         low, high = (float(self._mechanism.in_steps(end)) for end in (0, 1))
         start, end = max(float(self._mechanism.mean(a)), low), min(float(self._mechanism.mean(b)), high)
@@ -259,7 +261,7 @@ def _sure(mechanism: Any, a: int, b: int, limit: Fraction) -> Fraction:
 
     Rule: what is within the limit of both ends is within it of every answer between. Weights fall outward from the
     place of a row, so the chance of a stretch falls from some row on, and rises up to it: of rows a to b an end has
-    the least.
+    the least. [theory#answers-in-bounds]
     """
     start = max(mechanism.mean(a), mechanism.in_steps(0))
     end = min(mechanism.mean(b), mechanism.in_steps(1))

@@ -83,6 +83,7 @@ class ColumnGaussian(LinearNoise):
         Rule: masses of rounded noise are values at whole numbers of the density of g + u, u uniform on a cell.
         By Poisson's formula their second moment is std^2 + 1/12 plus a sum over n != 0 of terms of size
         e^(-2 (pi std n)^2) (2 std^2 + 1 / (2 pi^2 n^2)), below 2 e^(-2 (pi std)^2) (4 std^2 + 1) in all for std >= 1.
+        [theory#what-the-stated-error-means]
         """
         middle = self.std**2 + Fraction(1, 12)
         if field is not BALLS:
@@ -104,6 +105,7 @@ class ColumnGaussian(LinearNoise):
         Rule: the mean size of k is 2 times the sum of P(noise > m + 1/2), a midpoint rule for the integral of a convex
         function: below it by at most an eighth of the slope at zero. Moving k by r, at most half a cell, adds
         |r| P(k = 0), since the noise is symmetric; P(k = 0) is at most the density at zero.
+        [theory#what-the-stated-error-means]
         """
         std = field.real(self.std)
         density = 1 / (std * field.sqrt(2 * field.pi()))
@@ -128,7 +130,9 @@ class ColumnGaussian(LinearNoise):
         return Fraction(1, 2) if self.cell == 1 else Fraction(1)
 
     def largest_noise(self) -> Ball:
-        """Rule: the largest of K Gaussian sizes has a mean of at most sqrt(2 log 2K) of the largest deviation."""
+        """Rule: the largest of K Gaussian sizes has a mean of at most sqrt(2 log 2K) of the largest deviation.
+        [theory#errors-of-several-numbers]
+        """
         each, squares = self.absolute(BALLS), sum(self.variances(BALLS), ball(0))
         lengths = [ball(sum((v * v for v in row), Fraction(0))).sqrt() for row in self.decode]
         sways = [ball(sum(map(abs, row), Fraction(0)) * self._sway) for row in self.decode]

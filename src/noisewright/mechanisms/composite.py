@@ -173,6 +173,7 @@ def whole_outputs(query: Bounded, activation: Part, share: Fraction) -> tuple[Fr
 
     Rule: outputs are centred on the inputs and as long as 2 width / (share free), free being the room the activation
     moves in. A length of the parity of the width puts both ends on whole numbers, an odd step those between.
+    [ZhangEtAl24, theory#answers-in-bounds]
     """
     free = 2 - (activation.high - activation.low)
     least = 2 * query.width / (share * free)

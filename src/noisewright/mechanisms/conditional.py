@@ -216,7 +216,7 @@ def rounded_square(mechanism: Any, i: int, error: Ball, half_step: Fraction) -> 
     """Mean squared error of a row whose density, with this one, is rounded at random to evenly spaced outputs.
 
     Rule: rounding adds between 0 and the square of half a step. Whole outputs are far apart, so theirs is also
-    summed over the law that is drawn, between two ends that are proven.
+    summed over the law that is drawn, between two ends that are proven. [theory#what-the-stated-error-means]
     """
     most = error + ball(half_step**2)
     if not mechanism.query.integer:
@@ -256,7 +256,7 @@ class Grid(Record):
 
         Rule: with one uniform U an answer goes to row floor(t + U), t its place on the grid. Rows
         i < j are met by answers within the sensitivity, for some U, exactly if x_j - x_(i+1) or
-        x_(j-1) - x_i is below it: the distance is linear in U between these two ends.
+        x_(j-1) - x_i is below it: the distance is linear in U between these two ends. [theory#answers-in-bounds]
         """
         x, result, j = self.points, [], 0
         for i in range(len(x)):

@@ -235,7 +235,7 @@ def _round_size(rate: Fraction, dimension: int) -> Ball:
 
     Rule: as for `round_variance`, sums over integers are integrals up to e^(-+rate sqrt(K)); moving within a unit
     cube changes |d . w| by at most |d| sqrt(K)/2, and |d . u| has mean |d| E r Gamma(K/2) / (sqrt(pi)
-    Gamma((K+1)/2)).
+    Gamma((K+1)/2)). [theory#metric-privacy]
     """
     h, root = ball(rate), ball(dimension).sqrt()
     share = BALLS.gamma(Fraction(dimension, 2)) / (BALLS.pi().sqrt() * BALLS.gamma(Fraction(dimension + 1, 2)))
@@ -249,7 +249,7 @@ def round_variance(rate: Fraction, dimension: int, field: Field) -> Value:
 
     Rule: every point of the unit cube around w is within sqrt(K)/2 of w, so sums over integers are
     between integrals times e^(-+rate sqrt(K)/2); the integrals are those of a radius with a Gamma(K)
-    law, E r = K/rate and E r^2 = K(K+1)/rate^2. The coordinates are alike by symmetry.
+    law, E r = K/rate and E r^2 = K(K+1)/rate^2. The coordinates are alike by symmetry. [theory#metric-privacy]
     """
     h, k = field.real(rate), field.real(dimension)
     centre = k * (k + 1) / h**2

@@ -94,6 +94,7 @@ def largest_independent(scales: Sequence[Fraction], steps: Sequence[Fraction]) -
     """The mean of the largest of independent discrete Laplace noises.
 
     Rule: two sums around the integral of P(some |noise_k| > t), which falls in t; the rest is bounded query by query.
+    [theory#metric-privacy]
     """
     count, near = max(40, min(400, 100_000 // len(scales))), max(scales) / 2**12
     growth = 2.0 ** (18 / count)  # up to 64 of the largest scale

@@ -61,7 +61,7 @@ class RoundBlock:
     Rule: spread over unit cubes the density is between e^(-rate sqrt(K)) and e^(rate sqrt(K)) times the one
     proportional to e^(-rate |x|), and a query moves by at most its length times sqrt(K)/2. Of that law the radius is
     Gamma(K) and the direction uniform, so the chance to leave along a row is a mean over |one coordinate of a
-    direction|, taken piece by piece at the end where it is larger, or smaller.
+    direction|, taken piece by piece at the end where it is larger, or smaller. [theory#metric-privacy]
     """
 
     rate: Fraction
@@ -132,7 +132,7 @@ def gaussian_width(
     """The half-width around Gaussian numbers, each given by its variance and how far rounding may move it.
 
     Rule: for Gaussian noise with any correlations the chance that all stay within limits is at least the product of
-    the single ones (Sidak), and at most the smallest of them; `apart` says that they are independent.
+    the single ones (Sidak), and at most the smallest of them; `apart` says that they are independent. [Sidak67]
     """
     known = [(ball(2 * variance).sqrt(), sway) for variance, sway in spreads]
 

@@ -60,6 +60,7 @@ class Smoothed:
 
         Rule: within a cell the density does not increase and the power does not decrease, so
         spreading evenly adds between 0 and (range of density) * (range of power) * step / 4 (Gruess).
+        [theory#what-the-stated-error-means]
         """
         exact = self.law.moment(power, field)
         if field is not BALLS or not exact.is_finite():

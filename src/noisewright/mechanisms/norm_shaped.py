@@ -77,7 +77,7 @@ def least_rate(size: int) -> Fraction:
     """The least rate of a block of so many numbers that can be drawn in 64 bits.
 
     Rule: the shell is about a sum of `size` waiting times of mean 1 / rate; one beyond 2^63, which is eight times
-    (size + 44) of them, has a chance below e^-300.
+    (size + 44) of them, has a chance below e^-300. [theory#noise-shaped-by-a-norm]
     """
     return Fraction(size + 44, 2**60)
 
@@ -212,7 +212,7 @@ def _of_whole(block: NormBlock, value: Ball, step: Fraction, power: int) -> Ball
 
     Rule: on shell r the error takes n = step (2r+1) whole values with equal chance, from -(n-1)/2 to (n-1)/2 for odd n
     and from 1 - n/2 to n/2 for even n. Its mean square is (n^2 - 1)/12 or (n^2 + 2)/12, its mean size (n - 1/n)/4 or
-    n/4. For round noise only the cells around 0 matter, by at most a quarter.
+    n/4. For round noise only the cells around 0 matter, by at most a quarter. [theory#noise-shaped-by-a-norm]
     """
     odd = step.numerator % 2 == 1
     if power == 2:

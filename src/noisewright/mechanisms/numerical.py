@@ -22,6 +22,7 @@ def histogram_value(density: Any, utility: HistogramMetric, *, integer: bool) ->
 
     Rule: a Latin hypercube in as many dimensions as bins, replicated; the points depend on the number of
     bins alone (common random numbers), so differences between laws are far more accurate than values.
+    [McKayBeckmanConover79]
     """
     counts = np.array([float(count) for count in utility.prior])
     uniform = _points(len(counts))
@@ -54,7 +55,7 @@ def mallows_value(density: Any, utility: Mallows, *, integer: bool) -> tuple[flo
 
     Rule: for a sum S of n terms and 0 < a < 1, E S^a = a / Gamma(1-a) * integral over t > 0 of
     (1 - (E e^(-t |X|^p))^n) t^(-a-1); one quadrature over the error, one over the logarithm of t. It holds
-    where E|X|^p is infinite, too. For p = 1 the caller uses E|X|.
+    where E|X|^p is infinite, too. For p = 1 the caller uses E|X|. [theory#what-the-stated-error-means]
     """
     fine, coarse = (
         _root_of_sum(*_magnitudes(density, utility, integer=integer, every=every), utility, 0.05 * every)

@@ -54,6 +54,7 @@ def places_of(answers: NDArray[Any], points: tuple[Fraction, ...], coarse: Fract
     is read as the same number, which is compared with the input once. With M the largest input in size and d the
     width of the cell, the float of the share is off by at most 2^-53 times 4.1 M / d + 4 (reading, the two inputs,
     their difference, the quotient), which is below the slack 2^-50 (M / d + 1), as long as M / d is at most 2^40.
+    [theory#floats-that-decide]
     """
     floats = np.array([float(p) for p in points])
     widths = np.diff(floats)

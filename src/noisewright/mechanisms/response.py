@@ -94,6 +94,7 @@ class RandomisedResponse(Mechanism):
         """How many people have each value, from what all of them released: right on average, and it may be negative.
 
         Rule: of n people c of whom have a value, c truth + (n - c) other report it on average.
+        [Warner65, theory#the-local-model]
         """
         counts = dict.fromkeys(self.values, 0)
         for report in reports:

@@ -106,6 +106,7 @@ class Cells:
         4.1 * 2^-53 (|t| + 1) of T, less than the margin 2^-50 (|t| + 1) by a factor that also covers the rounding of
         the margin itself. The distance of t < 2^52 to the nearest whole number is a float, computed without error; if
         it exceeds the margin, then no whole number lies between t and T, and floor(T) = floor(t).
+        [theory#floats-that-decide]
         """
         x, readable = self._doubles(answers)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -164,7 +165,7 @@ class Cells:
         the denominator are whole numbers up to 2^53 the quotient is the double nearest to e. Rounding never changes an
         order, so x < fl(e) means v < e, and x > fl(e) means v > e. Where x = fl(e), and e is a decimal of at most 15
         digits, v is e itself: among such decimals only one has the nearest double x, and x is read as it. Zero is an
-        edge of every lattice whose edge is 0, and is read as itself.
+        edge of every lattice whose edge is 0, and is read as itself. [theory#floats-that-decide]
         """
         top, bottom = self._half.numerator, self._half.denominator
         rest, twos, fives = _without(bottom)
@@ -188,6 +189,7 @@ def whole_indices(answers: NDArray[Any], one: Callable[[Any], int]) -> Whole:
 
     Rule: doubles up to 2^53 that are whole are read as themselves, and others are read as no whole number: the
     decimal that a double is read as has it as its nearest double, and a whole number up to 2^53 is its own.
+    [theory#floats-that-decide]
     """
     kind = answers.dtype.kind
     if kind == "i":

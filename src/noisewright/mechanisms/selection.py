@@ -95,7 +95,7 @@ class MetricExponential(_Scored):
 
         Rule: Theorem 4 of the d_X paper with its sign corrected, and the best choice in its sum: k choices that are
         more than g below the best weigh at most k e^(-g / (2 scale)) times as much as it. Rounded columns move each
-        score by their bias.
+        score by their bias. [KamalarubanEtAl20, theory#metric-privacy]
         """
         others = self.query.dimension - 1
         with precision():
@@ -138,6 +138,7 @@ class MetricSmallDB(_Scored):
         drawn from everybody the mean answers are within span sqrt(ln(2K + 1) / (2 rows)) of the true ones with a
         positive chance (Hoeffding, K queries), and shares rounded to whole people move at most N / (4 rows) of them.
         Of M databases one that is 2 scale (ln M + t) worse than the best is chosen with a chance of at most e^-t.
+        [KamalarubanEtAl20, Hoeffding63, theory#metric-privacy]
         """
         span, size, count = max(self.spans()), self.query.size, self.query.dimension
         with precision():
@@ -168,6 +169,7 @@ class MetricMWEM(_Scored):
         m must be below 1.5 n times that entry). So the errors before rounds 2, …, T are at most
         2 n sqrt((T - 1)(ln N + T e^2)) times the largest entry of all, in sum, and (T - 1) g; the histogram after the
         last round may be off by the span. Never worse than the span for everybody.
+        [HardtLigettMcSherry12, KamalarubanEtAl20]
         """
         rest, rounds, count = 1 - confidence, self.rounds, self.query.dimension
         sizes = [self.step * max(map(abs, row)) for row in self.columns if any(row)]

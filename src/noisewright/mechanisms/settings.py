@@ -41,7 +41,8 @@ class CompositeSetting(Record):
     def edge(self, epsilon: Fraction) -> Fraction:
         """The height of the base at the ends: y for B1, t = (y + k) / e^epsilon for B2, rounded up.
 
-        Rule: t, not y, is the infimum with base B2 (theory 7), so all of epsilon is spent at the ends.
+        Rule: t, not y, is the infimum with base B2, so all of epsilon is spent at the ends.
+        [ZhangEtAl24, theory#answers-in-bounds]
         """
         if self.function.endswith("B1"):
             return self.y

@@ -202,7 +202,7 @@ class GaussianStrategy(Strategy):
     def noise(self, group: int) -> Ball:
         """A ball around the variance; where rows have factors, around all of them.
 
-        Rule: rounding adds to a variance of at least 1/4 something from 0 to 1/12.
+        Rule: rounding adds to a variance of at least 1/4 something from 0 to 1/12. [theory#what-the-stated-error-means]
         """
         level = self.level(group)
         if self.rows.plain(group):

@@ -126,7 +126,7 @@ def inverse_of_filter(rows: FilterRows) -> FilterInverse:
 
     Rule: Z A = 2^bits R, and all of these matrices commute, so that |A^-1 v| is |Z v| / 2^bits up to factors within
     miss of 1 (eigenvalues of R). Rounding 1 / weight by at most eta of itself moves Z E w by at most
-    |Z| eta |E w| <= eta |Z| |Z^-1| |Z E w|.
+    |Z| eta |E w| <= eta |Z| |Z^-1| |Z E w|. [theory#strategies-in-whole-numbers]
     """
 
     def made() -> FilterInverse:
@@ -205,6 +205,7 @@ def _line_total(rows: FilterRows, near: FilterInverse, query: Workload) -> Fract
 
     Rule: 4 G_ij = a + b (i + j) + c |i - j| + d i j, so the sums by i + j and by i - j of e_i e_j times 1, i + j,
     |i - j| and i j say all. By i - j they are those by i + j of the line and itself read backwards.
+    [theory#strategies-in-whole-numbers]
     """
     found = _quadratic(query)
     if found is None:

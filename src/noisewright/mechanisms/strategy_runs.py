@@ -41,6 +41,7 @@ def _(rows: DenseRows, query: Workload, noise: Sequence[Ball], first: int, last:
 @run_of.register(ContrastRows)
 def _(rows: BlockRows | ContrastRows, query: Workload, noise: Sequence[Ball], first: int, last: int) -> Ball:
     """Rule: with A_l the averages over blocks of b^l cells, it is the sum of w^T (A_l - A_(l+1)) w over eigenvalues.
+    [theory#strategies-in-whole-numbers]
 
     w^T A_l w is the sum over blocks of the squared number of cells of the run in it, over the size of a block.
     """
@@ -59,7 +60,9 @@ def _squares(first: int, last: int, width: int) -> Fraction:
 
 @run_of.register
 def _(rows: FilterRows, query: Workload, noise: Sequence[Ball], first: int, last: int) -> Ball:
-    """Rule: the sum of e_i e_j P_ij over the pairs of cells of the run, exactly; then as near as the inverse is."""
+    """Rule: the sum of e_i e_j P_ij over the pairs of cells of the run, exactly; then as near as the inverse is.
+    [theory#strategies-in-whole-numbers]
+    """
     near, mirror = inverse_of_filter(rows), rows.mirror
     run = near.shares.part(first, last)
     distances = near.squares[np.abs(np.arange(1 - run.size, run.size))]

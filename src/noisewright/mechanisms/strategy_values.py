@@ -149,6 +149,7 @@ def precisions(rows: BlockRows | ContrastRows, noise: Sequence[Ball]) -> list[Ba
     """The eigenvalue of C^T V^-1 C at each level, from single cells to the total.
 
     Rule: with A_l the averages over blocks of b^l cells, C^T V^-1 C is a sum of these times A_l - A_(l+1).
+    [theory#strategies-in-whole-numbers]
     """
     b = rows.branching
     if isinstance(rows, ContrastRows):
@@ -183,7 +184,7 @@ def _block_total(factor: Regular, width: int) -> int:
     """The sum over blocks B and questions w of (the sum of w over B)^2, exactly.
 
     Rule: for a block of k cells from a on this is a polynomial of degree at most 2 in a, so that three values give
-    the sum over all full blocks; the last block may be shorter.
+    the sum over all full blocks; the last block may be shorter. [theory#strategies-in-whole-numbers]
     """
     n = factor.size
     full, rest = divmod(n, width)
@@ -258,7 +259,7 @@ def _by_marginal(rows: ResidualRows | MarginalRows, query: Workload, noise: Sequ
     """The variance of a cell of each marginal.
 
     Rule: the residual on A, of variance s per unit row, adds s p_A / prod n_j^2 over the attributes j that are in
-    the marginal and not in A, where p_A = prod (n_i - 1) / n_i over A.
+    the marginal and not in A, where p_A = prod (n_i - 1) / n_i over A. [XiaoEtAl23]
     """
     known = dict(zip(rows.subsets, noise, strict=True))
     sizes, found = rows.sizes, []

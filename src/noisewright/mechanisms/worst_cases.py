@@ -90,6 +90,7 @@ class _Means:
 
         Rule: for a power of at least 1 the mean of a row is convex in the answer, so below its chord, and the
         average of two chords is a parabola. Below 1 every output costs at most what the farther end pays.
+        [theory#answers-in-bounds]
         """
         low, high = self.inputs[i], self.inputs[i + 1]
         s, t = (start - low) / (high - low), (end - low) / (high - low)
@@ -172,7 +173,7 @@ class _Chances:
         """The least chance in one cell.
 
         Rule: between answers at which an output comes or goes the chance of a row stays, so the average of two
-        rows is linear there; at such an answer itself it is no smaller.
+        rows is linear there; at such an answer itself it is no smaller. [theory#answers-in-bounds]
         """
         y, (a, b) = self.outputs, self.inputs[i : i + 2]
         places = {a, b}

@@ -29,6 +29,7 @@ class Mirror:
     """A line of `size` cells whose images are negative beyond the last cell, and beyond the first if `odd`.
 
     Rule: odd at both ends the inverse Gram matrix of all ranges has these eigenvectors, else that of prefix sums.
+    [theory#strategies-in-whole-numbers]
     """
 
     size: int
@@ -58,6 +59,7 @@ class Mirror:
         """The convolution over one period of two sequences, exactly; one that goes around changes its sign if not odd.
 
         Rule: images of one end that is even and one that is odd are negative after one period.
+        [theory#strategies-in-whole-numbers]
         """
         found = np.array(polynomial_product(left.tolist(), right.tolist()), dtype=object)
         whole = np.zeros(2 * self.period, dtype=object)
@@ -115,7 +117,7 @@ def quarter_filter(mirror: Mirror, bits: int) -> Wholes:
 
     Guarantees: defined by whole numbers alone, hence the same on all machines.
     Rule: c_k are in proportion to the coefficients of |1 - z|^(-1/2), whose square is the root of the inverse of
-    2 - z - 1/z; rounding them changes what a strategy costs, and nothing else.
+    2 - z - 1/z; rounding them changes what a strategy costs, and nothing else. [theory#strategies-in-whole-numbers]
     """
     period, value = mirror.period, 1 << (bits + _SPARE_BITS)
     line = [value]
@@ -136,6 +138,7 @@ def squared_columns(mirror: Mirror, bits: int) -> tuple[Wholes, int]:
 
     No inner product of two different columns is below the bound, which is at most 0.
     Rule: A is symmetric, so all of these are in A^2, which belongs to the filter convolved with itself.
+    [theory#strategies-in-whole-numbers]
     """
     taps = quarter_filter(mirror, bits)
     sequence = narrow(mirror.product(taps, taps))
@@ -148,7 +151,7 @@ def _least_apart(mirror: Mirror, sequence: Wholes) -> int:
     """At most the least entry beside the diagonal of the matrix of a sequence, and at most 0.
 
     Rule: h(d) + sign h(s) for cells at a distance d has s between d + gap and 2 (size - 1) + gap - d; what lies between
-    these two for d does so for every smaller distance.
+    these two for d does so for every smaller distance. [theory#strategies-in-whole-numbers]
     """
     last = mirror.size - 1
     apart = np.arange(last, 0, -1)
@@ -175,6 +178,7 @@ def mirrored_inverse(mirror: Mirror, sequence: Wholes) -> MirroredInverse:
 
     Rule: an eigenvalue is a sum of the numbers of a sequence times cosines, so its size is at most the sum of their
     sizes. Raises SolverError where the matrix is too near to a singular one for that.
+    [theory#strategies-in-whole-numbers]
     """
     found = mirror.sequence(inverted(mirror.spectrum(sequence)))
     bits = _INVERSE_BITS - int(np.floor(np.log2(np.abs(found).max())))

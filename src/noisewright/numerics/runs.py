@@ -64,7 +64,7 @@ def pair_sums(kernel: Wholes, left: Runs, right: Runs) -> PairSums:
 
     Rule: steps from p and q on give i + j = p + q + r in r + 1 ways, the coefficients of 1 / (1 - z)^2; i - p and j - q
     add up to those of z / (1 - z)^3 each, (i - p) (j - q) to those of z^2 / (1 - z)^4; and coefficients of
-    1 / (1 - z)^k from a place on add up the kernel k times from its end on.
+    1 / (1 - z)^k from a place on add up the kernel k times from its end on. [theory#strategies-in-whole-numbers]
     """
     (p, e), (q, f) = left.steps(), right.steps()
     at, jumps = _places(np.add.outer(p, q)), np.multiply.outer(e, f)
@@ -81,7 +81,7 @@ def distance_sum(kernel: Wholes, runs: Runs) -> int:
 
     Rule: steps from p and q on give, for i + j = p + q + r, (r + 1) |p - q| and twice the sum of v = r - |p - q|,
     v - 2, … as long as these are positive: |p - q| / (1 - z)^2 + 2 z^(|p - q| + 1) / ((1 - z)^2 (1 - z^2)), and
-    p + q + |p - q| is twice the larger of both.
+    p + q + |p - q| is twice the larger of both. [theory#strategies-in-whole-numbers]
     """
     p, e = runs.steps()
     jumps = np.multiply.outer(e, e)
@@ -99,7 +99,7 @@ def prefix_squares(mirror: Mirror, sequence: Wholes, runs: Runs) -> tuple[Floats
     of neighbours of the sequence: differences of its sums from 0 on, which are exact before they become floats. With
     M the largest of these, T = 4 M times the sizes of all steps bounds what any of the B steps add up to. So each
     inner sum is off by at most (B + 8) T roundings, each term by twice that and 8 (P_kk + 2 T), and adding up n
-    terms rounds by at most the largest sum each time.
+    terms rounds by at most the largest sum each time. [theory#strategies-in-whole-numbers]
     """
     n, gap = runs.size, mirror.gap
     scale, top = int(sequence[0]), int(max(runs.weights))

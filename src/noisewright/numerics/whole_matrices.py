@@ -41,6 +41,7 @@ def product(left: Wholes, right: Wholes) -> Wholes:
 
     Rule: the factors are cut into pieces so short that every sum of products of pieces is a whole number below 2^53,
     whatever the order in which it is added up; so products of floats are exact, and are put together as integers.
+    [theory#strategies-in-whole-numbers]
     """
     inner = left.shape[-1]
     size = (_FLOAT_BITS - 1 - max(1, inner).bit_length()) // 2
@@ -137,7 +138,7 @@ def near_inverse(matrix: Wholes) -> NearInverse:
 
     Rule: with E = I - Z^T X Z / 4^bits and r the largest row sum of |E| < 1, all eigenvalues of the symmetric matrix
     Z^T X Z / 4^bits lie within r of 1, so that X is positive definite and X^-1 = Z (Z^T X Z)^-1 Z^T.
-    Raises SolverError where the matrix is too near to a singular one for that.
+    Raises SolverError where the matrix is too near to a singular one for that. [theory#strategies-in-whole-numbers]
     """
     size = len(matrix)
     scale = float(max(int(matrix[i, i]) for i in range(size)))

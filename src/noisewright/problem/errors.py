@@ -37,7 +37,14 @@ from typing import Any
 
 
 class NoisewrightError(Exception):
-    """Root of every error raised on purpose by noisewright; keyword fields carry the data."""
+    """Root of every error raised on purpose by noisewright; keyword fields carry the data.
+
+    >>> try:
+    ...     nw.PureDP(-1)
+    ... except nw.NoisewrightError as error:
+    ...     print(type(error).__name__)
+    InvalidPrivacyError
+    """
 
     def __init__(self, message: str, **fields: Any) -> None:
         super().__init__(message)

@@ -22,6 +22,11 @@ class Histogram(Record):
 
     `bins` is how many there are, or a list of their labels. A person is in at most `bins_per_person` of them, once in
     each. Neighbours differ by one person who comes or goes; with `replace=True` by one person who changes.
+
+    >>> print(nw.Histogram(["north", "south"]))
+    a histogram of 2 bins, each person in one bin
+    >>> nw.Histogram(3, replace=True).replace
+    True
     """
 
     bins: fields.Whole = fields.whole(at_least=1, at_most=_MOST_BINS, hint=": how many bins there are")

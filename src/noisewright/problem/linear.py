@@ -23,7 +23,12 @@ _MOST_ENTRIES = 20_000_000
 
 @record(error=InvalidQueryError)
 class Universe(Record):
-    """Everything that a person's row can be: distinct elements with named attributes."""
+    """Everything that a person's row can be: distinct elements with named attributes.
+
+    >>> towns = nw.Universe(["name", "height"], [("Aston", 12), ("Bury", 18)])
+    >>> len(towns.elements), towns.attributes
+    (2, ('name', 'height'))
+    """
 
     attributes: fields.Texts = fields.tuple_of(fields.text())
     elements: fields.Elements = fields.tuple_of(fields.tuple_of(fields.label()), least=1, distinct=True)
@@ -70,6 +75,12 @@ class Linear(Record):
 
     `people`, where it is known, is the number of people in the histogram; it lets a design trade a
     little bias for less noise. Entries are exact: row k is `numerators[k]` over `denominators[k]`.
+
+    >>> question = nw.Linear([[1, 1, 0], [0, 0, 1]], names=["west", "east"])
+    >>> print(question)
+    2 linear queries over a universe of 3 elements
+    >>> question.names, question.size
+    (('west', 'east'), 3)
     """
 
     numerators: fields.PackedMatrix = fields.whole_matrix()

@@ -45,6 +45,9 @@ class MetricPrivacy(Notion):
 
     Guarantees: budgets of several releases add up pair by pair (`compose`), and several people's
     changes add up along their pairs. With `Hamming` this is ordinary pure differential privacy.
+
+    >>> print(nw.MetricPrivacy(nw.metrics.Hamming(3, 1)))
+    metric privacy: the same budget 1 for every pair of 3 elements
     """
 
     metric: Any = one_of(METRICS)
@@ -107,6 +110,15 @@ class PureDP(Notion):
     """Pure epsilon-differential privacy: no outcome becomes more than e^epsilon times likelier.
 
     Valid for: epsilon from 1e-5 to 32; raises InvalidPrivacyError outside.
+
+    >>> print(nw.PureDP("0.1"))
+    pure differential privacy, epsilon = 0.1
+    >>> nw.PureDP("0.1").epsilon  # exact: a text is read as the decimal it shows
+    Fraction(1, 10)
+    >>> nw.PureDP(0)
+    Traceback (most recent call last):
+        ...
+    InvalidPrivacyError: epsilon is 0; it must be at least 1e-05 and at most 32 (typical ...
     """
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
@@ -124,6 +136,13 @@ class ApproxDP(Notion):
     """(epsilon, delta)-differential privacy: P(S) <= e^epsilon P'(S) + delta for every set S of outcomes.
 
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
+
+    >>> print(nw.ApproxDP(1, delta="1e-6"))
+    approximate differential privacy, epsilon = 1, delta = 1e-06
+    >>> nw.ApproxDP(1, delta=0)
+    Traceback (most recent call last):
+        ...
+    InvalidPrivacyError: delta is 0; it must be at least 1e-15 and below 1: well below one over ...
     """
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
@@ -150,6 +169,11 @@ class ProbabilisticDP(Notion):
     not closed under post-processing: it is a statement about the values that are released, which `pointwise` says.
 
     Valid for: epsilon from 1e-5 to 32 and delta from 1e-15 to below 1; raises InvalidPrivacyError outside.
+
+    >>> print(nw.ProbabilisticDP(1, delta="0.01"))
+    probabilistic differential privacy, epsilon = 1, delta = 0.01
+    >>> nw.ProbabilisticDP(1, delta="0.01").pointwise, nw.ApproxDP(1, delta="0.01").pointwise
+    (True, False)
     """
 
     epsilon: Rational = rational(at_least=SMALLEST_EPSILON, at_most=LARGEST_EPSILON, hint=_EPSILON)
@@ -172,6 +196,13 @@ class RenyiDP(Notion):
     """Renyi differential privacy of one order: the divergence of order alpha between neighbours is at most epsilon.
 
     Valid for: alpha above 1 and at most 10,000, epsilon from 1e-10 to 1,000; raises InvalidPrivacyError outside.
+
+    >>> print(nw.RenyiDP(alpha=2, epsilon=1))
+    Renyi differential privacy, order 2, epsilon = 1
+    >>> nw.RenyiDP(alpha=1, epsilon=1)
+    Traceback (most recent call last):
+        ...
+    InvalidPrivacyError: alpha is 1; it must be above 1 and at most 10000.
     """
 
     alpha: Rational = rational(above=1, at_most=LARGEST_ORDER)
@@ -196,6 +227,9 @@ class ZeroConcentratedDP(Notion):
     """Zero-concentrated differential privacy: the Renyi divergence of every order alpha > 1 is at most rho * alpha.
 
     Valid for: rho from 1e-10 to 1,000; raises InvalidPrivacyError outside.
+
+    >>> print(nw.ZeroConcentratedDP(rho="0.5"))
+    zero-concentrated differential privacy, rho = 0.5
     """
 
     rho: Rational = rational(at_least=SMALLEST_DIVERGENCE, at_most=LARGEST_DIVERGENCE, hint=_DIVERGENCE)

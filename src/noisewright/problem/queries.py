@@ -37,6 +37,9 @@ class Choice(Record):
     """One of finitely many candidates, each with a score that one person can move by at most `sensitivity`.
 
     `exact=True` declares that scores are exact numbers; otherwise they may carry the rounding of floats.
+
+    >>> print(nw.Choice(["sunny", "bold"], sensitivity=1))
+    one of 2 candidates, score sensitivity 1
     """
 
     candidates: fields.Texts = fields.tuple_of(fields.text(), least=1, most=_MOST_CANDIDATES, distinct=True)
@@ -141,6 +144,13 @@ class Scalar(Record):
     the true answer lies in the first and the released one must stay in the second; `unbiased=True`
     asks for the truth on average, `bias` for at most that much off it. `exact=True` declares that
     answers are exact numbers; otherwise they may carry the rounding errors of floats.
+
+    >>> print(nw.Scalar(sensitivity=2, integer=True))
+    one integer, sensitivity 2
+    >>> nw.Scalar(sensitivity="1/2", integer=True)
+    Traceback (most recent call last):
+        ...
+    InvalidQueryError: sensitivity is 0.5, but the answer is an integer; give a whole ...
     """
 
     sensitivity: fields.Rational = fields.rational(raised=True, at_least=_SMALLEST, at_most=_LARGEST, hint=_HINT)
@@ -220,6 +230,9 @@ class Vector(Record):
 
     With `integer=True` answers and releases are whole numbers; a list says it for each number. `exact=True` declares
     that answers are exact numbers; otherwise real ones may carry the rounding errors of floats.
+
+    >>> print(nw.Vector(nw.Box([1, 120])))
+    2 numbers, all may move at once (by at most 1 to 120)
     """
 
     sensitivity: SensitivitySet = one_of(SETS)

@@ -57,6 +57,7 @@ def _run(size: int, index: int) -> tuple[int, int]:
     """The first and the last cell of a run, in the order of the first, then of the last.
 
     Rule: counted from the end, the runs of the last k first cells are k (k + 1) / 2.
+    [theory#strategies-in-whole-numbers]
     """
     after = size * (size + 1) // 2 - 1 - index
     rest = (math.isqrt(8 * after + 1) - 1) // 2

@@ -126,7 +126,13 @@ class _Each(_Set):
 
 @record("box", SETS, error=InvalidQueryError)
 class Box(_Each):
-    """Every number may move at once, number i by at most each[i]."""
+    """Every number may move at once, number i by at most each[i].
+
+    >>> nw.Box([1, 120]).each
+    (Fraction(1, 1), Fraction(120, 1))
+    >>> print(nw.Box([1, 120]))
+    all may move at once (by at most 1 to 120)
+    """
 
     each: Rationals = _extents()
     moves: ClassVar[str] = "all may move at once"
@@ -134,7 +140,11 @@ class Box(_Each):
 
 @record("disjoint", SETS, error=InvalidQueryError)
 class Disjoint(_Each):
-    """One number moves at a time, number i by at most each[i]: a histogram when people are added or removed."""
+    """One number moves at a time, number i by at most each[i]: a histogram when people are added or removed.
+
+    >>> print(nw.Disjoint([1, 24]))
+    one moves at a time (by at most 1 to 24)
+    """
 
     each: Rationals = _extents()
     moves: ClassVar[str] = "one moves at a time"
@@ -146,7 +156,11 @@ class Disjoint(_Each):
 
 @record("sparse", SETS, error=InvalidQueryError)
 class Sparse(_Each):
-    """At most `changes` of the numbers move, number i by at most each[i]."""
+    """At most `changes` of the numbers move, number i by at most each[i].
+
+    >>> print(nw.Sparse(2, [1, 1, 1]))
+    at most 2 move (each by at most 1)
+    """
 
     changes: Whole = whole()
     each: Rationals = _extents()
@@ -171,7 +185,11 @@ class Sparse(_Each):
 
 @record("replace", SETS, error=InvalidQueryError)
 class Replace(_Each):
-    """One number falls and another rises, number i by at most each[i]: a histogram when one record is replaced."""
+    """One number falls and another rises, number i by at most each[i]: a histogram when one record is replaced.
+
+    >>> print(nw.Replace([1, 1, 1]))
+    one falls and another rises (each by at most 1)
+    """
 
     each: Rationals = _extents()
     moves: ClassVar[str] = "one falls and another rises"
@@ -209,7 +227,11 @@ class _Ball(_Set):
 
 @record("l1-ball", SETS, error=InvalidQueryError)
 class L1Ball(_Ball):
-    """The absolute changes of all numbers add up to at most `radius`."""
+    """The absolute changes of all numbers add up to at most `radius`.
+
+    >>> print(nw.L1Ball(2, dimension=10))
+    absolute changes add up to at most 2
+    """
 
     order: ClassVar[int] = 1
 
@@ -219,7 +241,11 @@ class L1Ball(_Ball):
 
 @record("l2-ball", SETS, error=InvalidQueryError)
 class L2Ball(_Ball):
-    """The change is a vector of Euclidean length at most `radius`."""
+    """The change is a vector of Euclidean length at most `radius`.
+
+    >>> print(nw.L2Ball(1, dimension=10))
+    Euclidean length of the change at most 1
+    """
 
     order: ClassVar[int] = 2
 
@@ -229,7 +255,11 @@ class L2Ball(_Ball):
 
 @record("lp-ball", SETS, error=InvalidQueryError)
 class LpBall(_Ball):
-    """The change has an l_p norm of at most `radius`: its `power`-th powers add up to at most that of the radius."""
+    """The change has an l_p norm of at most `radius`: its `power`-th powers add up to at most that of the radius.
+
+    >>> print(nw.LpBall(1, dimension=10, power=3))
+    l_3 norm of the change at most 1
+    """
 
     power: Rational = rational(at_least=1, at_most=100, hint=" (2 is the Euclidean length)")
 
@@ -244,7 +274,11 @@ class LpBall(_Ball):
 
 @record("points", SETS, error=InvalidQueryError)
 class Points(_Set):
-    """The change is one of the rows, or its negative; nothing between them."""
+    """The change is one of the rows, or its negative; nothing between them.
+
+    >>> print(nw.Points([[1, 3], [2, -1]]))
+    one of 2 listed differences
+    """
 
     rows: Matrix = tuple_of(tuple_of(rational()), least=1, most=MOST_POINTS)
     extents: tuple[Fraction, ...] = derived()
@@ -282,6 +316,9 @@ class Groups(_Set):
 
     The numbers of the groups follow one another. Groups of groups are allowed: with `at_most` the number of
     groups it is the product of the sets.
+
+    >>> print(nw.Groups([nw.Box([1, 30])] * 4, at_most=1))
+    at most 1 of 4 groups change, inside a group: all may move at once (by at most 1 to 30)
     """
 
     sets: Many[Any] = tuple_of(one_of(SETS), least=1)

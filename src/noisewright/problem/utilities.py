@@ -29,7 +29,11 @@ _MOST_PRIOR_POINTS = 60
 
 @record("power-error", UTILITIES, error=InvalidUtilityError)
 class PowerError(Utility):
-    """Mean of |error|^power, for a power above 0 and at most 16."""
+    """Mean of |error|^power, for a power above 0 and at most 16.
+
+    >>> round(nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.PowerError(3)).bound, 4)
+    5.7607
+    """
 
     power: fields.Rational = fields.rational(above=0, at_most=16, hint=" (1 is absolute, 2 is squared error)")
     weights: MaybeWeights = read_weights()
@@ -57,7 +61,11 @@ class PowerError(Utility):
 
 @record("squared-error", UTILITIES, error=InvalidUtilityError)
 class SquaredError(PowerError):
-    """Mean squared error."""
+    """Mean squared error.
+
+    >>> round(nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.SquaredError()).bound, 4)
+    1.9181
+    """
 
     power: Fraction = fields.fixed(Fraction(2))
 
@@ -67,7 +75,11 @@ class SquaredError(PowerError):
 
 @record("absolute-error", UTILITIES, error=InvalidUtilityError)
 class AbsoluteError(PowerError):
-    """Mean absolute error."""
+    """Mean absolute error.
+
+    >>> round(nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.AbsoluteError()).bound, 4)
+    0.9595
+    """
 
     power: Fraction = fields.fixed(Fraction(1))
 
@@ -80,6 +92,9 @@ class Usefulness(Utility):
     """Probability that the error is at most `within`; for several numbers the weighted share of them.
 
     There `within` may be one limit for all numbers, or one for each.
+
+    >>> round(nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.Usefulness(1)).bound, 4)
+    0.6321
     """
 
     within: fields.Spec[Number | Iterable[Number], Any] = fields.one_or_many(
@@ -143,7 +158,11 @@ class Usefulness(Utility):
 
 @record("error-quantile", UTILITIES, error=InvalidUtilityError)
 class ErrorQuantile(Utility):
-    """Half-width that the error (of all numbers together) stays within, with probability `confidence`."""
+    """Half-width that the error (of all numbers together) stays within, with probability `confidence`.
+
+    >>> round(nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.ErrorQuantile("0.95")).bound, 4)
+    2.9933
+    """
 
     confidence: fields.Rational = fields.rational(
         at_least=Fraction(1, 10**6), at_most=1 - Fraction(1, 10**12), hint=" (up to 1e-12), such as 0.95"
@@ -163,7 +182,11 @@ class ErrorQuantile(Utility):
 
 @record("largest-error", UTILITIES, error=InvalidUtilityError)
 class LargestError(Utility):
-    """Mean of the largest absolute error among the numbers; for one number its mean absolute error."""
+    """Mean of the largest absolute error among the numbers; for one number its mean absolute error.
+
+    >>> print(nw.LargestError())
+    mean of the largest error
+    """
 
     joint: ClassVar[bool] = True
     degree: ClassVar[Fraction] = Fraction(1)
@@ -180,7 +203,11 @@ class LargestError(Utility):
 
 @record("growth", error=InvalidUtilityError)
 class Growth(Record):
-    """A promise about a loss: loss(x) <= factor * (1 + |x|)^power for every x."""
+    """A promise about a loss: loss(x) <= factor * (1 + |x|)^power for every x.
+
+    >>> print(nw.Growth(2, factor=3))
+    3 * (1 + |x|)^2
+    """
 
     power: fields.Rational = fields.rational(at_least=0, at_most=16, shown="growth power")
     factor: fields.Rational = fields.rational(above=0, at_most=_LARGEST, shown="growth factor", default=1)
@@ -197,6 +224,11 @@ class Expected(Utility):
     side, and stays below the declared growth; it may cost over- and under-reporting differently.
     Guarantees: each promise is checked wherever the loss is evaluated. The function is not stored
     in files.
+
+    >>> loss = nw.Expected(lambda error: error**2 if error > 0 else -error, growth=2, name="overshooting")
+    >>> noise = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.01"))
+    >>> round(float(noise.expected(loss)), 2)  # half of 2 and half of 1
+    1.5
     """
 
     name: fields.Text = fields.text()
@@ -228,7 +260,11 @@ class Expected(Utility):
 
 @record("huber", UTILITIES, error=InvalidUtilityError)
 class Huber(Utility):
-    """Mean of Huber's loss: half the square of an error up to `knee`, beyond it rising as steeply as at the knee."""
+    """Mean of Huber's loss: half the square of an error up to `knee`, beyond it rising as steeply as at the knee.
+
+    >>> round(nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.Huber(1)).bound, 4)
+    0.6059
+    """
 
     knee: fields.Rational = fields.rational(above=0, at_most=_LARGEST, hint=": where the loss stops bending")
     tabulated: ClassVar[bool] = True
@@ -262,6 +298,7 @@ class Huber(Utility):
         Rule: where the density does not rise away from zero, P(|X| > t) is convex: on a piece it lies below its chord
         and, averaged with a weight, above its value at the centre of the weight. What lies beyond the last piece
         costs at most knee times the rest of E|X| and half the rest of E X^2, and exactly the former beyond the knee.
+        [theory#what-the-stated-error-means]
         Valid for: densities that do not rise away from zero, as those of every noise that designs propose.
         """
         last = self.knee
@@ -305,6 +342,9 @@ class WorstVariance(SquaredError):  # noqa: N818  # no exception, an error of an
     """Largest variance over all true answers in the input range, for bounded questions.
 
     Where a bias is allowed it is the largest mean squared error, which is the same for no bias.
+
+    >>> print(nw.WorstVariance())
+    worst-case variance
     """
 
     weights: None = fields.fixed(None)
@@ -323,6 +363,9 @@ class AverageVariance(Utility):
 
     `prior` is None for answers spread evenly over the input range, or pairs (answer, weight). Where
     a bias is allowed it is the average mean squared error, which is the same for no bias.
+
+    >>> print(nw.AverageVariance([(0, 3), (10, 1)]))
+    average variance over the prior
     """
 
     prior: fields.Prior = fields.optional(

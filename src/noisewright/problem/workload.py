@@ -128,6 +128,11 @@ class Workload(Record):
     who is counted in other cells. With `rows_per_person` (see `with_rows`) a person has up to so many rows, each
     counted like that, which may meet in one cell; who is replaced has a row at least, and so has who takes the place,
     but not as many: rows move, and others come or go. `axes` are the names of the attributes, where they have some.
+
+    >>> print(nw.Workload.prefixes(3))
+    3 linear questions about a table of 3 cells
+    >>> [[int(weight) for weight in row] for row in nw.Workload.prefixes(3).matrix()]
+    [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
 
     parts: fields.Many[Part] = fields.tuple_of(fields.only(Part), least=1, most=_MOST_PARTS)

@@ -64,9 +64,9 @@ def from_pure(law: NoiseLaw, epsilon: Fraction, reach: Fraction) -> tuple[Fracti
 def log_concave_delta(law: LogConcave, epsilon: Fraction, reach: Fraction) -> Fraction:
     """Upper bound of SF(t) - e^epsilon SF(t + reach), with t where the log-ratio passes epsilon.
 
-    Rule: theory 3. For a symmetric log-concave law the worst set is a half-line, so the least delta
+    Rule: for a symmetric log-concave law the worst set is a half-line, so the least delta
     at a shift s is the supremum over x of SF(x) - e^epsilon SF(x + s); it does not decrease in s and
-    is attained where the log-ratio passes epsilon.
+    is attained where the log-ratio passes epsilon. [theory#the-privacy-profile-of-one-number]
     """
     around = law.crossing(epsilon, reach)
     if around is None:
@@ -122,6 +122,7 @@ def _(law: Tabulated, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str
     the mixture of those at j and at j + 1, so whole shifts up to the next one beyond `reach` suffice. For
     a symmetric density f that falls outward, f(x) > e^epsilon f(x + s) needs x > -s/2, and there f(x + s) does
     not increase in s: the divergence grows with the shift, and the largest one is the worst.
+    [theory#the-privacy-profile-of-one-number]
     """
     scaled, line, largest = scaled_factor(epsilon), line_of(law), cells_within(law, reach)
     falling = all(a >= b for a, b in pairwise(law.weights))

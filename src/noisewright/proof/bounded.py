@@ -55,7 +55,7 @@ def largest_bias(mechanism: Conditional) -> Fraction:
 
     Rule: the mean is linear between grid inputs, so the largest bias stands at one of them. The
     mean of a row is read off the law that is drawn: value(last) minus the sum of the distribution
-    function over the outputs below, each times the step to the next.
+    function over the outputs below, each times the step to the next. [theory#answers-in-bounds]
     """
     with precision(_BITS):
         return max(_biases(mechanism))
@@ -170,6 +170,7 @@ def _(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
 
     Rule: for power >= 1 the ratio of two densities rises or falls throughout. Where noise is gathered at an end,
     the ratio of both masses there is a mean of the densities' ratios beyond it, so it is no less than any inside.
+    [Liu19, theory#the-privacy-profile-of-one-number]
     """
     reach = mechanism.grid.reach(mechanism.query.reach)
     worst = Fraction(0)

@@ -29,6 +29,11 @@ class Certificate(Unchanging):
     differential privacy), at most what was required. `neighbours` says which datasets it is about: those that differ
     by one person who comes or goes (`add-remove`) or is replaced (`replace`), whose element changes (`metric`), or
     those for whom a sensitivity was `declared`. Guarantees: instances come from `certify` alone.
+
+    >>> noise = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.01"))
+    >>> proven = nw.certify(noise, nw.ApproxDP(1, delta="1e-6"))
+    >>> proven.rule, proven.bound, proven.neighbours
+    ('approximate/pure/laplace', Fraction(0, 1), 'declared')
     """
 
     requirement: Requirement
@@ -72,6 +77,14 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
     Guarantees: for every pair of answers that one person can turn into one another, the requirement
     holds for the law that is drawn. May refuse a true claim; never accepts a false one. Uses exact
     rationals and balls only.
+
+    >>> noise = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.01"))
+    >>> nw.certify(noise, nw.PureDP(1)).bound
+    Fraction(1, 1)
+    >>> nw.certify(noise, nw.PureDP("0.9"))
+    Traceback (most recent call last):
+        ...
+    UncertifiedError: refused: over the differences that one person can make, the likelihood ...
     """
     rule = PROVERS.get((type(mechanism), type(requirement)))
     if rule is None:

@@ -24,6 +24,7 @@ def pure_choice(mechanism: RandomExponential, requirement: PureDP) -> tuple[Frac
 
     Rule: for each epsilon the exponential mechanism is epsilon-DP, and a mixture over a choice that does not
     depend on the data is as private as its worst part. Nothing better is proven for a random epsilon.
+    [McSherryTalwar07, theory#choosing-one-of-several]
     """
     return max(mechanism.epsilons), "pure/exponential-largest-epsilon"
 
@@ -40,6 +41,7 @@ def pure_permute_and_flip(mechanism: PermuteAndFlip, requirement: PureDP) -> tup
     chosen as if s_r + Z_r were the largest of all. Given the other Z, that is Z_r > T for T = max(s_j + Z_j) - s_r.
     One person changes T by at most 2 sensitivities, and P(Z > T + 2 sensitivity) >= e^-epsilon P(Z > T) for every T.
     Scores read from floats may be apart by the stretch besides, by which `rate_of` lessens c.
+    [McKennaSheldon20, theory#choosing-one-of-several]
     """
     return mechanism.epsilon, "pure/permute-and-flip"
 
@@ -79,6 +81,7 @@ def pure_response(mechanism: RandomisedResponse, requirement: PureDP) -> tuple[F
 
     Rule: two values of a person give the same law but for two places, where it is `truth` and `other` the one way and
     the other; `truth` is not the smaller of them. Rounded up to a grid, so that any version proves the same number.
+    [theory#the-local-model]
     """
     ratio = mechanism.truth / mechanism.other
     if ratio == 1:

@@ -23,7 +23,7 @@ def pure_clamped(mechanism: Clamped, requirement: PureDP) -> tuple[Fraction, str
     and floor(t) + 1 with share t - floor(t), where t is the place at which the line through the rows' means meets x. So
     its weight at y is g(y - t), with g the line through the values of w. The places of two answers are at most
     `largest_move` apart, and the weights at y have a ratio of at most `largest_ratio` of that.
-    The mean of the mixture is that of the line, which is x.
+    The mean of the mixture is that of the line, which is x. [theory#answers-in-bounds]
     """
     worst = largest_ratio(mechanism.levels, largest_move(mechanism))
     with precision(_BITS):
@@ -40,7 +40,7 @@ def largest_move(mechanism: Clamped) -> Fraction:
 
     Rule: the line through the means rises by `slope` from row to row, so places are at most reach / step / (smallest
     slope) apart. What clamping takes off a slope, `beyond` at either end, is convex in the row; so the slope is
-    smallest at the first or the last row that an answer uses.
+    smallest at the first or the last row that an answer uses. [theory#answers-in-bounds]
     """
     rows = (mechanism.place(end)[0] for end in mechanism.query.inputs)
     return mechanism.query.reach / mechanism.step / min(mechanism.slope(k) for k in rows)
@@ -53,6 +53,7 @@ def largest_ratio(levels: Levels, move: Fraction) -> Fraction:
     p = min(|u|, |v|). Between places where p or p + move is whole both are linear, and the ratio of linear functions
     has no maximum inside. Of the whole p in a level the last has the smallest g(p + move); of the whole p + move in a
     level the first has the largest g(p), and where that p would be negative the ratio is at most that of p = 0.
+    [theory#answers-in-bounds]
     """
     whole = move.numerator // move.denominator
     part, worst = move - whole, Fraction(1)

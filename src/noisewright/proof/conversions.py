@@ -73,7 +73,7 @@ def renyi_to_approximate(order: Fraction, divergence: Fraction, epsilon: Fractio
     """The least delta that one order shows: e^((a-1)(divergence - epsilon)) / a * (1 - 1/a)^(a-1).
 
     Rule: the conversion that bounds the hockey-stick integrand by the moment of the privacy loss pointwise, tight
-    in its maximum.
+    in its maximum. [CanonneKamathSteinke20]
     """
     with precision(_BITS):
         a, excess = ball(order), ball(divergence) - ball(epsilon)

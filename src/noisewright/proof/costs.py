@@ -92,7 +92,7 @@ class MechanismCosts:
     def pure(self) -> Fraction | None:
         """The certificate's bound, or what a claim of pure privacy would be proven with, whichever is smaller.
 
-        Rule: (epsilon, 0) is pure epsilon.
+        Rule: (epsilon, 0) is pure epsilon. [DworkRoth14]
         """
         if isinstance(self._held, PureDP):
             return self._certificate.bound  # type: ignore[no-any-return]  # a rational
@@ -112,7 +112,7 @@ class MechanismCosts:
         Rule: the worst (epsilon, delta)-private pair of laws is revealed with probability delta and else randomised
         response, whose trade-off curve has one corner, at 1/(1 + e^epsilon); the normal curve through that corner is
         convex and so lies below (`squared_of_pure`). Discrete Gaussian noise has no mu of its own: at small deviations
-        its delta exceeds that of the continuous law.
+        its delta exceeds that of the continuous law. [KairouzOhViswanath15, DongRothSu22]
         """
         if self._on_a_metric:
             return None
@@ -126,6 +126,7 @@ class MechanismCosts:
         """The proven rho; epsilon^2 / 2 of pure privacy, or of a pair with its delta.
 
         Rule: pure epsilon implies rho = epsilon^2 / 2; what a pair leaves open is a pure release but for delta.
+        [BunSteinke16]
         """
         if self._on_a_metric:
             return None
@@ -226,7 +227,7 @@ def gaussian_square(mechanism: Any) -> Fraction | None:
     """mu^2 of a mechanism whose noise is continuous Gaussian noise, rounded or not; None for all others.
 
     Rule: Gaussian laws shifted by d are told apart as normal laws at distance |d| in units of the noise, the longer
-    the easier; rounding to the lattice is post-processing.
+    the easier; rounding to the lattice is post-processing. [BalleWang18, DongRothSu22]
     """
     return None
 

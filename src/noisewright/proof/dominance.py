@@ -39,6 +39,7 @@ class LaplaceCondition:
         exceed it is at least that of Laplace noise at the same epsilon, so that no loss that does not fall outward is
         smaller. Rule: Laplace noise exceeds x with chance e^(-epsilon x / s) <= (E e^(us))^(-x/s), which is at most
         E e^(-ux), because y^(-x/s) is convex in y (Jensen). True is a necessary condition and promises nothing.
+        [theory#when-a-second-fold-cannot-help]
         """
         return self.averaged is None or self.epsilon[0] < self.averaged[1]
 
@@ -83,6 +84,7 @@ def local_response(fold: Fold, apart: Number = 1) -> LocalResponse:
     Rule: it is wrong where the noise goes more than half-way towards the other value, with probability L(apart/2) / 2,
     whichever value is true. With rates that go to infinity with weight w and to 0 otherwise that tends to (1 - w) / 2:
     randomised response that tells the truth with probability (1 + w) / 2, though the noise itself loses all privacy.
+    [theory#when-a-second-fold-cannot-help]
     """
     shift = _checked(fold, apart)
     with precision(_BITS):

@@ -28,7 +28,7 @@ def pure_linear(mechanism: LinearLaplace | LinearElliptical, requirement: PureDP
     """Epsilon, if telling any two elements apart costs at most that.
 
     Rule: a person who is replaced changes from some element to some other, so that metric privacy with the same
-    distance for every pair is pure privacy under replacement.
+    distance for every pair is pure privacy under replacement. [ChatzikokolakisEtAl13, theory#metric-privacy]
     """
     same = MetricPrivacy(Hamming(mechanism.query.size, requirement.epsilon))
     if isinstance(mechanism, LinearLaplace):
@@ -53,6 +53,7 @@ def approximate_columns(mechanism: ColumnGaussian, requirement: ApproxDP) -> Pro
     difference, in cells, rounded up in each coordinate, which is less than one cell longer in each: |cells| <=
     |difference| / cell + sqrt(K), and no longer where a cell is a single step. The noise is rounded Gaussian noise,
     a function of Gaussian noise, and delta grows with the length; the way back is post-processing.
+    [theory#metric-privacy]
     """
     squared = squared_reach(mechanism) / mechanism.std**2
     return (gaussian_delta(requirement.epsilon, squared) if squared else Fraction(0)), "approximate/gaussian-columns"

@@ -7,7 +7,7 @@ Rule: if on a set the loss ln P/Q lies between a and b, replace the part of (P, 
 and b with the same P and Q masses. What a convex function of the ratio Q/P is worth on average can only grow, and the
 hockey-stick divergence E_P (1 - e^epsilon Q/P)+ is one (conditionally on the set, Jensen's inequality read backwards:
 a chord lies above its curve). Raising a loss, adding mass or rounding masses up makes a pair no better either.
-The error of a cell is of second order in its width.
+The error of a cell is of second order in its width. [DoroshenkoEtAl22, theory#privacy-loss-distributions]
 
 By symmetry the loss at -x - shift is minus that at x, so only x >= -shift/2 is looked at: two points (a, p) and (b, q)
 there stand for (-a, p e^-a) and (-b, q e^-b) on the other side.

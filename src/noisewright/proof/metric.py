@@ -29,6 +29,7 @@ def metric_laplace(mechanism: LinearLaplace, requirement: MetricPrivacy) -> Prov
     Rule: if one person's element changes from i to j, the integer sums move by the difference of two
     columns; the mass of discrete Laplace noise falls by at most e^(rate |shift|), and masses multiply. An answer
     without noise must not move at all. Between elements at an infinite distance nothing is promised.
+    [theory#metric-privacy]
     """
     noisy = [k for k, scale in enumerate(mechanism.scales) if scale]
     costs = [Cost.l1([mechanism.columns[k] for k in noisy], tuple(mechanism.rates[k] for k in noisy))] if noisy else []
@@ -43,7 +44,7 @@ def metric_elliptical(mechanism: LinearElliptical, requirement: MetricPrivacy) -
 
     Rule: |w + s| <= |w| + |s| in Euclidean length, so the mass e^(-rate |w|) falls by at most
     e^(rate |s|); the way back to answers is post-processing and blocks compose. A block without a share of the budget
-    has no noise: its columns must not differ within a finite distance.
+    has no noise: its columns must not differ within a finite distance. [HardtTalwar10, theory#metric-privacy]
     """
     _check(mechanism, requirement.metric, [])
     for block in mechanism.blocks:
@@ -60,6 +61,7 @@ def metric_exponential(mechanism: MetricExponential, requirement: MetricPrivacy)
     """|W_ri - W_rj| step / scale <= d(i, j) for every choice r and pair.
 
     Rule: each weight e^(score / (2 scale)) and the sum of all weights change by at most e^(d/2).
+    [McSherryTalwar07, theory#metric-privacy]
     """
     _check(mechanism, requirement.metric, Cost.largest(mechanism.columns, mechanism.rate))
     return Fraction(1), "metric/exponential-every-pair"
@@ -71,6 +73,7 @@ def metric_choice(mechanism: MetricChoice, requirement: MetricPrivacy) -> Proven
 
     Rule: if one person changes from i to j every score moves by at most sensitivity moves(i, j), as was declared, so
     each weight e^(score / (2 scale)) and the sum of all weights change by at most e^(d/2) (Theorem 3 of the d_X paper).
+    [KamalarubanEtAl20, theory#metric-privacy]
     """
     moves, metric = mechanism.moves, requirement.metric
     if moves.size != metric.size:
@@ -110,6 +113,7 @@ def metric_mwem(mechanism: MetricMWEM, requirement: MetricPrivacy) -> Proven:
 
     Rule: the score |W_k x - s| moves by at most |W_ki - W_kj|, a choice with weights e^(score / (4 rounds scale))
     spends d / (2 rounds), and a measurement with noise of scale 2 rounds scale the same; rounds compose.
+    [HardtLigettMcSherry12, theory#metric-privacy]
     """
     _check(mechanism, requirement.metric, Cost.largest(mechanism.columns, mechanism.rate))
     return Fraction(1), "metric/mwem-every-pair"

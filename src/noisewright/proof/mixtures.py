@@ -38,7 +38,7 @@ def mixture_delta(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> F
     where r_i(x) = 1 - e^(epsilon - (2 x reach + reach^2) / (2 s_i^2)). Divided by the density of the widest part it is
     enclosed on a cell by the mean value theorem. Cells where it is positive count with their masses, where it is
     negative with nothing; what stays undecided counts with its largest height times its width, and all beyond 12 of
-    the largest deviations with its mass.
+    the largest deviations with its mass. [theory#the-privacy-profile-of-one-number]
     """
     with precision(_BITS):
         profile = _Profile(law, epsilon, reach)
@@ -120,6 +120,7 @@ def two_fold_delta(law: TwoFold, epsilon: Fraction, reach: Fraction) -> Fraction
     Rule: ln g is convex and falls, g being the density of |X| (see `pure`). So the loss ln f(x) - ln f(x + reach)
     rises from 0 at -reach/2 to its largest value at 0 and does not rise from there on: it exceeds epsilon between
     two places around 0, of which the second may be infinite. Masses are taken between enclosures of the two.
+    [theory#the-privacy-profile-of-one-number]
     """
     with precision(_BITS):
         grown = ball(epsilon).exp()

@@ -92,7 +92,9 @@ class _Cells:
             return -int(law.bound // step) - 2
         assert isinstance(law, LogConcave)
         around = law.crossing(self.epsilon, shift * step)
-        return None if around is None else _first_false(lambda k: self.proven(k, shift), int(around[0] // step))
+        if around is None:
+            return None
+        return _first_false(lambda k: self.proven(k, shift), int(around[0] // step), -shift)
 
     def delta(self, smallest: int, largest: int) -> Fraction:
         """Upper bound of the mass that exceeds e^epsilon at any shift from `smallest` to `largest`."""
@@ -104,13 +106,20 @@ class _Cells:
         return max(Fraction(0), upper(self.noise.law.sf(self.noise.lattice.lower_edge(k), BALLS)))
 
 
-def _first_false(holds: Callable[[int], bool], guess: int) -> int:
-    """The first k at which a property that is true up to some point and false beyond fails, near a guess."""
+def _first_false(holds: Callable[[int], bool], guess: int, sure: int) -> int:
+    """The first k at which a property that is true up to some point and false beyond fails, near a guess.
+
+    Up to `sure` it is true, and nobody asks: a mass is no larger than its mirror image. Far out, where masses are
+    nothing to balls, nothing can be told, so that a search by longer and longer steps could leap over all that can.
+    """
 
     def fails(k: int) -> bool:
-        return not holds(k)
+        return not passes(k)
 
-    low, high = gallop(fails, guess, 1) if holds(guess) else gallop(holds, guess, -1)[::-1]
+    def passes(k: int) -> bool:
+        return k <= sure or holds(k)
+
+    low, high = gallop(fails, guess, 1) if passes(guess) else gallop(passes, guess, -1)[::-1]
     return first_true(fails, low, high)
 
 
@@ -119,7 +128,7 @@ def _worst_shift(cells: _Cells, steps: int) -> Fraction:
 
     Rule: masses fall outward, so k*(j) does not increase in j; for every j from a to b
     the delta is at most P(K >= k*(b)) + P(K >= k*(b) + a). Blocks that exceed what the full
-    shift shows are halved.
+    shift shows are halved. [theory#the-privacy-profile-of-one-number]
     """
     worst = cells.delta(steps, steps)
     blocks = [(1, steps - 1)] if steps > 1 else []

@@ -121,7 +121,7 @@ class GaussianProfile:
     """Gaussian noise that one person shifts by mu deviations: N(0, 1) against N(mu, 1), `squared` being mu^2.
 
     Rule: the loss is itself Gaussian, delta = Q(epsilon/mu - mu/2) - e^epsilon Q(epsilon/mu + mu/2), which grows with
-    mu: smaller shifts are covered. Rounding the release is post-processing.
+    mu: smaller shifts are covered. Rounding the release is post-processing. [BalleWang18]
     """
 
     squared: Fraction
@@ -164,6 +164,7 @@ class PairProfile:
     Rule: no such release is told apart better than four points (Kairouz, Oh and Viswanath): under the first law delta
     at an infinite loss, (1 - delta) e^epsilon / (1 + e^epsilon) at epsilon and the rest at -epsilon. So the profile is
     delta + (1 - delta) (e^epsilon - e^e) / (1 + e^epsilon) at e below epsilon, and delta from there on.
+    [KairouzOhViswanath15]
     """
 
     epsilon: Fraction

@@ -21,6 +21,7 @@ class BoundedRangeProfile:
     (a chord lies above its curve); the first then has probability (1 - e^(t - epsilon)) / (1 - e^-epsilon), which
     times 1 - e^(e - t) is largest at t = (e + epsilon) / 2. So delta is (1 - e^((e - epsilon) / 2))^2 over
     1 - e^-epsilon for e up to epsilon, and 0 beyond. It is jointly convex, so a random epsilon has the mean of these.
+    [DurfeeRogers19, DongDurfeeRogers20]
     """
 
     epsilons: tuple[Fraction, ...]

@@ -5,7 +5,7 @@ Rule: a pair of laws that dominates the pairs of each noise at every epsilon giv
 upper bounds of it lie above it; the broken line of chords is the profile of a pair with its losses at the corners:
 where the slope changes by s at e^x there is a mass of e^x s under the first law. Masses are rounded up, and only
 positive parts are counted, which can only raise what is summed. An infinite loss is one of any part: 1 minus the
-product of what each of them keeps.
+product of what each of them keeps. [DongRothSu22, ZhuDongWang22, theory#privacy-loss-distributions]
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ class LaplaceProfile:
 
     Rule: symmetric and log-concave, so the largest shift is the worst and the worst set a half-line. The loss
     |x + s| - |x| is 2x + s from -s/2 to 0 and s from there on; where x + s is beyond the bound it is infinite.
+    [theory#the-privacy-profile-of-one-number]
     """
 
     shift: Fraction

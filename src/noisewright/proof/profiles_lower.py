@@ -35,7 +35,7 @@ class SymmetricPair:
     """Symmetric noise at its largest shift; rounded to a lattice, in units of the shift, if it is.
 
     Rule: reflection at half the shift exchanges P and Q and turns the sign of the loss. So P(loss >= -e) is one minus
-    Q(loss > e), and a pair in the other order is the same pair.
+    Q(loss > e), and a pair in the other order is the same pair. [theory#privacy-loss-distributions]
     """
 
     profile: Passing

@@ -109,7 +109,7 @@ def additive_profile(mechanism: Additive) -> Profile:
     """The profile of the law at the sensitivity.
 
     Rule: rounding the answer to cells of a step that divides the sensitivity keeps the sensitivity; rounding the noise
-    is post-processing.
+    is post-processing. [theory#what-a-certificate-says]
     """
     return law_profile(mechanism.law, mechanism.query.sensitivity)
 
@@ -126,7 +126,7 @@ def per_coordinate_profile(mechanism: PerCoordinate) -> Profile:
 
     Rule: profiles are those of all shifts up to the extent of a number, so that a choice which moves the same laws at
     least as far covers another one (see `composed`). A ball lies in the box of its radius; its pure bound, where
-    there is one, is that of the ball itself, and the smaller of the two holds.
+    there is one, is that of the ball itself, and the smaller of the two holds. [theory#several-noises-under]
     """
     query = mechanism.query
     refuse_uncovered(query, [part is not None for part in mechanism.parts])

@@ -15,7 +15,7 @@ from noisewright.proof.profiles import NOTHING
 class RenyiProfile:
     """A divergence of one order between neighbours of at most `divergence`.
 
-    Rule: see `conversions.renyi_to_approximate`; one order holds for every epsilon.
+    Rule: see `conversions.renyi_to_approximate`; one order holds for every epsilon. [CanonneKamathSteinke20]
     """
 
     order: Fraction
@@ -49,6 +49,7 @@ class ConcentratedProfile:
     """A divergence of every order a between neighbours of at most `rho` a.
 
     Rule: that of one order, at the order that a float search finds best for each epsilon; any order is a proof.
+    [CanonneKamathSteinke20]
     """
 
     rho: Fraction

@@ -105,7 +105,7 @@ class SmoothProfile:
 
         Rule: where the noise is rounded to the cells of a lattice, the loss of a cell lies between the smallest and
         the largest loss in it. So it is at least epsilon for cells on which every loss is, and at most epsilon for
-        those on which no loss is above.
+        those on which no loss is above. [theory#privacy-loss-distributions]
         """
         curves = _curves(self.law, self.shift)
         for epsilon in epsilons:

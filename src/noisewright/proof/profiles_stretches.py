@@ -71,6 +71,7 @@ def _(law: GaussianMixture, shift: Fraction) -> list[Stretch]:
     u(x + s) - u(x). Wider parts are the likelier the farther x is from 0, so R and the mean S of 1/std^4 fall outward.
     Hence the loss rises up to 0, and between 0 <= a and b its slope lies between (a + s) R(b + s) - b R(a) and
     (b + s) R(a + s) - a R(b). It is positive, or negative, if u' = R - x^2 (S - R^2) is so from a to b + s.
+    [theory#the-privacy-profile-of-one-number]
     """
     with precision(_BITS):
         mixture = _Mixture(law, shift)
@@ -131,6 +132,7 @@ class _Mixture:
         Rule: with c_i = 1/std_i^2 - 1/widest^2, R(x) exceeds 1/widest^2 by at most the sum of c_i r_i(x), r_i being
         the odds of part i against the widest given x, which fall like e^(-c_i x^2 / 2). So the slope of the loss is
         at least s/widest^2 minus the sum of c_i x r_i(x), whose terms fall from x = c_i^(-1/2) on.
+        [theory#the-privacy-profile-of-one-number]
         """
         least = 1 / self._widest**2
         widest = [weight for weight, rate in self._parts if rate == least]

@@ -24,6 +24,7 @@ class TabulatedProfile:
     one is at a whole shift or at the last one; the last one alone if the weights fall outward (see
     `approximate_delta`). The law is symmetric, so one order stands for both. At a whole shift the divergence is the
     sum of (weight - e^epsilon shifted weight)+, taken at a rational just below e^epsilon.
+    [theory#the-privacy-profile-of-one-number]
     """
 
     law: Tabulated

@@ -21,6 +21,7 @@ class DiscreteLaplaceProfile:
     Rule: the noise is symmetric and falls outward, so the largest shift s is the worst (see `composed`). The loss at k
     is rate (|k + s| - |k|), that is rate (2k + s) for -s <= k <= 0 and rate s beyond; it does not decrease in k, so the
     worst set at epsilon is {k, k + 1, …} with k the first one whose loss exceeds epsilon.
+    [theory#the-privacy-profile-of-one-number]
     """
 
     rate: Fraction
@@ -78,6 +79,7 @@ class DiscreteGaussianProfile:
     """Noise with masses proportional to e^(-k^2 / (2 std^2)) on the whole numbers, shifted by at most `shift` of them.
 
     Rule: as for discrete Laplace noise, with the loss (2k + s) s / (2 std^2).
+    [CanonneKamathSteinke20, theory#the-privacy-profile-of-one-number]
     """
 
     law: DiscreteGaussian

@@ -19,6 +19,7 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     # Rule: rounding the answer to cells of a step that divides the sensitivity keeps the sensitivity; rounding the
     # noise is post-processing. So what holds for the law over all shifts up to the sensitivity holds for the release:
     # a pure bound, a delta, a divergence. Only probabilistic privacy, which rounding can harm, is that of the lattice.
+    # [theory#what-a-certificate-says]
     (Additive, PureDP): lambda made, wanted: pure_bound(made.law, made.query.sensitivity),
     (Additive, ApproxDP): lambda made, wanted: additive_delta(made.law, wanted, made.query.sensitivity),
     (Additive, ProbabilisticDP): lambda made, wanted: probabilistic_delta(made, wanted.epsilon, made.query.sensitivity),

@@ -134,7 +134,7 @@ def pure_to_renyi(epsilon: Fraction, alpha: Fraction) -> Fraction:
     """The largest divergence of order alpha that pure privacy leaves open: that of randomised response.
 
     Rule: with likelihood ratios in [e^-epsilon, e^epsilon] the convex moment is largest on the two ends,
-    (sinh(alpha epsilon) - sinh((alpha - 1) epsilon)) / sinh(epsilon).
+    (sinh(alpha epsilon) - sinh((alpha - 1) epsilon)) / sinh(epsilon). [BunSteinke16]
     """
     with precision(_BITS):
         e, a = ball(epsilon), ball(alpha)

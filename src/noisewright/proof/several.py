@@ -60,7 +60,7 @@ def _smaller(found: Proven, mechanism: PerCoordinate, notion: str, implied: Call
     """The smaller of a proven bound and of what the pure bound implies, where there is one.
 
     Rule: both hold. In a ball the sum counts every number at its farthest, though they cannot all move so far at once;
-    the pure bound knows that.
+    the pure bound knows that. [theory#several-noises-under, theory#the-privacy-profile-of-one-number]
     """
     try:
         pure, rule = per_coordinate_bound(mechanism)
@@ -118,7 +118,7 @@ def probabilistic_per_coordinate(mechanism: PerCoordinate, requirement: Probabil
     """Zero by the pure bound, or else the largest sum of the chances that a number's loss exceeds its share.
 
     Rule: if t numbers move, a loss above epsilon needs one of them above epsilon / t. Chances are those of the lattice
-    noise in both directions, as for one number.
+    noise in both directions, as for one number. [theory#the-privacy-profile-of-one-number]
     """
     query, epsilon = mechanism.query, requirement.epsilon
     share = epsilon / most_moving(query.sensitivity, query.whole)

@@ -77,7 +77,7 @@ def squared_reach(mechanism: GaussianStrategy) -> Fraction:
 
     Rule: a change by several rows is the sum of the changes by each, whose lengths add up at most; the rows may be
     alike, so that nothing smaller will do. Who is replaced has a row at least, and so has who comes: a row or more
-    moves, and what is left over comes or goes.
+    moves, and what is left over comes or goes. [theory#many-questions-about-one-table]
     """
     change, more = Change.of(mechanism.query), mechanism.query.rows_per_person - 1
     square = _row_reach(mechanism, change)
@@ -187,6 +187,7 @@ def _dense_reach(rows: DenseRows, change: Change) -> int:
     Rule: one cell: the largest X_jj. At most g cells: the sum over pairs of the changed cells is at most g times the
     sum of the g largest |X_jk| of one row, k counted once for each cell of its column. Replacing one cell by another:
     X_ii + X_jj - 2 X_ij, or X_ii alone where the other has no column; more cells count as 2 g changed ones.
+    [theory#many-questions-about-one-table]
     """
     lengths: list[int] = [sum(v * v for v in column) for column in zip(*rows.matrix, strict=True)]
     if change.times == 1:

@@ -57,7 +57,7 @@ class Change:
 
         Rule: a set of g cells has the most in few blocks where it fills them one by one. What gains and what loses
         count apart at most, since (a - b)^2 <= a^2 + b^2 for a, b >= 0; in a block of all cells they count together,
-        and sets of 1 to g cells differ by at most g - 1.
+        and sets of 1 to g cells differ by at most g - 1. [theory#many-questions-about-one-table]
         """
         full, rest = divmod(self.cells, width)
         most = full * width**2 + rest**2
@@ -155,6 +155,7 @@ def _least_product(sizes: Sequence[int], axes: Sequence[int]) -> Fraction:
 
     Rule: changing factors from 1 - 1/n to -1/n makes the product no larger in size, since n >= 2; so the most
     negative one has one such factor, and 1 / (n - 1), by which it shrinks, is largest for the least n.
+    [theory#many-questions-about-one-table]
     """
     if not axes:
         return Fraction(1)
@@ -185,6 +186,7 @@ def _(rows: FilterRows, variances: Sequence[Fraction], change: Change, column: F
     """With X = C^T C and x(A) the sum over a set A of cells: |C (A - B)|^2 = |C A|^2 + |C B|^2 - 2 sum X_ij.
 
     Rule: g cells have at most g^2 times the longest column, and at most g^2 pairs have less than the least X_ij.
+    [theory#many-questions-about-one-table]
     """
     most = change.cells**2 * column
     return 2 * (most - change.cells**2 * rows.least_product() / variances[0]) if change.replace else most

@@ -28,6 +28,7 @@ def renyi_ball(law: TwoFold, shift: Fraction, alpha: Fraction) -> Ball:
     Rule: with g the density to the right of zero, the ratio f(x)/f(x - s) is monotone on each of x < 0,
     0 < x < s and x > s, because ln g is convex. So on a cell the integral of f r^(alpha-1) lies between
     its probability times the two end values; cells are split where that leaves the most open.
+    [theory#the-privacy-profile-of-one-number]
     """
     if alpha <= 0:
         raise InvalidPrivacyError(f"the order is {float(alpha):.6g}; a Renyi divergence needs a positive order.")

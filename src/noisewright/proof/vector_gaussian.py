@@ -54,6 +54,7 @@ def composed_delta(shifts: Sequence[Fraction], epsilon: Fraction) -> Fraction:
     e^-a / 2, and a - 2t with density e^-t / 2 for 0 < t < a. Losses are rounded up to a grid and masses up to
     multiples of 2^-128; neither can lower delta = sum of mass * (1 - e^(epsilon - loss)) over losses above epsilon.
     Sums of losses are products of polynomials with integer coefficients, rounded up again.
+    [theory#several-noises-under]
     """
     if sum(shifts, Fraction(0)) <= epsilon:
         return Fraction(0)
@@ -136,6 +137,7 @@ def _losses_composed(mechanism: PerCoordinate, epsilon: Fraction) -> tuple[Fract
 
     Rule: over sets that say how many numbers move, the choices that no other dominates; over listed points every one
     that none dominates; a ball lies within the box of its radius; over groups the choices of so many of them.
+    [theory#several-noises-under]
     """
     chosen = mechanism.query.sensitivity
     plain = counted(mechanism.query)
@@ -198,7 +200,7 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
 def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
     """Largest squared length of a difference in units of each number's deviation, rounding included.
 
-    Rule: squared lengths of different numbers add up; balls have a rule of their own.
+    Rule: squared lengths of different numbers add up; balls have a rule of their own. [theory#several-noises-under]
     """
 
     def squared(part: Any, distance: Fraction) -> Fraction:
@@ -218,7 +220,7 @@ def gaussian_in_ball(parts: Sequence[Additive | None], chosen: NormBall) -> Frac
 
     Rule: an l_p ball lies in the l2 ball of its radius, or of `widening` times it for p above 2. The length is at most
     the radius over the smallest deviation; real answers may cross one more edge each, which adds the length of
-    (step_i / std_i).
+    (step_i / std_i). [theory#noise-shaped-by-a-norm]
     """
     deviations, squares = [], Fraction(0)
     for part in parts:

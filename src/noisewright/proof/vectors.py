@@ -82,7 +82,7 @@ def worst_cost(chosen: SensitivitySet, cost: Cost, in_ball: Callable[[Any, int],
     """The largest sum of costs over every difference in the set, whose numbers begin at place `start`.
 
     Rule: costs are those of the farthest move of a number. Sets that count moving numbers reach the largest of them;
-    of groups the most expensive ones move. Balls have rules of their own.
+    of groups the most expensive ones move. Balls have rules of their own. [theory#what-one-person-can-change]
     """
     if isinstance(chosen, Groups):
         return largest_sum(
@@ -124,7 +124,7 @@ def per_coordinate_bound(mechanism: PerCoordinate) -> tuple[Fraction, str]:
     Rule: rounded answers differ by whole steps (see above); rounding the noise is
     post-processing; for Laplace noise the log-ratio is |d_i| / scale_i, whose largest sum over an l1 ball is
     at a corner and over an l2 ball is the radius times the length of (1/scale_i); over any l_p ball times the dual norm
-    of those (Hölder). For a ball and other laws the enclosing box is used.
+    of those (Hölder). For a ball and other laws the enclosing box is used. [theory#noise-shaped-by-a-norm]
     """
     query, rules = mechanism.query, []
     cost = part_costs(mechanism, lambda part, distance: pure_bound(part.law, moved(part, distance))[0])
@@ -185,6 +185,7 @@ def norm_shaped_bound(mechanism: NormShaped) -> tuple[Fraction, str]:
     max c_i times its length in the block's norm, and crossing one more edge everywhere costs rate * norm(1, …, 1).
     Whole numbers in steps of 1 are not rounded. The block's norm of k numbers is at most `widening` times that of the
     ball; over all blocks the lengths in the ball's norm cost at most the radius times the dual norm of their slopes.
+    [theory#noise-shaped-by-a-norm]
     """
     query = mechanism.query
     covered = {place for block in mechanism.blocks for place in block.places}
@@ -243,7 +244,7 @@ def widening(count: int, order: Fraction | None, among: Fraction | int) -> Fract
     """A rational at or above the largest ratio of two norms of so many numbers: of this order, and of that `among`.
 
     Rule: the norms fall with their order, so it is 1 where the order is not below; else, by Hölder, count^(1/p - 1/s),
-    attained where all numbers are alike. None is the largest coordinate.
+    attained where all numbers are alike. None is the largest coordinate. [theory#noise-shaped-by-a-norm]
     """
     if order is None or order >= among:
         return Fraction(1)

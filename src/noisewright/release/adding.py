@@ -143,6 +143,7 @@ def _exact(number: Any, coarse: Table, fine: Table, limits: Limits) -> bool:
 
     Rule: with one row per person nothing is left out. Otherwise a person who counts with 1 in all and in one group at
     most counts as much in the sum; in every other case the rows that are kept may differ.
+    [theory#tables-and-contribution-bounds]
     """
     if limits.one_row_per_person:
         return True
@@ -155,6 +156,7 @@ class Law:
     """The error of a number: noise in whole units, and at most `bias` more, which depends on the truth.
 
     Rule: mechanisms for several numbers put the truth on the nearest multiple of a step before they add noise.
+    [theory#what-the-stated-error-means]
     """
 
     sizes: Sizes
@@ -171,6 +173,7 @@ def _law(plan: Plan, place: int, i: int) -> Law:
     """The law of a number's error in one group of a table, the same for every group.
 
     Rule: noise of z steps has |z| > k exactly where z, spread over a step around it, is farther than k + 1/2.
+    [theory#what-the-stated-error-means]
     """
     table, joint = plan.layout.tables[place], plan.blocks[0].table is None
     mechanism = plan.blocks[0 if joint else place].certified.mechanism

@@ -129,6 +129,7 @@ def _in_process(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     Rule: a word is a function of the unit, so that there are at most as many words as units, and as many only where
     different units have different words. Where two have the same, they are told apart by their places; what stays of a
     person is chosen by the word either way, so that it does not depend on whether somebody else has it.
+    [theory#tables-and-contribution-bounds]
     """
     if rows[UNIT].type().is_integer():
         columns = _columns(rows, engine)

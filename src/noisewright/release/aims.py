@@ -165,6 +165,7 @@ class Budgets(Record):
         """What holds for all outputs together.
 
         Rule: by basic composition epsilons, deltas, concentrations and divergences of one order add up.
+        [DworkRoth14, theory#composition-and-filters]
         """
         first = self.amounts[0]
         sums = {name: sum(getattr(one, name, 0) for one in self.amounts) for name in ("epsilon", "delta", "rho")}

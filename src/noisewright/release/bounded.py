@@ -3,7 +3,7 @@
 `inputs` is public knowledge of where the true number of a group lies, `outputs` what every released one stays within.
 The true number is clamped to `inputs` before the draw. Rule: clamping to fixed ends brings two numbers no farther
 apart, so that one person moves the clamped number by no more than the one before it, and by no more than the width of
-`inputs`.
+`inputs`. [theory#tables-and-contribution-bounds]
 """
 
 from __future__ import annotations
@@ -119,7 +119,9 @@ class InBounds(Way):
         return min(max(value, self.inputs[0]), self.inputs[1])
 
     def query(self, table: Table) -> Bounded:
-        """Rule: one person moves a clamped number by no more than the number, and by no more than its range."""
+        """Rule: one person moves a clamped number by no more than the number, and by no more than its range.
+        [theory#tables-and-contribution-bounds]
+        """
         low, high = self.inputs
         moved = min(table.extents[0], high - low)
         asked = Scalar(moved, integer=True, inputs=self.inputs, outputs=self.outputs, unbiased=True)
@@ -198,7 +200,7 @@ def pure_within(privacy: Any) -> PureDP:
     """The largest pure requirement that is known to keep another one; answers in bounds are proven for pure ones.
 
     Rule: pure privacy is approximate privacy with any delta, is epsilon^2/2-concentrated, and has at most the
-    divergence of randomised response.
+    divergence of randomised response. [BunSteinke16]
     """
     if isinstance(privacy, ZeroConcentratedDP):
         largest = Fraction(math.isqrt(math.floor(2 * privacy.rho * _FINE**2)), _FINE)

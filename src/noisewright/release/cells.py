@@ -66,6 +66,7 @@ class OverCells(Way):
 
     Rule: a person has at most `table.rows` rows in a group, each in one cell, hence moves its cells by a sum of so many
     unit changes (`Workload.rows_per_person`), and is in at most `table.groups` groups, each with a draw of its own.
+    [theory#tables-and-contribution-bounds]
     """
 
     __slots__ = ()

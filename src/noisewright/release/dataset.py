@@ -40,6 +40,16 @@ class Dataset:
     to limit. `types` says how text is read (number, integer, date, time, instant), `local_views` which views of a
     database are declared person-local. Rows whose unit is NULL are left out.
     Neighbours: one person, with all rows, comes or goes.
+
+    >>> import pyarrow as pa
+    >>> visits = pa.table({"patient": [1, 1, 2], "age": [30, 31, 60]})
+    >>> clinic = nw.Dataset(visits, unit="patient", rows_per_group=2)
+    >>> clinic.plan(nw.count(), privacy=nw.PureDP(1)).privacy
+    PureDP(epsilon=Fraction(1, 1))
+    >>> nw.Dataset(visits, unit="nobody")
+    Traceback (most recent call last):
+        ...
+    InvalidTableError: there is no column 'nobody'; there are 'patient', 'age'.
     """
 
     def __init__(

@@ -87,6 +87,7 @@ def _added_up(blocks: Sequence[Block], layout: Layout, privacy: ApproxDP) -> boo
     """Whether the certified epsilons and deltas of all draws that one person can change add up to a requirement.
 
     Rule: basic composition; the curve of a composition, which is on a grid, may lie a little above.
+    [theory#composition-and-filters]
     """
     epsilon = delta = Fraction(0)
     for block in blocks:
@@ -204,6 +205,7 @@ def _best_shares(errors: Sequence[float], touched: Sequence[int], power: float) 
     """Shares x that make sum(error / x^power) least where sum(touched * x) = 1, rounded down to a grid.
 
     Rule: by Lagrange's condition each x is proportional to (error / touched)^(1 / (power + 1)).
+    [theory#sharing-a-budget]
     """
     raw = [(error / times) ** (1 / (power + 1)) for error, times in zip(errors, touched, strict=True)]
     total = math.fsum(times * x for times, x in zip(touched, raw, strict=True))

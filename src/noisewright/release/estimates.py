@@ -86,7 +86,7 @@ def mean(span: Range, values: Sequence[int], widths: Sequence[Fraction]) -> Esti
     """Centre plus centred sum over count, within the bounds.
 
     Rule: over the box of counts n in [n0, n1] with n0 > 0 and sums s in [s0, s1], s/n is least and greatest at
-    corners, because it is monotone in each of the two.
+    corners, because it is monotone in each of the two. [theory#tables-and-contribution-bounds]
     """
     ratio = quotient(values[0], widths[0], values[1], widths[1])
     if ratio is None:
@@ -102,7 +102,7 @@ def mean_reach(span: Range, widths: Sequence[Fraction], fewest: int) -> Fraction
     the bounds. It is met where e c <= s + v + |e| w, so that (e - s/c) c <= v + R w; the lower end is the same with
     signs turned, and clamping brings the answer no farther from it. c is at least fewest - w, and the answer is given
     wherever c - w >= 1/2.
-    None where a group of so few rows may be too few to say.
+    None where a group of so few rows may be too few to say. [theory#tables-and-contribution-bounds]
     """
     if fewest - 2 * widths[0] < Fraction(1, 2):
         return None

@@ -128,6 +128,11 @@ def keys(
     `types` says how the text of a file is read (integer, date). Name every group that could occur, from public
     knowledge: keys taken from the data tell that somebody had them. Where nobody knows them,
     `keys("diagnosis", private=True)` publishes the groups that enough persons are in; that needs a delta.
+
+    >>> print(nw.keys({"sex": ["f", "m"], "ward": ["A", "B"]}))
+    sex, ward (4 groups)
+    >>> nw.keys("ward", ["A", "B", "A"]).rows
+    (('A',), ('B',))
     """
     if flag().read(private, "private", InvalidQueryError):
         return _private(columns, values, types)

@@ -40,6 +40,12 @@ class Plan(Reported, Unchanging):
     `print(plan)` shows, before anything is spent, the error to expect of every output, the mechanism, the cost and what
     plain noise would have done. Guarantees: every mechanism is certified for the set of differences that the questions
     and the limits of the dataset allow, and all of them together for `privacy`.
+
+    >>> import pyarrow as pa
+    >>> visits = pa.table({"patient": [1, 1, 2], "age": [30, 31, 60]})
+    >>> plan = nw.Dataset(visits, unit="patient").plan(nw.count(), privacy=nw.PureDP(1))
+    >>> plan.privacy, [str(question) for question in plan.questions]
+    (PureDP(epsilon=Fraction(1, 1)), ['count, everything'])
     """
 
     questions: tuple[Any, ...]

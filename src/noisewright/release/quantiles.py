@@ -59,7 +59,7 @@ class OverBins(OverCells):
         """The rows up to each bin, less a share of all: as many squares as all quantiles of the table have together.
 
         Rule: with c the mean of k probabilities q, the sum over them of (F - q n)^2 is k (F - c n)^2 plus n^2 times the
-        sum of (q - c)^2.
+        sum of (q - c)^2. [theory#tables-and-contribution-bounds]
         """
         own = [question for question, _ in table.questions if isinstance(question, Quantiles)]
         found = sorted({q for question in own for q in question.probabilities})

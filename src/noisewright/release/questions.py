@@ -277,6 +277,9 @@ def count(*, by: Keys | None = None, name: str | None = None, outputs: Ends = No
 
     With `outputs=(lowest, highest)` every answer stays within them and is right on average; `inputs` says then where
     the true answers lie, from public knowledge. They are clamped to it.
+
+    >>> print(nw.count(by=nw.keys("ward", ["A", "B"])))
+    count, ward (2 groups)
     """
     return Count(by, name, within(outputs, inputs))
 
@@ -318,7 +321,15 @@ def mean(
     step: exact.Number | None = None,
     name: str | None = None,
 ) -> Mean:
-    """The mean of a column whose values are clamped to `bounds`, over the rows that have one."""
+    """The mean of a column whose values are clamped to `bounds`, over the rows that have one.
+
+    >>> print(nw.mean("age", bounds=(0, 120)))
+    mean of age, everything
+    >>> nw.mean("age", bounds=(120, 0))
+    Traceback (most recent call last):
+        ...
+    InvalidQueryError: bounds is 120 to 0; give (lowest, highest).
+    """
     return Mean(column, Range(bounds, step), by, name)
 
 

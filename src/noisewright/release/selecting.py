@@ -65,6 +65,7 @@ class Selecting(Way):
     many keys there are. What is released is a function of them: the keys whose noisy number is above m, and these
     numbers. A number of 0 never gets above m, so that drawing for the keys in the table alone gives the same release.
     A group of one person gets above m only where X = m, whose chance is at most delta.
+    [KorolovaEtAl09, theory#partition-selection]
     """
 
     def numbers(self, questions: Sequence[Question]) -> tuple[Number, ...]:
@@ -125,7 +126,7 @@ class Following(ByGroup):
     Rule: the mechanism is fixed before anything is drawn, and the same for every key. Think of it as drawn for every
     conceivable key and shown for the published ones, which is a function of those draws and of the choice; so the
     choice and all draws together cost no more than their composition, and only the shown ones have to be drawn. A
-    published group without a row in this table has zeros.
+    published group without a row in this table has zeros. [theory#partition-selection]
     """
 
     def after(self, table: Table, part: Sequence[Any], earlier: Sequence[tuple[Table, Sequence[Any]]]) -> Sequence[Any]:
@@ -179,7 +180,7 @@ def bounded_noise(privacy: Any, utility: Any) -> Certified:
     Rule: of a symmetric law on -m ... m that is (epsilon, delta)-private at shift 1, the masses from the end inward are
     at most delta, e^epsilon delta, e^(2 epsilon) delta, ...: what exceeds e^epsilon times the next one further out adds
     up to at most delta, and is worth most at the end. The truncated staircase has masses in these ratios; so no
-    symmetric law ends before the least m at which they add up to 1.
+    symmetric law ends before the least m at which they add up to 1. [DesfontainesEtAl22, theory#partition-selection]
     """
     query = Scalar(1, integer=True)
     law = truncated_staircase(query, privacy, type(utility)())
@@ -236,6 +237,7 @@ def intervals(law: Tabulated, values: Sequence[int]) -> dict[int, tuple[int, int
     large, or one as small, has a chance of at most 2.5 % in that law; so whatever n is, it is left out at most 5 times
     in 100. In floats: they are no part of a proof, and n is left out only where the chance is clearly below.
     What is far above m is as far from it as that it matters no more, so that no number is too large.
+    [theory#partition-selection]
     """
     most = len(law.weights) - 1
     masses = np.array([law.weight(k) / law.total for k in range(-most, most + 1)])

@@ -194,7 +194,7 @@ def with_selection(layout: Layout, privacy: Any, utility: Any, weights: Mapping[
 
     Rule: all mechanisms are fixed before anything is drawn. The choice is one of them; the others are applied to groups
     that it published, which is a choice of what is shown (`selecting.Following`). So the whole costs no more than the
-    composition over what one person touches of each table, which is what is charged.
+    composition over what one person touches of each table, which is what is charged. [theory#composition-and-filters]
     """
     require_delta(privacy)
     splitter = Splitter(layout, privacy, utility, weights)

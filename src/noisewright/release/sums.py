@@ -4,7 +4,7 @@ The size of each error is taken on a grid, sums are convolutions of such laws, a
 Rule: noise is symmetric, so that rounding an error symmetrically to a grid moves it by a bounded amount of mean zero;
 by Hoeffding's inequality all these amounts together exceed `_SURE` times the root of the summed squares of their ranges
 with a probability of at most 1e-5. What a convolution on a circle wraps around is bounded by Chernoff's inequality.
-Both, and what lies beyond the grids, are taken off the confidence.
+Both, and what lies beyond the grids, are taken off the confidence. [theory#errors-of-several-numbers]
 """
 
 from __future__ import annotations
@@ -113,6 +113,7 @@ def _reach(
     """A distance, and at least the chance that the sum goes beyond it.
 
     Rule: P(|S| > r) <= 2 e^{-t r} E e^{t S} for every t, and the moments of independent terms multiply.
+    [theory#errors-of-several-numbers]
     """
     reach = 16 * std
     while True:

@@ -157,7 +157,7 @@ class _Search:
         """Take weights under which all numbers are about equally near to their goals; the epsilon that was tried.
 
         Rule: with shares of epsilon an error of degree p is least where each share grows as its weight to 1/(p + 1),
-        and a half-width falls as its share grows.
+        and a half-width falls as its share grows. [theory#sharing-a-budget]
         """
         tried = most
         for _ in range(2):

@@ -127,7 +127,7 @@ def nearest_with_sum(values: Sequence[Fraction], total: Fraction, *, non_negativ
     """The nearest values (by squares) that add up to a total; `non_negative` needs a total of at least 0.
 
     Rule: all are moved by the same amount; those that would become negative are 0, and the others share the rest. The
-    amount is found among the largest values, which are the ones that stay.
+    amount is found among the largest values, which are the ones that stay. [theory#tables-and-contribution-bounds]
     """
     if not non_negative:
         each = (total - sum(values, Fraction(0))) / len(values)

@@ -156,6 +156,7 @@ class ByGroup(Way):
 
     Rule: the groups of a table are disjoint in what they read of a person's limited rows, and a person is in at most
     `table.groups` of them; every group has the same mechanism, whose profile is therefore the largest.
+    [theory#composition-and-filters]
     """
 
     def alone(self, table: Table) -> bool:

@@ -111,7 +111,9 @@ class ByWeights(Way):
     """
 
     def query(self, table: Table) -> Linear:
-        """Rule: a person is in at most one group, once, so that the table is a histogram of the universe."""
+        """Rule: a person is in at most one group, once, so that the table is a histogram of the universe.
+        [theory#tables-and-contribution-bounds]
+        """
         if table.groups != 1:
             raise InvalidQueryError(
                 "metric privacy protects which one value a person has, and here a person can be in"

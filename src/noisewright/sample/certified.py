@@ -53,6 +53,13 @@ class Certified(Reported, Unchanging):
 
     Guarantees: drawing has exactly the certified law; the randomness comes from the operating
     system. Used by itself nothing keeps a budget: the caller accounts for each release.
+
+    >>> noise = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Laplace(1), nw.laws.Lattice.cells("0.01"))
+    >>> certified = nw.Certified(noise, nw.certify(noise, nw.PureDP(1)))
+    >>> float(certified.half_width(0.95))
+    3.001
+    >>> isinstance(certified.release(42), float)
+    True
     """
 
     mechanism: Any

@@ -145,7 +145,7 @@ class ClampedDrawer(Releasing):
         Rule: the double x of an answer that is read as v is within 2^-53 |x| of v, and where x is strictly between the
         doubles of two numbers, v lies between them. The float of x / step is off by two more roundings. At any place t
         the mean minus v is then known to within the margin, and a place is at most that over the smallest slope away
-        from the right one. The last rounding is that of the sum with the coin.
+        from the right one. The last rounding is that of the sum with the coin. [theory#floats-that-decide]
         """
         asked, step = self._mechanism.query, self._mechanism.step
         low, high = (float(end) for end in asked.inputs)

@@ -162,7 +162,7 @@ class ConditionalDrawer(Releasing):
 
         Rule: index k is drawn if F(k - 1) <= U < F(k). Each float is within `slack` of F, and that of U within 2^-53
         of every number that begins with its bits; a k whose two ends are farther away than both is the right one,
-        whether or not the floats increase. All others are inverted in balls.
+        whether or not the floats increase. All others are inverted in balls. [theory#exact-draws]
         """
         last = self._mechanism.last
         levels = np.concatenate([[-np.inf], table.levels(row, row + 1)[0][:last], [np.inf]])

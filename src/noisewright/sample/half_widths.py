@@ -235,6 +235,7 @@ def _room(block: NormBlock, step: Fraction, whole: bool) -> Fraction | None:
 
     Rule: a half where each whole error owns the unit around it: for odd steps, and on shells, where all whole errors
     are as likely. Round noise on even steps owns the unit below, whose far end is the whole error itself.
+    [theory#what-the-stated-error-means]
     """
     if not whole:
         return None
@@ -249,7 +250,9 @@ def _(mechanism: Alike) -> dict[tuple[int, ...], Group]:
 
 @groups_of.register
 def _(mechanism: LinearGaussian) -> dict[tuple[int, ...], Group]:
-    """Rule: in the frame an error is Gaussian up to a step, half of it from rounding the answer, half the noise."""
+    """Rule: in the frame an error is Gaussian up to a step, half of it from rounding the answer, half the noise.
+    [theory#errors-of-several-numbers]
+    """
     std, step = mechanism.std, mechanism.step
     spreads = tuple(Spread(NormalTail(), std * _length(row), step * sum(map(abs, row))) for row in mechanism.inverse)
     return {tuple(range(len(spreads))): Group(spreads)}
@@ -264,7 +267,9 @@ def _(mechanism: LinearLaplace) -> dict[tuple[int, ...], Group]:
 
 @groups_of.register
 def _(mechanism: LinearElliptical) -> dict[tuple[int, ...], Group]:
-    """Rule: a whole point is within sqrt(K)/2 of every point of its unit cube, so a query moves by as much."""
+    """Rule: a whole point is within sqrt(K)/2 of every point of its unit cube, so a query moves by as much.
+    [theory#errors-of-several-numbers]
+    """
     found, biases = {}, _biases(mechanism)
     for block in mechanism.blocks:
         size = len(block.rows)
@@ -279,7 +284,9 @@ def _(mechanism: LinearElliptical) -> dict[tuple[int, ...], Group]:
 
 @groups_of.register
 def _(mechanism: ColumnGaussian) -> dict[tuple[int, ...], Group]:
-    """Rule: a coordinate is Gaussian up to a cell, half of it from rounding the sum, half the noise."""
+    """Rule: a coordinate is Gaussian up to a cell, half of it from rounding the sum, half the noise.
+    [theory#errors-of-several-numbers]
+    """
     rows = zip(mechanism.decode, _biases(mechanism), strict=True)
     spreads = tuple(
         Spread(NormalTail(), mechanism.std * _length(row), sum(map(abs, row), Fraction(0)) + bias) for row, bias in rows
@@ -320,6 +327,7 @@ def deviations(mechanism: Strategy, confidence: Fraction) -> float:
 
     Rule: sums of rounded Gaussian noise are taken for Gaussian, of the variance that counts the rounding; what rounding
     can do at most besides is in `half_width`. Sums of Laplace noise have a tail that was proven.
+    [theory#errors-of-several-numbers]
     """
     if isinstance(mechanism, GaussianStrategy):
         from scipy.special import ndtri
@@ -344,6 +352,7 @@ def _block_inside(block: NormBlock, width: Fraction) -> Ball:
 
     Rule: on shell r they are independent and uniform up to step (r + 1/2). Shells are merged into runs, each counted
     at its last shell, where the chance is the smallest of the run; what lies beyond the last run counts as outside.
+    [theory#errors-of-several-numbers]
     """
     radius, steps = ShellRadius(block.size, block.rate), Counter(block.steps)
     first = max(0, math.floor(width / max(steps) + HALF))  # every shell below it is wholly inside

@@ -52,7 +52,7 @@ def below(x: Floats) -> Floats:
     Rule: the nearest multiple of 1/512 is at most 2^-10 away, and the difference is exact; the fifth derivative is
     at most 1.2, so the series of degree four leaves less than 2^-56. Its first term is rounded by at most 2^-54, the
     other four and their sum, less than 2^-11 in size, by less than 2^-60, the last addition by 2^-54. Moving x by
-    2^-51 |x| moves Phi by at most 2^-51 |x| phi(x), less than 2^-53.
+    2^-51 |x| moves Phi by at most 2^-51 |x| phi(x), less than 2^-53. [theory#floats-that-decide]
     """
     place = np.rint(x * _STEPS)
     h = x - place / _STEPS

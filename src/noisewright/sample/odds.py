@@ -35,7 +35,7 @@ _MOST_DIGITS = 6
 def posterior(prior: Fraction, epsilon: Fraction) -> Fraction:
     """At least the most that a prior can become when odds grow at most e^epsilon-fold.
 
-    Rule: Bayes' theorem, posterior odds are prior odds times the likelihood ratio.
+    Rule: Bayes' theorem, posterior odds are prior odds times the likelihood ratio. [KasiviswanathanSmith14]
     """
     with precision():
         return upper(1 / (1 + ball((1 - prior) / prior) * ball(-epsilon).exp()))
@@ -90,6 +90,7 @@ def _(requirement: ApproxDP, bound: Fraction) -> list[str]:
 
 def _as_a_game(epsilon: Fraction, delta: Fraction) -> list[str]:
     """Rule: two laws within (epsilon, delta) are the image of one game (Kairouz, Oh and Viswanath 2015).
+    [KairouzOhViswanath15]
 
     The game tells which law it is with probability delta, and otherwise lies with odds of 1 : e^epsilon.
     """

@@ -50,7 +50,7 @@ class Points:
     Decimals up to 10^15 units, which are fewer than 2^52 points, have at most 15 digits (and 10^15 itself), so that no
     two share a double. A point beyond is released as the double nearest to it; it is at least half a unit from the
     last decimal, more than two floats there. From 2^52 points on two of them could share a double, and the exact
-    rational is released, unless `always_floats`.
+    rational is released, unless `always_floats`. [Mironov12, theory#floats-that-decide]
     """
 
     def __init__(self, step: Fraction, spacing: Fraction, *, always_floats: bool = False) -> None:
@@ -77,7 +77,7 @@ class Points:
         ratio of spacing and unit is off by less than 2.1 * 2^-53 of its size, and its distance to a whole number below
         2^52 is computed without error. Where that is more than the margin of 2^-50 away from a half, the whole number
         is the nearest one to the exact product. It is exact up to 10^15, so is the power of ten up to 10^22, and the
-        quotient of the two is the nearest double, as that of Python's whole numbers is.
+        quotient of the two is the nearest double, as that of Python's whole numbers is. [theory#floats-that-decide]
         """
         if n.dtype == object or self._unit is None:
             return self._each(n)

@@ -69,6 +69,7 @@ class ShellTail(Tail):
     """One number of a block with the largest-coordinate norm, in steps.
 
     Rule: on shell r its error is uniform up to r + 1/2, so P(|X| > t) is the mean of max(0, 1 - 2t / (2r + 1)).
+    [theory#errors-of-several-numbers]
     """
 
     size: int
@@ -88,6 +89,7 @@ class RoundTail(Tail):
     Gamma(K) law and whose direction is uniform on the sphere. The chance that radius times |direction| exceeds t is
     a mean over the direction, which is taken piece by piece at the end where it is larger. For another l_p norm, p the
     `order`, the diagonal is K^(1/p), and the p-th power of one coordinate of a direction is Beta(1/p, (K-1)/p).
+    [theory#noise-shaped-by-a-norm]
     """
 
     size: int
@@ -141,7 +143,7 @@ class RoundedSumTail(Tail):
 
     Rule: what rounding adds to each number has mean 0, is at most 1/2 and independent of the others, so that its sum is
     beyond a with a chance of at most 2 e^(-2 a^2 / w), w the sum of squared weights (Hoeffding), which is at most the
-    grain where the sum has variance 1; the rest is Gaussian.
+    grain where the sum has variance 1; the rest is Gaussian. [Hoeffding63]
     """
 
     grain: Fraction
@@ -166,7 +168,7 @@ class LaplaceSumTail(Tail):
     Laplace number of variance at most 1/6 more; `laplace_sum_beyond` holds for the sum of those, and the sum of the
     rests moves it inwards by more than k root(grain) with a chance of at most e^(-k^2 / 2) (Hoeffding), whatever the
     sum is. Chernoff: a number has the moment generating function 1 / (1 - v (cosh s - 1)), the product of such is at
-    most 1 / (1 - the sum), and (cosh s - 1) / s^2 rises with s.
+    most 1 / (1 - the sum), and (cosh s - 1) / s^2 rises with s. [Hoeffding63, theory#errors-of-several-numbers]
     """
 
     grain: Fraction
@@ -206,6 +208,7 @@ def laplace_sum_beyond(t: Fraction) -> Ball:
     Between two places around the meeting the larger end of h counts. By parts, with the law of the first time at which
     a Brownian motion is at t, the integral of g e^(-v) up to s is
     (e^(-rt) erfc(u - root(s)) + e^(rt) erfc(u + root(s))) / 2 - e^(-s) g(s), r = root(2), u = t / root(2 s).
+    [theory#errors-of-several-numbers]
     """
     turn = t**2 / 3
     touch = turn + Fraction(2, 5)

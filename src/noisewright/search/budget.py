@@ -62,6 +62,10 @@ def budget_for(
 
     Guarantees: each amount is the checked end of a bracket no wider than 0.1 %. Raises UnreachableTargetError if no
     mechanism reaches the target. `progress` is that of `design`.
+
+    >>> needed = nw.budget_for(nw.Scalar(1), utility=nw.AbsoluteError(), target=2)
+    >>> needed.rows[0].name, round(float(needed.rows[0].amount), 3)
+    ('staircase', 0.495)
     """
     kind, fixed = _notion(notion, delta=delta, alpha=alpha)
     smallest, largest = limits(kind)

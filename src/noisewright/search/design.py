@@ -110,6 +110,10 @@ def design(
     Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
     law that it draws. A progress bar on standard error appears after two seconds in a terminal or a notebook;
     `progress=True` shows it at once and anywhere, `False` never.
+
+    >>> report = nw.design(nw.Scalar(1), privacy=nw.PureDP(1), utility=nw.AbsoluteError())
+    >>> report.candidates[0].name, round(report.candidates[0].value, 4)
+    ('staircase', 0.9595)
     """
     asked = question_of(query)
     designer = designer_for(asked, privacy, utility)

@@ -176,8 +176,21 @@ def test_the_first_place_that_fails_is_found_from_any_guess(end, guess):
         asked.append(k)
         return k < end
 
-    assert _first_false(holds, guess) == end
+    assert _first_false(holds, guess, -2000) == end
     assert len(asked) <= 4 * (abs(end - guess).bit_length() + 2)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("std", [200, 10**6])
+@pytest.mark.parametrize("epsilon", [1, 20])
+def test_wide_noise_whose_doubtful_cells_weigh_nothing_is_proven_at_once_and_can_be_saved(std, epsilon):
+    noise = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Gaussian(std), nw.laws.Lattice.cells("1/2"))
+    bound = nw.certify(noise, nw.ProbabilisticDP(epsilon, "1e-9")).bound
+    assert 0 < bound <= Fraction(1, 2**900)
+    assert bound.denominator <= 2**1000
+    hardly = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Gaussian(10**60), noise.lattice)
+    with pytest.raises(nw.errors.UncertifiedError, match="delta reaches 1"):
+        nw.certify(hardly, nw.ProbabilisticDP(epsilon, "1e-9"))
 
 
 def test_integer_noise_is_refused_for_a_shift_that_is_not_whole():

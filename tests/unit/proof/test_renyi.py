@@ -186,5 +186,5 @@ def test_high_orders_of_light_tailed_noise_are_proven(power: int, scale: int, al
 
 def test_divergences_too_large_to_be_enclosed_are_refused_and_not_a_bare_error():
     extreme = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.GeneralizedGaussian(3, 1), nw.laws.Lattice.cells("1/2"))
-    with pytest.raises(nw.errors.UncertifiedError, match="too large or too small to be computed with .EnclosureError"):
+    with pytest.raises(nw.errors.UncertifiedError, match=r"too large or too small to be computed with .EnclosureError"):
         nw.certify(extreme, nw.RenyiDP(64, 30))

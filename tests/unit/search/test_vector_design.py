@@ -209,7 +209,8 @@ def test_block_errors_agree_with_sums_over_the_lattice():
 def test_the_largest_error_of_identical_laplace_noise_is_the_harmonic_number():
     report = nw.design(nw.Vector(nw.L1Ball(1, 5)), privacy=nw.PureDP(1), utility=nw.LargestError())
     scale = float(report.candidates[0].certified.mechanism.parts[0].law.scale)
-    assert report.candidates[0].value == pytest.approx(scale * sum(1 / k for k in range(1, 6)), rel=2e-5)
+    harmonic = scale * sum(1 / k for k in range(1, 6))
+    assert harmonic <= report.candidates[0].value <= harmonic * (1 + 2e-4)  # the end that is proven
     with precision():
         value = report.candidates[0].certified.mechanism.expected(nw.ErrorQuantile("0.9"))
         exact = -scale * math.log(1 - 0.9 ** (1 / 5))

@@ -196,8 +196,8 @@ def test_noise_for_replaced_people_with_several_rows_is_calibrated_to_a_checked_
     for size, branching, levels in ((3, 3, [0, 1]), (5, 2, [0, 1, 3]), (9, 3, [0, 2])):
         query = W.identity(size, cells_per_person=cells, replace=True)
         for rows in (2, 3, 5):
-            for share in (0.1, 0.3, 2.7):
-                shares = [share * (level + 1) for level in levels]
+            for share in (0.1, 0.7, 2.7):
+                shares = [share, *[1.0] * (len(levels) - 1)]
                 asked = query.with_rows(rows)
                 made = gaussian_strategy(asked, UNIT, M.BlockRows(size, branching, levels), shares)
                 assert 1 - Fraction(1, 2**40) <= squared_reach(made) <= 1

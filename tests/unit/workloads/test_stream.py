@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,7 +126,7 @@ def test_states_that_were_edited_and_strategies_out_of_order_are_refused():
     data = stream.to_dict()
     with pytest.raises(nw.errors.MechanismFileError, match="digest"):
         M.CountStream.from_dict({**data, "counts": ["4"]})
-    for edited in (
+    edits: tuple[dict[str, Any], ...] = (
         {"counts": ["7/2"]},
         {"counts": ["-1"]},
         {"counts": [str(2**64)]},
@@ -133,7 +134,8 @@ def test_states_that_were_edited_and_strategies_out_of_order_are_refused():
         {"measured": [["3", "4"]]},
         {"measured": [[]]},
         {"measured": []},
-    ):
+    )
+    for edited in edits:
         with pytest.raises(nw.errors.MechanismFileError) as refusal:
             M.CountStream.from_dict(resealed({**data, **edited}))
         assert "digest" not in str(refusal.value)

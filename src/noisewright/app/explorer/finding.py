@@ -165,7 +165,7 @@ def _holds(report: Report, asked: Asked, target: Fraction) -> bool:
     """Whether the winner certainly reaches the target.
 
     Rule: `error` is the distance from `value` to the farther end of the ball, as the nearest float; the next float is
-    not below it. Where that is too close to call the ball itself decides.
+    not below it. Where that is too close to call the ball itself decides. [theory#floats-that-decide]
     """
     winner, larger = report.candidates[0], asked.utility.larger_is_better
     if not math.isfinite(winner.value):

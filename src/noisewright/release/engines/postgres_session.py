@@ -101,7 +101,7 @@ class Session:
     def _ready(self) -> None:
         """A connection of this process without a transaction; it is made anew where the address is known.
 
-        Rule: what a parent process asked is never answered to its child, nor the other way round: a forked child does
+        What a parent process asked is never answered to its child, nor the other way round: a forked child does
         not touch the connection of its parent, and does not close it either.
         """
         connection, forked = self.backend.con, self._process != os.getpid()

@@ -114,7 +114,7 @@ class Query:
 def _text(jvm: Any, lines: Any) -> str:
     """A list of rows of the JVM as it writes itself, which for rows of JSON is an array of arrays.
 
-    Rule: an answer of the JVM that is longer than its buffer of 8,192 bytes goes out in parts, and the last one waits
+    An answer of the JVM that is longer than its buffer of 8,192 bytes goes out in parts, and the last one waits
     for a confirmation that the other side delays by 40 milliseconds. Pieces of so few characters fit into the buffer,
     because one is at most three bytes, or two if it is escaped on the way; where they are many, they take longer than
     the delay. A piece does not end within a character of two units.

@@ -113,7 +113,7 @@ def wide_bound(query: Bounded, epsilon: Fraction, utility: Any) -> Fraction | No
     sensitivity / range (or, of whole numbers, sensitivity / how many there are). So the law is private with that delta,
     its mean loss is at least what no such noise can beat, and the worst loss is at least the average. For a usefulness
     the law must have a density: blurred evenly by a little it has one, stays as private, and counts as useful as often
-    if the limit is as much wider.
+    if the limit is as much wider. [theory#answers-in-bounds]
     """
     if utility.power is None and not utility.edges and not (utility.averaged and utility.prior is None):
         return None

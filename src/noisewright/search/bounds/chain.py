@@ -131,6 +131,7 @@ class LossGrid:
         Rule: chain theorem for the loss replaced by its smallest value on each cell. The ratio is
         at least `guess` if the smallest sum of the two ends' gains, enclosed in balls, is not below 0.
         Only ends where the loss is below the bound matter, and the range contains those.
+        [theory#losses-that-are-not-symmetric-the-chain-theorem]
         """
         low = self.least
         guess = self._lowest(*self._sums(*low), 0).value

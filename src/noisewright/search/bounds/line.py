@@ -71,7 +71,7 @@ def excess() -> float:
 
     Rule: with x = e^(2y) and t = e^(2u) it is the sum of h / pi sech(u - y) over multiples u of h, which is (Poisson)
     1 + 2 sum of sech(pi^2 k / h) cos(2 pi k y / h) over k >= 1, and fewer nodes give less. Floats hold t and w within
-    2^-48 of themselves, which the last term covers.
+    2^-48 of themselves, which the last term covers. [theory#many-questions-about-one-table]
     """
     first = 2 * math.exp(-(math.pi**2) / _SPACING)
     return 2 * first * 1.001 + 2.0**-46
@@ -83,7 +83,7 @@ def proven_line(form: str, cells: Floats) -> Fraction:
     Rule: pivots of K + t diag(lambda) are 1 + e with e_i = t lambda_i + e / (1 + e) of the cell before, and
     g_i = (lambda_i + g / (1 + e)) / (1 + e_i) adds up to the trace; every term is positive, so nothing cancels, and
     the relative errors of e and g are carried along: each operation adds 2^-53, sums weigh the errors of their
-    terms. The bound is lowered by all of them, and by what adding up can lose.
+    terms. The bound is lowered by all of them, and by what adding up can lose. [theory#many-questions-about-one-table]
     """
     size, cells = len(cells), cells / cells.mean()
     t, w = nodes(size)
@@ -195,6 +195,7 @@ def least_total(gram: Wholes, below: int, witness: Witness) -> Fraction:
 
     Guarantees: holds whatever the witness is, which decides how sharp it is.
     Rule: the total error of X is at least |W diag(s)|_*^2 / sum s^2 for every s, by Cauchy and Schwarz.
+    [LiMiklau13, theory#many-questions-about-one-table]
     """
     middle = product(gram, witness.left)
     turned = np.ascontiguousarray(witness.right.T)
@@ -218,6 +219,6 @@ def _largest_row(matrix: Wholes) -> int:
 def least_worst(gram: Wholes, below: int, witness: Witness, total: Fraction) -> Fraction:
     """The same for the largest variance, where `gram` adds up the questions with weights whose sum is `total`.
 
-    Rule: a weighted mean of variances is at most the largest of them.
+    Rule: a weighted mean of variances is at most the largest of them. [theory#many-questions-about-one-table]
     """
     return least_total(gram, below, witness) / total

@@ -76,6 +76,7 @@ def power_bound(power: Fraction, epsilon: Fraction) -> Ball:
 
     Rule: the loss of the staircase with split g is (1-b) (b A(1) + (1-b) A(g)) / (g + b(1-g)) with A
     convex, so a tangent of A bounds it by a ratio of linear functions, smallest at g = 0 or 1.
+    [GengViswanath16, theory#the-optimum]
     """
     if epsilon < _SMALL and power.denominator != 1:
         return _tail_bound(power, epsilon)
@@ -136,7 +137,7 @@ def _wide_bound(query: Scalar, epsilon: Fraction, utility: Utility, half: int) -
     """A slightly lower bound where neighbouring half-sizes cannot be told apart: from three that are far apart.
 
     Rule: a convex excess that is larger at half-sizes a and c than at m = (a + c) / 2 is nowhere
-    below 2 E(m) - max(E(a), E(c)).
+    below 2 E(m) - max(E(a), E(c)). [GengViswanath16, theory#the-optimum]
     """
     reach = 4
     farthest = 4 * query.sensitivity / min(epsilon, Fraction(1))

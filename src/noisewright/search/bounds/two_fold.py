@@ -21,6 +21,7 @@ def proven_cost(optimum: TwoFoldOptimum) -> Fraction:
 
     Rule: weak duality. If phi(u) + m h(u) >= v for every u > 0 with m >= 0, then E phi(u) >= v for
     every law of u with E h(u) <= 0, which is what privacy says (theory of two-fold noise).
+    [theory#when-a-second-fold-cannot-help]
     Guarantees: the inequality was shown in balls on boxes that cover all u > 0.
     Raises SolverError where it could not be shown.
     """

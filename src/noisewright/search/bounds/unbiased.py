@@ -25,7 +25,7 @@ def least_unbiased(optimum: Fraction, privacy: object) -> Fraction | None:
     Rule: the variance of an unbiased answer is at least its squared difference over the chi-squared divergence
     (Hammersley, Chapman and Robbins). With the covariance in place of the variance this is a strategy, and costs its
     optimum. Noise that does not depend on the data moves its mean with the answer, whatever its bias, so that for
-    additive noise the same holds of every one.
+    additive noise the same holds of every one. [Hammersley50, ChapmanRobbins51, theory#many-questions-about-one-table]
     Valid for: squared errors; None where the requirement leaves that divergence unbounded.
     """
     largest = largest_chi_squared(privacy)
@@ -69,6 +69,7 @@ def _(privacy: RenyiDP) -> Fraction | None:
     these are +, -, +, -, +, there is no other zero, and g >= 0 with l2, l3 >= 0. Hence every law that meets the limits
     has E L^2 <= l0 + l1 + c (l2 + l3), which grows with c, and the two answers, whose mean of g is zero, reach it for
     c = C(t). At alpha = 2 it is e^epsilon - 1; that is never exceeded, since divergences grow with their order.
+    [theory#many-questions-about-one-table]
     Guarantees: C(t) >= c was checked for the t that is used.
     """
     if privacy.alpha < 2:

@@ -70,6 +70,7 @@ def covariance_bound(query: Vector, privacy: Any, utility: Utility) -> Fraction 
     inequality is sum_i q_i extent_i^2 (S^-1)_ii <= c, and (S^-1)_ii >= 1 / S_ii; so by Cauchy and Schwarz the weighted
     sum of the S_ii is at least (sum_i sqrt(q_i v_i))^2 / c with v_i = weight_i extent_i^2. Chances in proportion to v_i
     are best, none above 1. Where numbers move together in other ways, each by itself still moves by its extent.
+    [Hammersley50, ChapmanRobbins51, theory#many-questions-about-one-table]
     """
     if utility.power != 2:
         return None
@@ -175,6 +176,7 @@ def least_radius_moment(count: int, epsilon: Fraction, power: int) -> Ball:
 
     Rule: both sums are convex in g. On an interval the tangent bounds the upper one from below and the
     chord the lower one from above; a ratio of linear functions is least at an end.
+    [theory#noise-shaped-by-a-norm]
     """
     intervals = max(1, math.ceil(_INTERVALS * min(1.0, float(epsilon))))
     ends = [shifted_sum(epsilon, Fraction(i, intervals), count) for i in range(intervals + 1)]
@@ -222,6 +224,7 @@ def _by_query(query: Linear, metric: Any, utility: Utility, table: PairTable) ->
     mean loss of at most the worst case: with any number of people every mechanism is as good as some additive noise. On
     each class of numbers v apart such a law is a mixture of chains of intervals (docs/theory.md), and for squared and
     absolute errors the chain around a single 0 is the best: v^2 / (2 sinh(d/2)^2) and |v| / sinh(d).
+    [theory#metric-privacy]
     """
     weights, (rows, pairs) = utility.shares(query.dimension), table.opening()
     found = []
@@ -250,6 +253,7 @@ def _by_moments(query: Linear, metric: Any, utility: Utility, table: PairTable) 
     for each pair: v'S^-1 v <= 1 / t. Now (S - B) S^-1 (S - B) >= 0 for every symmetric B, so with weights C
     tr(C S) >= 2 tr(C B) - tr(B C B S^-1). If the sum of m v v' over pairs is at least B C B, the last trace is at most
     the sum of m / t. Multiples of B and m are free, which makes the bound tr(C B)^2 / sum of m / t.
+    [theory#metric-privacy]
     """
     weights = [utility.shares(query.dimension)[k] for k in table.moving]
     chosen = _multipliers(table, np.array([float(w) for w in weights]))
@@ -303,7 +307,7 @@ def _quantile_bound(query: Linear, metric: Any, confidence: Fraction, table: Pai
     Rule: histograms along which m people at a time change from i to j have answers m |v| apart. Around each of them
     the answer stays within a width w with the confidence c, and where 2 w < m |v| these sets do not meet: by privacy
     the histogram in the middle reaches the set t steps away with at least c e^(-t m d), and all of these add up to at
-    most one. Where they would add up to more, w is at least m |v| / 2.
+    most one. Where they would add up to more, w is at least m |v| / 2. [theory#metric-privacy]
     """
     best, (rows, pairs) = Fraction(0), table.opening()
     for p in np.argsort(-np.abs(rows).max(axis=1))[:_PAIRS_TRIED]:
@@ -330,7 +334,7 @@ def two_point_bound(query: Linear, metric: Any, utility: Utility, table: PairTab
     Rule: let m people change from i to j and D be the distance of the two true answers. An answer is
     at least D/2 away from one of them. Being nearer to the wrong one has probability p under one
     histogram and 1 - q under the other with q <= e^(m d(i, j)) p, so one of the two is at least
-    1 / (1 + e^(m d(i, j))), and the mean error there at least that share of (D/2)^power.
+    1 / (1 + e^(m d(i, j))), and the mean error there at least that share of (D/2)^power. [theory#metric-privacy]
     Valid for: histograms of at least m people; m is at most `people` where that is given.
     """
     if query.size > LARGEST_UNIVERSE:

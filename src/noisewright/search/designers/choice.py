@@ -79,7 +79,7 @@ def exponential_over(
 def randomised_response(values: Sequence[str], privacy: PureDP) -> Certified:
     """Randomised response over these values that tells the truth as often as epsilon allows, to twelve digits.
 
-    Rule: e^epsilon / (e^epsilon + n - 1) for n values, rounded down.
+    Rule: e^epsilon / (e^epsilon + n - 1) for n values, rounded down. [KairouzBonawitzRamage16, theory#the-local-model]
     """
     if not isinstance(privacy, PureDP):
         raise InvalidPrivacyError(f"privacy is {privacy!r}; randomised response is designed for PureDP(epsilon).")

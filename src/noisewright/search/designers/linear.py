@@ -195,7 +195,7 @@ def by_attribute(query: Linear, privacy: MetricPrivacy, utility: Utility) -> Cer
     sums over attributes and every query reads one attribute, costs that fit each attribute's own distances fit their
     sum. On a universe of all combinations of values the converse holds, too, so nothing is lost, and a programme over
     the pairs of elements falls apart into programmes over the pairs of values. A query that has an attribute to itself
-    may trade a bias for noise there (Eq. 14).
+    may trade a bias for noise there (Eq. 14). [KamalarubanEtAl20, theory#metric-privacy]
     """
     codes: Any = getattr(privacy.metric, "codes", ())
     readers = _readers(query, codes) if codes and query.dimension * query.size <= _MOST_READ else None

@@ -147,7 +147,7 @@ def _multipliers(programme: Programme, found: Found | None, utility: Any) -> Mul
 def _silent(relaxed: Programme, utility: Any) -> bool:
     """Whether it says nothing: no two inputs of the grid are within the sensitivity, or cells of answers are averaged.
 
-    Rule: what averaging adds to a variance is known where the bias is.
+    Rule: what averaging adds to a variance is known where the bias is. [theory#answers-in-bounds]
     """
     averaged = utility.averaged and utility.prior is None and not relaxed.query.integer
     return all(end == i for i, end in enumerate(relaxed.reach)) or (averaged and relaxed.query.bias is None)
@@ -167,6 +167,7 @@ def variance_floor(query: Bounded, epsilon: Fraction, utility: Any) -> Fraction:
 
     Rule: Hammersley, Chapman and Robbins' inequality with the largest chi-square divergence that
     epsilon allows gives sensitivity^2 e^epsilon / (e^epsilon - 1)^2, for mechanisms without bias.
+    [Hammersley50, ChapmanRobbins51, theory#answers-in-bounds]
     """
     if query.bias != 0:
         return Fraction(0)

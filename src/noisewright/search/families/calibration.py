@@ -75,7 +75,7 @@ def generalized_gaussians(power: Number) -> Family:
 def calibrated(family: Family, sensitivity: Number, privacy: Target) -> Any:
     """The law of the family with the smallest scale that meets the requirement, before any rounding.
 
-    Rule: theory 3, exact profile of a log-concave law.
+    Rule: the exact profile of a log-concave law. [theory#the-privacy-profile-of-one-number]
     Guarantees: delta at the returned scale was bounded in balls and is at most the requirement's; the
     scale exceeds the smallest possible one by at most 1e-9 of it.
     """

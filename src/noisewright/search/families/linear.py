@@ -241,7 +241,7 @@ def independent_gaussian(
     """Independent noise with the best deviation for each query, and the duality gap of its programme.
 
     Rule: with inverse variances p the noise is private if the sum of p_k difference_k^2 is at most a constant for every
-    pair; the error is a sum of p_k^(-power/2), which is convex.
+    pair; the error is a sum of p_k^(-power/2), which is convex. [theory#metric-privacy]
     """
     weights = np.array([float(w) for w in utility.shares(query.dimension)])
 

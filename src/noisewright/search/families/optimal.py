@@ -268,6 +268,7 @@ def worst_residuals(query: Workload, sizes: Sequence[int]) -> Residuals:
 
     Rule: for weights q of the marginals that sum to 1 the mean of their variances is at most the largest; so the
     closed form with cells counted q times bounds it from below, and the best q is iterated.
+    [XiaoEtAl23, theory#many-questions-about-one-table]
     """
     return _FOUND.latest(query, "worst", lambda: _worst(query, sizes))
 

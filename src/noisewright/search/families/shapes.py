@@ -58,6 +58,7 @@ def activation_share(activation: Part, base: Part, ratio: Fraction) -> Fraction:
     """The largest share of the mass that the activation may have: then supremum over infimum is `ratio`.
 
     Rule: (1 - s) top + s peak = ratio (1 - s) floor, with the peak rounded up where it is irrational.
+    [theory#answers-in-bounds]
     """
     with precision():
         floor, top = (upper(-value) for value in base.extremes(BALLS))
@@ -90,6 +91,7 @@ def bent_base(epsilon: Fraction) -> Quartic:
     """Base B2 with a tenth of the bend that epsilon allows: t / y from 1 towards e^-epsilon, where nothing is left.
 
     Rule: the less it is bent, the larger the activation's share; at its best B2 is B1. So it is shown with some bend.
+    [theory#answers-in-bounds]
     """
     return Quartic(1 - _BEND * (1 - 1 / ratio_below(epsilon)))
 
@@ -128,7 +130,7 @@ def piecewise_half(epsilon: Fraction) -> Fraction:
 def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Rows:
     """Only two outputs, as near as the promise allows; every answer in between by their mixture.
 
-    Rule: the ratio is largest at the ends, where it is (margin + sensitivity) / margin.
+    Rule: the ratio is largest at the ends, where it is (margin + sensitivity) / margin. [theory#answers-in-bounds]
     """
     points = grid or uniform_grid(*query.covered, fitting_cells(query, 1))
     x, (low, high) = points.points, query.covered

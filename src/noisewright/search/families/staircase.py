@@ -128,7 +128,7 @@ def smallest_integer_width(query: Scalar, epsilon: Fraction, confidence: Fractio
 
 
 def best_split(utility: Utility, epsilon: Fraction) -> float:
-    """The split of the staircase that is best for the utility (theory 1), for real answers and sensitivity 1.
+    """The split of the staircase that is best for the utility, for real answers and sensitivity 1.
 
     For usefulness and quantiles the closed form; for powers the zero of an increasing function. At
     very small epsilon the split hardly matters and the one for absolute error is used.

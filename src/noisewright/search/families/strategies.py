@@ -97,6 +97,7 @@ def gaussian_levels(query: Workload, branching: int) -> tuple[ContrastRows, list
     """Differences at every level with the best variances, and their total error where mu = 1.
 
     Rule: minimise the sum of e v over the levels where the sum of c / v is 1: v is in proportion to sqrt(c / e).
+    [theory#sharing-a-budget]
     """
     rows = ContrastRows(query.size, branching)
     errors = _level_errors(query, rows)

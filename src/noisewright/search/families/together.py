@@ -44,6 +44,7 @@ def calibrated_together(family: Family, sensitivities: Sequence[Number], privacy
     """Laws of one family for numbers that may all move at once, each of a scale in proportion to its sensitivity.
 
     Rule: the corner of the box is the worst difference (`proof.composed`); Gaussian noise by its exact rule.
+    [theory#several-noises-under]
     Guarantees: delta was bounded in balls and is at most the requirement's; the scales exceed the smallest possible
     ones by at most 1e-3 of them (1e-9 for one number and for Gaussian noise).
     Valid for: approximate privacy, powers of at least 1, 1 to 256 positive sensitivities.

@@ -198,7 +198,8 @@ def mid(mechanism: Any, utility: Utility) -> float:
 def power_curve(power: int, epsilon: float, count: int) -> tuple[Floats, Floats]:
     """Grid of epsilons up to the whole budget, and the least mean |error|^power at each; sensitivity 1.
 
-    Rule: theory 1, the closed forms of the optimal staircase for squared and absolute error.
+    Rule: the closed forms of the optimal staircase for squared and absolute error.
+    [GengViswanath16, theory#the-optimum]
     """
     grid = np.geomspace(epsilon * 1e-9 / count, epsilon, _POINTS)
     b = np.exp(-grid)
@@ -211,7 +212,8 @@ def power_curve(power: int, epsilon: float, count: int) -> tuple[Floats, Floats]
 def usefulness_gains(reach: Floats, weights: Floats, epsilon: float, *, tailored: bool) -> tuple[Floats, Floats]:
     """Grid of epsilons, and for each number (a row) the weighted chance of an error within `reach` sensitivities.
 
-    Rule: theory 1; for the best noise 1 - b^(k+1) / (b + s(1-b)) with k + s the reach, for Laplace 1 - b^reach.
+    Rule: for the best noise 1 - b^(k+1) / (b + s(1-b)) with k + s the reach, for Laplace 1 - b^reach.
+    [GengViswanath16, theory#the-optimum]
     """
     points = _COARSE if len(reach) <= _MANY else _COARSE_MANY
     grid = np.concatenate([[0.0], np.geomspace(epsilon * 1e-6, epsilon, points - 1)])

@@ -51,7 +51,7 @@ def smallest_margin(query: Bounded, epsilon: Fraction) -> Fraction:
     way, and e^epsilon times it covers the neighbour's; on a line from lo + b to hi - b that takes
     margin >= sensitivity (1 - 2 b / width) / (e^epsilon - 1) - b. For b = 0 no mechanism does with less. Where
     answers may carry rounding errors the reach stands for the sensitivity, and the grid passes the inputs by a hair.
-    Whole outputs pass the inputs by a whole number.
+    Whole outputs pass the inputs by a whole number. [theory#answers-in-bounds]
     """
     bias = query.bias
     if bias is None or 2 * bias >= query.width:

@@ -127,6 +127,7 @@ def bound_programme(design: Programme, utility: Any) -> tuple[Programme, Fractio
 
     Rule: any choice of inputs and of pairs within the sensitivity gives a relaxation. Where masses fade far, answers
     in the middle of the range stand for all: a mechanism for the whole range is one for them.
+    [theory#answers-in-bounds]
     """
     if design.steep and not utility.averaged:
         design = design_programme(_middle(design.query, design.epsilon), design.epsilon, utility, _NARROW)
@@ -149,7 +150,7 @@ def _middle(query: Bounded, epsilon: Fraction) -> Bounded:
     """A lighter question: answers in the middle of the range, and outputs no farther, with any bias.
 
     Rule: an output beyond the middle, moved to its nearer end, is no farther from any answer in it, and moving
-    outputs keeps privacy. It takes as many sensitivities as a programme solves well.
+    outputs keeps privacy. It takes as many sensitivities as a programme solves well. [theory#answers-in-bounds]
     """
     width = min(_WIDEST, math.floor(_FADED / epsilon) or 1) * query.sensitivity
     below = (query.width - width) / 2
@@ -177,6 +178,7 @@ def _averaged(design: Programme) -> tuple[Programme, Fraction]:
 
     Rule: averaging a mechanism over each cell keeps its privacy and its mean, and adds the variance
     of a uniform place in the cell. An end is a neighbour of a cell if it is one of all its answers.
+    [theory#answers-in-bounds]
     """
     query, (low, high) = design.query, design.query.inputs
     cells = len(design.grid.points) - 1
@@ -240,7 +242,7 @@ def charges_below(programme: Programme, utility: Any) -> Charges:
     Rule: a release is rounded at random to the outputs of the programme, which keeps its mean and its privacy.
     That may add to the loss no more than a chord lies above it in the cells beside an output. Missing is
     charged only where the next output towards the input has missed as well. Between two whole numbers that follow
-    one another there is no whole output, so nothing is rounded there.
+    one another there is no whole output, so nothing is rounded there. [theory#answers-in-bounds]
     """
     distances, power = programme.distances, exponent(utility)
     doubt = _doubt(distances)
@@ -285,7 +287,7 @@ def _chord_gaps(distances: Floats, power: float, doubt: float) -> Floats:
     """How far a chord of |distance|^power may lie above it, in every cell of outputs and at every input.
 
     Rule: below power 1 only where the cell holds the input. From 1 to 2 a quarter of the width times what the slope
-    gains, from 2 on an eighth of the squared width times the largest second derivative.
+    gains, from 2 on an eighth of the squared width times the largest second derivative. [theory#answers-in-bounds]
     """
     start, end = distances[:, :-1], distances[:, 1:]
     width, holds = end - start + doubt, (start < -doubt) & (end > doubt)

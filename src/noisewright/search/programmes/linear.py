@@ -54,6 +54,7 @@ def best_rates(pairs: Floats, weights: Floats, power: float = 2) -> Solved:
 
     Rule: at r = (power w / s)^(1/(power+1)) the Lagrangian is least, where s = pairs' multipliers; they may be rescaled
     freely, which bounds the value by (sum of (w s^power)^(1/(power+1)))^(power+1) over their sum^power.
+    [theory#metric-privacy]
     Valid for: positive powers; every column of `pairs` has a positive entry.
     """
     unit = pairs.max(axis=0)
@@ -83,7 +84,7 @@ def best_ellipse(differences: Floats, weights: Floats) -> Solved | None:
     """The matrix M > 0 that minimises sum of weights (M^-1)_kk subject to v' M v <= 1 for every row v.
 
     Rule: multipliers with S = sum of multiplier v v' bound the value by tr((C^1/2 S C^1/2)^1/2)^2
-    over their sum, C = diag(weights). None if the rows do not span the space.
+    over their sum, C = diag(weights). None if the rows do not span the space. [theory#metric-privacy]
     """
     half = _whitener(differences)
     if half is None:

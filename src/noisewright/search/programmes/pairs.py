@@ -193,7 +193,7 @@ def best_single(table: PairTable, people: int, row: Sequence[Fraction], power: i
 
     Rule: columns within t of the query and c-Lipschitz exist exactly if |q_i - q_j| <= 2 t + c d(i, j)
     for every pair (take A_i = max over j of q_j - t - c d(i, j)). So the programme has two unknowns,
-    c(t) = max over pairs of (|q_i - q_j| - 2 t) / d(i, j), and is convex in t.
+    c(t) = max over pairs of (|q_i - q_j| - 2 t) / d(i, j), and is convex in t. [theory#metric-privacy]
     """
     q, view = table.matrix[0], table.view
     n2 = float(people) ** 2

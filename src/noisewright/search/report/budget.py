@@ -30,6 +30,10 @@ class BudgetRow:
     Guarantees: at `amount` the certified mechanism reaches the target (in balls); at
     `not_below`, at most 0.1 % smaller, the best of its kind does not. The two are equal where the target is reached
     at the smallest amount that the requirement allows.
+
+    >>> row = nw.budget_for(nw.Scalar(1), utility=nw.SquaredError(), target=2).rows[0]
+    >>> row.not_below <= row.amount, row.value <= 2
+    (True, True)
     """
 
     name: str
@@ -60,6 +64,10 @@ class Budget:
 
     `impossible_at` is an amount at which a proven bound excludes the target, None where no bound does; `over` says
     which mechanisms the bound is for, where it is not for all.
+
+    >>> needed = nw.budget_for(nw.Scalar(1), utility=nw.SquaredError(), target=2)
+    >>> [row.name for row in needed.rows][:2], float(needed.impossible_at) < needed.rows[0].amount
+    (['staircase', 'tailored'], True)
     """
 
     query: Any

@@ -150,7 +150,9 @@ _TOTALS: dict[type, Callable[[Certified, int, Any], bool]] = {
     RenyiDP: lambda c, count, total: planned(c, count).renyi(total.alpha) <= total.epsilon,
     ZeroConcentratedDP: lambda c, count, total: planned(c, count).zcdp() <= total.rho,
 }
-"""What is proven of equal releases together. Rule: pure, metric, Renyi and concentrated costs add up."""
+"""What is proven of equal releases together. Rule: pure, metric, Renyi and concentrated costs add up.
+[theory#composition-and-filters]
+"""
 
 
 def _pure_bound(certified: Certified) -> Fraction:

@@ -156,6 +156,7 @@ def uneven_note(query: Any, utility: Any) -> str | None:
     Rule: errors to the power p that are added up without weights count most for the number that moves furthest; a
     weight of 1 / extent^p counts each against how far it can move. Where one number moves at a time (a disjoint set)
     they share no noise, and weights change nothing. Weights that are given, equal ones too, are meant.
+    [theory#what-one-person-can-change]
     """
     if not isinstance(query, Vector) or isinstance(query.sensitivity, Disjoint):
         return None
