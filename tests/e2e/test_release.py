@@ -273,16 +273,17 @@ def test_what_is_stored_afresh_is_got_back_without_asking_afresh(
     assert Ledger.open(tmp_path / "visits.ledger").remaining == 20
 
 
+@pytest.mark.parametrize(("work", "left"), [("drawn", "Nothing was released"), ("frame_of", "The answers are stored")])
 def test_an_engine_that_fails_after_the_charge_repeats_nothing(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: str, left: str
 ):
     def failing(*_: object) -> None:
         raise RuntimeError("Conversion Error: secret")
 
     write(tmp_path)
-    monkeypatch.setattr("noisewright.release.transaction.drawn", failing)
+    monkeypatch.setattr(f"noisewright.release.transaction.{work}", failing)
     outcome = cli("release", "visits.toml")
-    assert_failed(outcome, 1, "the engine failed (RuntimeError). Charge 1 of", "Nothing was released")
+    assert_failed(outcome, 1, "the engine failed (RuntimeError). Charge 1 of", left)
     assert "secret" not in outcome.err
 
 

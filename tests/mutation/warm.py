@@ -23,7 +23,7 @@ SHARED = (
 
 
 def main() -> int:
-    """Serve until the end of the input; a child returns with the status of its tests."""
+    """Serve until the end of the input; a child ends with the status of its tests."""
     for name in SHARED:
         with suppress(ImportError):
             importlib.import_module(name)
@@ -31,7 +31,10 @@ def main() -> int:
         asked = json.loads(line)
         child = os.fork()
         if child == 0:
-            return _tested(asked["tests"], asked["printed"])
+            status = _tested(asked["tests"], asked["printed"])
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)  # threads that libraries began before the fork are not there to be joined
         _say({"process": child})
         _, status = os.waitpid(child, 0)
         _say({"status": os.waitstatus_to_exitcode(status)})
