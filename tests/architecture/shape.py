@@ -51,7 +51,8 @@ class Module:
 
 def modules(src: Path = SRC) -> list[Module]:
     """Every file of the package."""
-    return [Module(_name(path.relative_to(src)), path) for path in sorted((src / "noisewright").rglob("*.py"))]
+    folder = src / "noisewright"
+    return [Module(_name(path.relative_to(src)), path) for path in sorted(folder.rglob("*.py"))]
 
 
 def _name(path: Path) -> str:

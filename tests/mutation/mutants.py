@@ -133,7 +133,8 @@ def _module(room: str, name: str, root: Path) -> Path:
 
 @lru_cache(maxsize=64)
 def _modules(package: Path, room: str) -> tuple[Path, ...]:
-    return tuple(sorted((package / room).rglob("*.py")))
+    folder = package / room
+    return tuple(sorted(folder.rglob("*.py")))
 
 
 def _text(path: Path) -> str:
