@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
+from noisewright.release.layout import layout_of
 from tests.engines.loading import load
 
 ROWS = [
@@ -34,3 +35,18 @@ def test_what_can_be_no_key_is_said(engine: Any):
         nw.keys("d", table)
     with pytest.raises(nw.errors.InvalidQueryError, match=r"'x' .* of type float64; keys are text, whole numbers"):
         nw.keys("x", table)
+
+
+@pytest.mark.parametrize("hows", [("semi", "semi"), ("semi", "anti", "semi"), ("anti", "left", "anti", "semi")])
+def test_semi_and_anti_joins_one_after_the_other_are_all_asked(engine: Any, hows: tuple[str, ...]):
+    rows = [{"id": place, "k": "abcd"[place % 4]} for place in range(24)]
+    data = nw.Dataset(
+        load(engine, {"id": "whole", "k": "text"}, rows), "id", name="x", rows_per_group=1, groups_per_person=1
+    )
+    kept = set("abcd")
+    for place, how in enumerate(hows):
+        listed = "abcd".replace("acbd"[place], "") if how == "semi" else "acbd"[place]
+        data = data.join_public(load(engine, {"k": "text"}, [{"k": key} for key in listed]), "k", how=how)
+        kept &= {"semi": set(listed), "anti": set("abcd") - set(listed), "left": kept}[how]
+    layout = layout_of([nw.count(by=nw.keys("k", list("abcd")))], data.limits)
+    assert data._aggregate(layout, 1) == [6 if key in kept else 0 for key in "abcd"]
