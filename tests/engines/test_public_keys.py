@@ -37,7 +37,9 @@ def test_what_can_be_no_key_is_said(engine: Any):
         nw.keys("x", table)
 
 
-@pytest.mark.parametrize("hows", [("semi", "semi"), ("semi", "anti", "semi"), ("anti", "left", "anti", "semi")])
+@pytest.mark.parametrize(
+    "hows", [("semi", "semi"), ("semi", "anti", "semi"), ("anti", "left", "anti", "semi"), ("anti", "semi") * 2]
+)
 def test_semi_and_anti_joins_one_after_the_other_are_all_asked(engine: Any, hows: tuple[str, ...]):
     rows = [{"id": place, "k": "abcd"[place % 4]} for place in range(24)]
     data = nw.Dataset(

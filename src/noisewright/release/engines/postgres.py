@@ -266,7 +266,7 @@ def written(backend: Any, expression: Any) -> str:
     tree = with_arrays(behind_barrier(expression, backend, partial(selection, read=opaque)))
     for select in reversed(list(tree.find_all(sge.Select))):
         # PostgreSQL has no semi joins; of several in a row the rule passes over every second one.
-        while any(join.kind in ("SEMI", "ANTI") for join in select.args.get("joins") or []):
+        for _ in list(select.args.get("joins") or []):
             eliminate_semi_and_anti_joins(select)
     for node in list(tree.find_all(sge.Literal)):
         if not node.is_string and not node.this.isdecimal():
