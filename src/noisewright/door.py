@@ -37,7 +37,9 @@ def opened(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         if name == "__all__":  # a namespace's own submodules are offered but not exported
             return sorted(public for public, home in places.items() if home != package)
         if name not in places:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            there = [space for space in namespaces() if name in homes(space)] if package == "noisewright" else []
+            hint = f"; it is nw.{there[0].partition('.')[2]}.{name}" if there else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         home = places[name]
         value = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)
         setattr(import_module(package), name, value)

@@ -67,6 +67,12 @@ def test_importing_and_asking_for_names_loads_nothing_heavy():
     assert {"numpy", "scipy", "flint", "sklearn", "matplotlib"} & set(_in_a_new_process(code).split()) == set()
 
 
+def test_a_name_of_a_namespace_is_said_to_be_there():
+    with pytest.raises(AttributeError, match=r"has no attribute 'Laplace'; it is nw\.laws\.Laplace$"):
+        _ = nw.Laplace  # type: ignore[attr-defined]
+    assert not hasattr(nw, "Laplace")
+
+
 def test_a_name_that_is_not_there_is_unknown_as_usual():
     with pytest.raises(AttributeError, match="module 'noisewright' has no attribute 'Lapalce'") as unknown:
         _ = nw.Lapalce  # type: ignore[attr-defined]
