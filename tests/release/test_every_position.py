@@ -23,9 +23,10 @@ from ibis.common.exceptions import IbisError
 import noisewright as nw
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.duckdb import DuckDB
-from noisewright.release.local import Base, checked
+from noisewright.release.local import checked
 from noisewright.release.queries import joined
 from noisewright.release.values import REASONS
+from tests.release.test_attacks import own_function, tables
 
 REFUSED = nw.errors.NotPersonLocalError
 ROWS = "('a', 'x', 1, 0.5), ('a', 'b', 2, 1.5), ('b', 'a', 2, 0.25), ('c', 'x', 3, 4.0), ('c', 'c', 1, NULL)"
@@ -39,16 +40,6 @@ def place() -> Any:
     engine.backend.raw_sql(f"CREATE TABLE bills AS SELECT * FROM (VALUES {OTHERS}) v(u, s, i)")
     engine.backend.raw_sql("CREATE TABLE wards AS SELECT * FROM (VALUES ('x', 1, 0.5), ('b', 2, 2.0)) v(s, i, f)")
     return engine
-
-
-def tables(place: Any) -> tuple[Any, Any, Any, dict[Any, Base]]:
-    visits, bills, wards = (place.backend.table(name) for name in ("visits", "bills", "wards"))
-    return visits, bills, wards, {visits.op(): Base("u"), bills.op(): Base("u"), wards.op(): Base(None)}
-
-
-@ibis.udf.scalar.python
-def own_function(x: int) -> int:
-    return x
 
 
 def _by_person(table: Any, value: Any) -> Any:
