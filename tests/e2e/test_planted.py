@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import noisewright as nw
-from noisewright.app.datasets import dataset_of
-from noisewright.app.specs import read_spec
+from noisewright.app.spec import dataset_of, read_spec
 from noisewright.ledger import marks
 from tests.e2e.command import Cli, assert_succeeded
 from tests.e2e.spec_files import write

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.non_identical_noise import (
+from noisewright.lab.non_identical.curves import (
     block_error,
     decibel,
     gaussian_errors,

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.app.saved import verify
+from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
 from noisewright.release.design import charge_of, designed
 from noisewright.release.drawing import drawn, widths

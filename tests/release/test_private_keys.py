@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.app.saved import verify
+from noisewright.app.cli.saved import verify
 from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive

@@ -32,8 +32,7 @@ def rows(plan: Composition, deltas: tuple[Fraction, ...] = _DELTAS) -> list[tupl
 
 def picture(plan: Composition, path: str | Path | None = None) -> Any:
     """The curve delta(epsilon) with its lower end; written to a file if one is named."""
-    from noisewright.drawing.style import WIDTH, new_figure, save
-    from noisewright.drawing.words import wrapped
+    from noisewright.drawing.style import WIDTH, new_figure, save, wrapped
 
     try:
         last = plan.epsilon(_LEAST_SHOWN)

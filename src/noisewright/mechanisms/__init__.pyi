@@ -1,17 +1,17 @@
-from noisewright.lab.columns import (
+from noisewright.lab.composite.columns import (
     ColumnPlan as ColumnPlan,
     LocalMean as LocalMean,
     local_mean as local_mean,
     plan_columns as plan_columns,
 )
-from noisewright.lab.meta import metric_private as metric_private
-from noisewright.lab.own_shapes import composite_from as composite_from, loss_programme as loss_programme
-from noisewright.lab.sensitivities import (
+from noisewright.lab.composite.own_shapes import composite_from as composite_from, loss_programme as loss_programme
+from noisewright.lab.generalized_gaussian.sensitivities import (
     exact_lp_sensitivity as exact_lp_sensitivity,
     filter_sensitivity as filter_sensitivity,
     lp_sensitivity as lp_sensitivity,
     lp_sensitivity_from_bounds as lp_sensitivity_from_bounds,
 )
+from noisewright.lab.metric.meta import metric_private as metric_private
 from noisewright.mechanisms.additive import Additive as Additive
 from noisewright.mechanisms.alike import Alike as Alike
 from noisewright.mechanisms.blend import Blend as Blend

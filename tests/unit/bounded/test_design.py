@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.composite_paper import enumeration, target_search
+from noisewright.lab.composite.parameters import enumeration, target_search
 from noisewright.mechanisms.conditional import profile_of, uniform_grid
 from noisewright.problem.utilities import SquaredError
 from noisewright.proof.bounded import largest_bias

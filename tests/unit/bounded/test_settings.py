@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.composite_paper import Setting, enumeration
+from noisewright.lab.composite.parameters import Setting, enumeration
 from noisewright.laws.bumps import FLAT, Plateau, Quartic, Sine, Steps, Tent
 from noisewright.mechanisms.settings import FUNCTIONS
 from noisewright.numerics.balls import precision

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
-from noisewright.lab.composite_errors import quartic_for
+from noisewright.lab.composite.errors import quartic_for
 from noisewright.laws.bumps import FLAT, Plateau, Quartic, Steps
 from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Grid, uniform_grid

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from noisewright.lab.named_rules import lemma_ten_bound
-from noisewright.lab.sensitivities import (
+from noisewright.lab.generalized_gaussian.named_rules import lemma_ten_bound
+from noisewright.lab.generalized_gaussian.sensitivities import (
     exact_lp_sensitivity,
     lp_sensitivity,
     lp_sensitivity_from_bounds,

@@ -10,7 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.accounting.composition import Composition
-from noisewright.app.saved import verify
+from noisewright.app.cli.saved import verify
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.problem import deadlines
 from noisewright.problem.deadlines import require_time, within

@@ -9,7 +9,7 @@ import mpmath
 import pytest
 
 import noisewright as nw
-from noisewright.lab.paper_bounds import paper_bound
+from noisewright.lab.r2dp.tables import paper_bound
 from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.piecewise import staircase
 from noisewright.laws.twofold import TwoFold

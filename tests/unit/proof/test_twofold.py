@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.paper_bounds import paper_bound
+from noisewright.lab.r2dp.tables import paper_bound
 from noisewright.laws.folds import GammaFold, point_fold, two_point_fold
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import FLOATS

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.dx_claims import theorem_four
-from noisewright.lab.dx_printed import weights_noise_free
+from noisewright.lab.metric.claims import theorem_four
+from noisewright.lab.metric.printed import weights_noise_free
 from noisewright.mechanisms.selection import MetricSmallDB
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.proof.certify import certify

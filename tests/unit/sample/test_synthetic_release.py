@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import noisewright.sample.certified  # noqa: F401  # makes every sampler known
-from noisewright.lab.metropolis import smalldb_by_metropolis
+from noisewright.lab.metric.metropolis import smalldb_by_metropolis
 from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.lp import reweighed as reweighed_again
 from noisewright.problem.errors import InvalidAnswerError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
+from noisewright.lab.metric.printed import equal_noise, equal_shares, parameter_selection
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import (

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.lab.r2dp_claims import smallest_epsilon_that_helps
+from noisewright.lab.r2dp.claims import smallest_epsilon_that_helps
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, SolverError, UncertifiedError
 from noisewright.proof.approximate import approximate_delta

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from noisewright.app.explorer.asked import Asked, EntryError
+from noisewright.app.explorer.form import Asked, EntryError
 from noisewright.problem.errors import InfeasibleError, NoisewrightError, SolverError
 from noisewright.problem.numbers import show
 from noisewright.problem.remarks import UnevenNumbersWarning

@@ -9,11 +9,10 @@ from html import escape
 from typing import Any
 
 from noisewright.app.explorer import pictures, recipes as written_out
-from noisewright.app.explorer.asked import Asked
 from noisewright.app.explorer.finding import PICTURED, Known
+from noisewright.app.explorer.form import Asked
 from noisewright.app.explorer.noise import Noise
-from noisewright.app.explorer.pictures import Line
-from noisewright.app.explorer.scales import written
+from noisewright.app.explorer.pictures import Line, written
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.numbers import show
 from noisewright.sample.odds import STATED_DELTA, learnt as told_of, odds, posterior, told

@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from noisewright.drawing.legends import COLOURS, MOST_LINES, look
-from noisewright.drawing.style import WIDTH, new_figure as new_figure, save as save
-from noisewright.drawing.words import wrapped
+from noisewright.drawing.style import WIDTH, new_figure as new_figure, save as save, wrapped
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.mechanisms.strategy_rows import Subsets
