@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from noisewright.ledger import files, marks
+from noisewright.ledger import marks
+from noisewright.ledger.files import found_path, read_head, require_no_head, require_one_name, require_own_name, write_head
 from noisewright.ledger.chain import Head, Row, column
 from noisewright.ledger.forks import GATE
 from noisewright.ledger.stores import NOTHING_CHANGED, NOTHING_CHARGED, VERSION, Transaction, newer
@@ -42,15 +43,15 @@ class SQLiteStore:
     """Rows in a SQLite file; one connection for each transaction, so that forks and threads share none."""
 
     def __init__(self, path: Path) -> None:
-        self.path = files.found_path(path)
+        self.path = found_path(path)
         self.head_path = self.path.with_name(self.path.name + ".head")
         self.shown = str(self.path)
 
     def create(self, first: Row) -> None:
         """Make the file; refuses where the file, or the head of one that was removed, is there."""
-        files.require_own_name(self.path)
+        require_own_name(self.path)
         with self._reporting("the ledger was not made"):
-            files.require_no_head(self.path, self.head_path)
+            require_no_head(self.path, self.head_path)
             try:
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             except FileExistsError:
@@ -104,7 +105,7 @@ class SQLiteStore:
     def head(self) -> Head:
         """What the file beside the ledger says."""
         self._require_there(_ONLY_READ)
-        return files.read_head(self.head_path, self.path)
+        return read_head(self.head_path, self.path)
 
     def version(self) -> int:
         """The version of the layout."""
@@ -142,7 +143,7 @@ class SQLiteStore:
         with GATE.passed():
             with self._reporting(otherwise):
                 if writing:
-                    files.require_one_name(self.path)
+                    require_one_name(self.path)
                 connection = self._connect(writing=writing)
             with closing(connection):
                 yield connection
@@ -218,7 +219,7 @@ class SQLiteStore:
         )
 
     def _write_head(self, head: Head) -> None:
-        files.write_head(self.head_path, head)
+        write_head(self.head_path, head)
 
     @contextmanager
     def _reporting(self, what: str) -> Iterator[None]:

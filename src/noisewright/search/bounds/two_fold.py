@@ -11,7 +11,7 @@ from noisewright.problem.errors import SolverError
 from noisewright.problem.utility import Utility
 from noisewright.search.families.two_fold import TwoFoldOptimum
 
-_SLACK = Fraction(1, 10**9)
+_PROOF_SLACK = Fraction(1, 10**9)
 _MOST_BOXES = 50_000
 _MOST_DOUBLINGS = 400
 
@@ -26,7 +26,7 @@ def proven_cost(optimum: TwoFoldOptimum) -> Fraction:
     Raises SolverError where it could not be shown.
     """
     multiplier = Fraction(optimum.multiplier)
-    claim = Fraction(optimum.cost) * (1 - _SLACK)
+    claim = Fraction(optimum.cost) * (1 - _PROOF_SLACK)
     check_inequality(optimum.utility, optimum.epsilon, multiplier, claim)
     return claim
 

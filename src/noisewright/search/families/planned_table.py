@@ -23,15 +23,13 @@ from noisewright.search.families.composition import mean_tilt, of_table
 from noisewright.search.families.planned import Candidate, Plan, on_table
 from noisewright.search.programmes.approximate import Grid, cell_costs, cheapest_at_tilt
 
-_TOLERANCE = 1e-5
-_COARSE = 1e-3
-_MOST_CELLS = 4_000
+_MOST_TABLE_CELLS = 4_000
 _FEWEST = 4
 """In a shorter plan purely private noise is hard to beat."""
-_DEVIATIONS = 9.0
+_TABLE_DEVIATIONS = 9.0
 _WEIGHT_BITS = 160
 _NEGLIGIBLE = 1e-3
-_TILTS, _STEEPEST = 8, 1e3
+_TILTS, _STEEPEST_TILT = 8, 1e3
 _PRICE, _MOST_PRICES = 0.5, 20
 _STEEPNESS = 25
 """About how much faster delta falls than the noise grows."""
@@ -44,8 +42,8 @@ def tailored_for(plan: Plan) -> Iterator[Candidate]:
         return
     spread = float(plan.std / reach)
     per = 1  # smaller cells would be linked by the whole sensitivity only, and could become a comb
-    cells = math.ceil(_DEVIATIONS * spread * per)
-    if not 2 <= cells <= _MOST_CELLS or plan.count < _FEWEST:
+    cells = math.ceil(_TABLE_DEVIATIONS * spread * per)
+    if not 2 <= cells <= _MOST_TABLE_CELLS or plan.count < _FEWEST:
         return
     grid = Grid(per, cells, HALF if query.integer else Fraction(0))
     start = np.exp(-(((np.arange(cells) + 0.5 - float(grid.edge)) / (per * spread)) ** 2) / 2)
@@ -81,7 +79,7 @@ class _Tailor:
         masses, found, least = start / start.sum(), None, math.inf
         for _ in range(_TILTS):
             tilt = mean_tilt(of_table(masses, self.grid.per), float(self.plan.privacy.epsilon) / self.plan.count)
-            if not 0 < tilt < _STEEPEST:
+            if not 0 < tilt < _STEEPEST_TILT:
                 break
             priced = self.priced(masses, tilt, 1.0)
             cost = math.inf if priced is None else float(priced @ self.line(self.costs))

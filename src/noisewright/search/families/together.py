@@ -30,8 +30,8 @@ from noisewright.search.families.calibration import Family, calibrated_many, pow
 
 _CELLS = 30
 _EPSILON_ERROR = 1e-4
-_MARGIN = 2.0**-16
-_MOST_MARGINS = 20
+_JOINT_MARGIN = 2.0**-16
+_MOST_JOINT_MARGINS = 20
 _TOLERANCE = 2e-5
 _TAIL = 2.0**-64
 _HALVINGS = 46
@@ -72,14 +72,14 @@ def _unit_scale(family: Family, count: int, privacy: ApproxDP) -> Fraction:
     if family.power is None:
         return smallest_scale(holds, count / float(privacy.epsilon), _TOLERANCE)
     guess = 1 / largest_shift(family.power, np.ones(count), privacy)
-    for doublings in range(_MOST_MARGINS):
-        scale = rounded_up(guess * (1 + _MARGIN * (2**doublings - 1)))
+    for doublings in range(_MOST_JOINT_MARGINS):
+        scale = rounded_up(guess * (1 + _JOINT_MARGIN * (2**doublings - 1)))
         if holds(scale):
             return scale
     raise SolverError(f"no scale near {guess:.6g} could be proven for {privacy}; report this problem.")
 
 
-def largest_shift(power: Fraction, ratios: Floats, privacy: ApproxDP, within: float = _MARGIN / 4) -> float:
+def largest_shift(power: Fraction, ratios: Floats, privacy: ApproxDP, within: float = _JOINT_MARGIN / 4) -> float:
     """The largest factor at which shifts of so many scales each still meet delta, in floats, to a relative error."""
     epsilon, target = float(privacy.epsilon), math.log(float(privacy.delta))
     exponent = float(power)

@@ -75,7 +75,7 @@ def approximate_mechanisms(query: Vector, epsilon: Fraction, delta: Fraction, ut
     if query.integer is not False:
         return pure | _whole(query, ApproxDP(epsilon, delta), utility, length)
     found = gaussian_noise(query, length, utility)
-    if type(query.sensitivity) in _FOR_SETS:
+    if type(query.sensitivity) in _APPROXIMATE_FOR_SETS:
         return found | pure
     found |= {name: pure[name] for name in ("tailored for each", "norm-shaped blocks") if name in pure}
     if _together(query) == 1:
@@ -235,7 +235,7 @@ def _for_ball(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
     return {"identical Gaussian": ball_gaussian(query, length)}
 
 
-def _for_points(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
+def _approximate_for_points(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
     listed: Any = query.sensitivity
     places, given = active(query), listed.rows
     extents, weights = sizes(query, utility)
@@ -278,24 +278,24 @@ def _correlated(query: Vector, scaled: Floats, costs: Floats, length: Fraction) 
 def gaussian_noise(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
     """Gaussian noise of every shape whose differences are at most `length` deviations long; none beyond its range."""
     try:
-        return _FOR_SETS.get(type(query.sensitivity), gaussian_mechanisms)(query, length, utility)
+        return _APPROXIMATE_FOR_SETS.get(type(query.sensitivity), gaussian_mechanisms)(query, length, utility)
     except InvalidLawError:
         return {}
 
 
-def _for_groups(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
+def _approximate_for_groups(query: Vector, length: Fraction, utility: Utility) -> Mechanisms:
     """In each group the noise for its own set: squared lengths add up."""
     return by_groups(
         query, utility, lambda part, own, most: gaussian_noise(part, length / root_above(Fraction(most)) / _HAIR, own)
     )
 
 
-_FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
+_APPROXIMATE_FOR_SETS: dict[type, Callable[[Vector, Fraction, Utility], Mechanisms]] = {
     L1Ball: _for_ball,
     L2Ball: _for_ball,
     LpBall: _for_ball,
-    Points: _for_points,
-    Groups: _for_groups,
+    Points: _approximate_for_points,
+    Groups: _approximate_for_groups,
 }
 
 

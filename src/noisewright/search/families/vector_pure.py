@@ -42,7 +42,7 @@ Mechanisms = dict[str, Any]
 
 _EXPONENTS = (1.0, 2.0, 4.0, 8.0)
 _POINTS = 1500
-_COARSE = 256
+_COARSE_GRID = 256
 _COARSE_MANY = 32
 _MANY = 20_000
 
@@ -215,7 +215,7 @@ def usefulness_gains(reach: Floats, weights: Floats, epsilon: float, *, tailored
     Rule: for the best noise 1 - b^(k+1) / (b + s(1-b)) with k + s the reach, for Laplace 1 - b^reach.
     [GengViswanath16, theory#the-optimum]
     """
-    points = _COARSE if len(reach) <= _MANY else _COARSE_MANY
+    points = _COARSE_GRID if len(reach) <= _MANY else _COARSE_MANY
     grid = np.concatenate([[0.0], np.geomspace(epsilon * 1e-6, epsilon, points - 1)])
     if not tailored:
         return grid, weights[:, None] * -np.expm1(-grid[None, :] * reach[:, None])
