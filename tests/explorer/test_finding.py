@@ -18,8 +18,8 @@ from noisewright.app.explorer.finding import Known, completed, known_from, missi
 from noisewright.app.explorer.looking import looked, more
 from noisewright.app.explorer.scales import Scale, written
 from noisewright.app.specs import read_spec
-from noisewright.search.report.budget import reaches
-from noisewright.search.report.shown import heard, progress_bar
+from noisewright.search.budget import reaches
+from noisewright.search.report.progress import heard, progress_bar
 from tests.e2e.command import Cli, assert_succeeded
 
 QUICK = [

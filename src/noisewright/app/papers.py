@@ -12,7 +12,7 @@ from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from noisewright.problem.errors import NoisewrightError
-from noisewright.search.report.shown import Advance, progress_bar
+from noisewright.search.report.progress import Advance, progress_bar
 
 if TYPE_CHECKING:
     from noisewright.lab.claims import Reproduction

@@ -277,7 +277,7 @@ def _told(plan: Plan, before: set[int], otherwise: str = _AWAY, *, fresh: bool) 
 
 
 def _told_by(ledger: Any, plan: Plan, before: set[int], *, fresh: bool) -> str:
-    from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN
+    from noisewright.ledger.idempotence import ANSWERED, DRAWN, FAILED, UNDRAWN
     from noisewright.release.holding import standing_of
 
     known = standing_of(plan, ledger)

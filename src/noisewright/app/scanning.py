@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
 
-from noisewright.search.report.shown import PATIENCE, watched
+from noisewright.search.report.progress import PATIENCE, watched
 
 _EVERY = 0.2
 

@@ -13,7 +13,7 @@ from noisewright.lab.composite_errors import Table, designed, draws
 from noisewright.lab.composite_figures import error_figures, loss_figures, shown_for
 from noisewright.lab.composite_tables import bias_table, formula_table, rate_table
 from noisewright.lab.pictures import write_table
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 EPSILONS = tuple(Fraction(e) for e in ("1/5", "1/2", "1", "2", "3", "5"))
 DRAWS = 1000

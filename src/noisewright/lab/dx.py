@@ -19,7 +19,7 @@ from noisewright.lab.dx_printed import parameter_selection_as_printed
 from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
 from noisewright.numerics.arrays import Floats
 from noisewright.search.programmes.linear import best_ellipse, best_rates
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 SEED = 2020
 THRESHOLDS = (2, 4, 8, 16)

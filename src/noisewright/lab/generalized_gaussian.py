@@ -15,7 +15,7 @@ from noisewright.lab.contingency import cell_tables
 from noisewright.lab.generalized_gaussian_claims import experiment_claims, figure_claims, rule_claims
 from noisewright.lab.generalized_gaussian_counts import Outcome
 from noisewright.lab.generalized_gaussian_pictures import write_accuracies, write_counts
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 REPEATS = 500
 _SEED = 2018

@@ -18,9 +18,9 @@ from noisewright.lab.non_identical_claims import claims
 from noisewright.lab.non_identical_pictures import draw_curves
 from noisewright.lab.sheets import figure_name
 from noisewright.numerics.arrays import Floats
-from noisewright.search.families.vector_approximate import largest_length
-from noisewright.search.report.shown import Advance
-from noisewright.search.tools.shares import best_partition
+from noisewright.search.families.vector import largest_length
+from noisewright.search.families.vector_parts import best_partition
+from noisewright.search.report.progress import Advance
 
 PROFILES = ("uniform", "linear", "quadratic", "exponential", "one-hot")
 DELTA = Fraction(1, 10**6)

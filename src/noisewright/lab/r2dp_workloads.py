@@ -27,8 +27,7 @@ from noisewright.proof.pure import pure_bound
 from noisewright.sample.certified import make_certified
 from noisewright.search.design import design
 from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.two_fold import two_fold_optimum
-from noisewright.search.families.two_fold_laws import calibrated
+from noisewright.search.families.two_fold import calibrated, two_fold_optimum
 
 SIZE = 6
 EPSILONS = ("1", "2.3", "10", "30")

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from noisewright.lab.claims import Reproduction
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import SETS
 from noisewright.problem.utility import UTILITIES, Utility
 from noisewright.problem.workload import Workload
-from noisewright.search.budget import NOTIONS
-from noisewright.search.report.budget import limits
+from noisewright.search.budget import NOTIONS, limits
 
 LONGEST = 400
 """Letters in a field."""

@@ -11,7 +11,7 @@ from noisewright.app.explorer.asked import EntryError, State
 from noisewright.app.releasing import planned_of, spec_of
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.numbers import parameter
-from noisewright.search.report.budget import parameter as amount_name
+from noisewright.search.budget import parameter as amount_name
 
 
 def plan_of(path: str, state: State) -> tuple[Any, Fraction]:

@@ -17,8 +17,7 @@ from noisewright.problem.utility import UTILITIES
 from noisewright.problem.workload import Workload
 from noisewright.sample.explained import asked, errors_of
 from noisewright.sample.odds import together
-from noisewright.search.report.shown import number
-from noisewright.search.report.words import gap_text
+from noisewright.search.report.render import gap_text, number
 
 if TYPE_CHECKING:
     from noisewright.search.report.report import Report
