@@ -17,8 +17,8 @@ from noisewright.app.explorer.form import KINDS, EntryError, read, served
 from noisewright.app.explorer.looking import looked, more
 from noisewright.app.explorer.pictures import Scale, written
 from noisewright.app.spec import read_spec
-from noisewright.search.report.budget import reaches
-from noisewright.search.report.shown import heard, progress_bar
+from noisewright.search.budget import reaches
+from noisewright.search.report.progress import heard, progress_bar
 from tests.e2e.command import Cli, assert_succeeded
 
 QUICK = [

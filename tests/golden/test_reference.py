@@ -20,7 +20,7 @@ from noisewright.problem.utilities import AbsoluteError, SquaredError, Usefulnes
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.design import design
-from noisewright.search.families.staircase import best_split
+from noisewright.search.families.scalar_pure import best_split
 from tests.golden.facts import ABSOLUTE, FACTS, LAPLACE_ABSOLUTE, LAPLACE_SQUARED, SQUARED, USEFUL, Fact
 
 ROOT = Path(__file__).resolve().parents[2]

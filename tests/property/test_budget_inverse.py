@@ -14,9 +14,8 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible
-from noisewright.search.budget import budget_for
+from noisewright.search.budget import budget_for, reaches
 from noisewright.search.design import design
-from noisewright.search.report.budget import reaches
 from tests import strategies
 from tests.strategies import decimals
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from noisewright.lab.non_identical.curves import gaussian_errors
-from noisewright.search.tools.shares import (
+from noisewright.search.families.vector_parts import (
     best_partition,
     curve_shares,
     exact_shares,

@@ -11,7 +11,7 @@ from typing import Any
 
 from noisewright.app.cli.output import writing
 from noisewright.problem.errors import InvalidInputError
-from noisewright.search.report.shown import text_table
+from noisewright.search.report.render import text_table
 
 POST = ("post_value", "post_half_width", "post_low", "post_high")
 """The columns of an answer after post-processing, where that was asked for."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 VERDICTS = {
     "holds": "true as it is said",

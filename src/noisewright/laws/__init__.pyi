@@ -33,6 +33,6 @@ from noisewright.search.families.calibration import (
     LOGISTIC as LOGISTIC,
     calibrated as calibrated,
     calibrated_many as calibrated_many,
+    calibrated_together as calibrated_together,
     generalized_gaussians as generalized_gaussians,
 )
-from noisewright.search.families.together import calibrated_together as calibrated_together

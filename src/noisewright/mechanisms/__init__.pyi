@@ -54,7 +54,7 @@ from noisewright.search.designers.choice import (
     randomised_response as randomised_response,
     release_within as release_within,
 )
-from noisewright.search.designers.halves import HalfIntegers as HalfIntegers, half_integers as half_integers
+from noisewright.search.designers.scalar_pure import HalfIntegers as HalfIntegers, half_integers as half_integers
 from noisewright.search.families.bounded_optimum import (
     composite_of as composite_of,
     enumerate_composite as enumerate_composite,

@@ -28,7 +28,7 @@ from noisewright.sample.certified import Certified, make_certified
 from noisewright.sample.uniform import Entropy
 from noisewright.search.design import design
 from noisewright.search.designers.bounded import CLAMPED
-from noisewright.search.families.wide import clamped_noise, stretch
+from noisewright.search.families.shapes import clamped_noise, stretch
 
 if TYPE_CHECKING:
     from noisewright.release.layout import Table

@@ -21,6 +21,7 @@ from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Bounded
 from noisewright.sample.conditional import ConditionalDrawer
+from noisewright.search.cache import Cache
 from noisewright.search.families.bounded_optimum import solved
 from noisewright.search.families.shapes import composite, hybrid, two_point
 from noisewright.search.programmes.bounded import Programme
@@ -32,7 +33,6 @@ from noisewright.search.programmes.layout import (
     default_size,
     design_programme,
 )
-from noisewright.search.tools.cache import Cache
 from tests.replay import Replay
 
 F = Fraction

@@ -15,7 +15,7 @@ from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.sample.clamped import ClampedDrawer, rounded_up
-from noisewright.search.families.wide import clamped_noise
+from noisewright.search.families.shapes import clamped_noise
 from tests.clamped import SMALL, WHOLE, written_law, written_rows
 from tests.replay import Replay
 

@@ -21,7 +21,7 @@ from noisewright.problem.utilities import (
     Usefulness,
     WorstVariance,
 )
-from noisewright.search.families.wide import clamped_noise
+from noisewright.search.families.shapes import clamped_noise
 from tests.clamped import LOPSIDED, SMALL, WHOLE, mean_of, written_law, written_rows
 
 BOTH = pytest.mark.parametrize("mechanism", [SMALL, WHOLE], ids=["real", "whole"])

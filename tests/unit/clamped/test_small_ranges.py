@@ -13,7 +13,7 @@ from noisewright.mechanisms.clamped import Clamped
 from noisewright.numerics.balls import ball, hull, lower, precision, upper
 from noisewright.problem.divergences import ErrorEntropy
 from noisewright.problem.queries import Bounded
-from noisewright.search.families.wide import clamped_noise
+from noisewright.search.families.shapes import clamped_noise
 from tests.clamped import SMALL, WHOLE, written_law, written_rows
 from tests.small_bounded import ClampedRows, cost_at
 

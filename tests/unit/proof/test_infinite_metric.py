@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.ledger.universes import largest_share
+from noisewright.ledger.rules import largest_share
 from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
 from noisewright.mechanisms.selection import MetricExponential
 from noisewright.numerics.islands import infinitely_apart, islands

@@ -187,7 +187,7 @@ def _rich(ledger: Ledger) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    from noisewright.ledger.words import HEADER, listed, summary
+    from noisewright.ledger.render import HEADER, listed, summary
 
     rows = listed(list(ledger.rows()))
     table = Table(title=None)

@@ -31,7 +31,7 @@ from noisewright.app.cli.questions import make_privacy, typed
 from noisewright.app.reports.embedded import checked
 from noisewright.problem.errors import InvalidInputError, LedgerError, NoisewrightError, ReleaseFailedError
 from noisewright.problem.numbers import show
-from noisewright.search.report.shown import PATIENCE, watched
+from noisewright.search.report.progress import PATIENCE, watched
 
 if TYPE_CHECKING:
     from noisewright.app.spec import ReleaseSpec
@@ -279,7 +279,7 @@ def _told(plan: Plan, before: set[int], otherwise: str = _AWAY, *, fresh: bool) 
 
 
 def _told_by(ledger: Any, plan: Plan, before: set[int], *, fresh: bool) -> str:
-    from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN
+    from noisewright.ledger.idempotence import ANSWERED, DRAWN, FAILED, UNDRAWN
     from noisewright.release.holding import standing_of
 
     known = standing_of(plan, ledger)

@@ -17,7 +17,7 @@ import typer
 from noisewright.app.cli.options import option
 from noisewright.app.cli.output import remark, say, writing
 from noisewright.problem.errors import InvalidInputError, NoisewrightError
-from noisewright.search.report.shown import Advance, progress_bar
+from noisewright.search.report.progress import Advance, progress_bar
 
 if TYPE_CHECKING:
     from noisewright.lab.reproductions import Entry, Reproduction

@@ -48,8 +48,7 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from noisewright.search.report.shown import number
-    from noisewright.search.report.words import gap_text
+    from noisewright.search.report.render import gap_text, number
     from noisewright.search.saved import report_from_dict
 
     report = report_from_dict(data)

@@ -17,7 +17,8 @@ from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.search.report.shown import number, progress_bar, text_table
+from noisewright.search.report.progress import progress_bar
+from noisewright.search.report.render import number, text_table
 
 if TYPE_CHECKING:
     from noisewright.search.report.report import Report

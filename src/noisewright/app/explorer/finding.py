@@ -18,8 +18,8 @@ from noisewright.problem.errors import InfeasibleError, NoisewrightError, Solver
 from noisewright.problem.numbers import show
 from noisewright.problem.remarks import UnevenNumbersWarning
 from noisewright.problem.utilities import ErrorQuantile
+from noisewright.search.budget import reaches
 from noisewright.search.design import design
-from noisewright.search.report.budget import reaches
 from noisewright.search.report.report import Report
 
 _DIGITS = 3

@@ -15,9 +15,8 @@ from noisewright.problem.queries import Bounded, Scalar, Vector
 from noisewright.problem.sensitivity import SETS
 from noisewright.problem.utility import UTILITIES, Utility
 from noisewright.problem.workload import Workload
-from noisewright.search.budget import NOTIONS
+from noisewright.search.budget import NOTIONS, limits
 from noisewright.search.design import DESIGNERS
-from noisewright.search.report.budget import limits
 
 MOST_BINS, MOST_NUMBERS, MOST_CELLS = 10_000, 40, 128
 TABLE = "table"

@@ -16,9 +16,8 @@ from noisewright.app.explorer.pictures import Line, written
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.numbers import show
 from noisewright.sample.odds import STATED_DELTA, learnt as told_of, odds, posterior, told
+from noisewright.search.report.render import gap_text, number
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import number
-from noisewright.search.report.words import gap_text
 
 _LINES = 3
 _SYMBOLS = {"epsilon": "ε", "rho": "ρ"}

@@ -24,9 +24,8 @@ from noisewright.app.explorer.noise import noise_of
 from noisewright.app.explorer.recipes import number
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.numbers import parameter
-from noisewright.search.budget import budget_for
-from noisewright.search.report.budget import parameter as amount_name
-from noisewright.search.report.shown import heard
+from noisewright.search.budget import budget_for, parameter as amount_name
+from noisewright.search.report.progress import heard
 
 HUNDRED = 100
 _SLOW = 0.6

@@ -19,8 +19,7 @@ from noisewright.problem.workload import Workload
 from noisewright.sample.certified import Certified
 from noisewright.sample.explained import asked, errors_of, sections_of
 from noisewright.sample.odds import together
-from noisewright.search.report.shown import number
-from noisewright.search.report.words import gap_text
+from noisewright.search.report.render import gap_text, number
 
 if TYPE_CHECKING:
     from noisewright.search.report.report import Report

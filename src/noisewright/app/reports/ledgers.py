@@ -9,8 +9,7 @@ from noisewright.app.reports.blocks import Page, Section, command, facts, figure
 from noisewright.app.reports.charts import lines
 from noisewright.app.reports.designs import quoted
 from noisewright.app.reports.sections import amount_card, of_requirement, promised
-from noisewright.ledger.pictures import burned
-from noisewright.ledger.words import HEADER, cleaned, listed, summary
+from noisewright.ledger.render import HEADER, burned, cleaned, listed, summary
 
 if TYPE_CHECKING:
     from noisewright.ledger.ledger import Ledger

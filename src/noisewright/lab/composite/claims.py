@@ -27,7 +27,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.proof.bounded import largest_bias
 from noisewright.proof.certify import certify
 from noisewright.search.families.shapes import ACTIVATIONS, composite, piecewise_half, tuned_half, two_point
-from noisewright.search.programmes.feasible import ratio_below
+from noisewright.search.programmes.bounded import ratio_below
 
 
 def claims(

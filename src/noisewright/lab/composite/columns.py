@@ -19,7 +19,7 @@ from noisewright.problem.queries import Bounded, Scalar
 from noisewright.sample.certified import Certified
 from noisewright.search.designers.bounded import design_bounded
 from noisewright.search.families.shapes import central, composite, goal_of, tuned_core, tuned_half, two_point
-from noisewright.search.programmes.feasible import check_feasible, smallest_epsilon
+from noisewright.search.programmes.bounded import check_feasible, smallest_epsilon
 
 _PARTS = 10
 _CELLS = 8

@@ -30,7 +30,7 @@ from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.design import design
 from noisewright.search.families.shapes import ACTIVATIONS, composite, truncated, tuned_half, two_point
-from noisewright.search.programmes.feasible import ratio_below
+from noisewright.search.programmes.bounded import ratio_below
 
 COMPOSITES = ("A1B1", "A2B1", "A3B1", "A1B2", "A2B2", "A3B2")
 ADDITIVE = ("Laplace", "discrete Laplace", "Gaussian", "discrete Gaussian")

@@ -16,8 +16,7 @@ from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.shapes import composite
-from noisewright.search.programmes.bounded import solve
-from noisewright.search.programmes.feasible import check_feasible, repaired
+from noisewright.search.programmes.bounded import check_feasible, repaired, solve
 from noisewright.search.programmes.layout import Size, default_size, design_programme
 
 Function = Callable[[float], float]

@@ -12,7 +12,7 @@ from noisewright.lab.composite.figures import drawings, error_figures, loss_figu
 from noisewright.lab.composite.parameters import bias_table, formula_table, rate_table
 from noisewright.lab.reproductions import Reproduction
 from noisewright.lab.sheets import write_table
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 EPSILONS = tuple(Fraction(e) for e in ("1/5", "1/2", "1", "2", "3", "5"))
 DRAWS = 1000

@@ -28,7 +28,7 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.approximate import solve_approximate, truncated_staircase
-from noisewright.search.families.staircase import tuned_staircase
+from noisewright.search.families.scalar_pure import tuned_staircase
 
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))
 DELTAS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))

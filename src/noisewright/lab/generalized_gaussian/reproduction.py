@@ -10,7 +10,7 @@ from noisewright.lab.generalized_gaussian.claims import experiment_claims, figur
 from noisewright.lab.generalized_gaussian.counts import Outcome, cell_tables
 from noisewright.lab.generalized_gaussian.figures import write_accuracies, write_counts
 from noisewright.lab.reproductions import Reproduction
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 REPEATS = 500
 _SEED = 2018

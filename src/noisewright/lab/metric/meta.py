@@ -26,7 +26,7 @@ from noisewright.search.families.linear import (
     mwem_mechanism,
     smalldb_mechanism,
 )
-from noisewright.search.programmes.pairs import PairTable
+from noisewright.search.programmes.linear import PairTable
 
 
 def metric_private(mechanism: Any, privacy: MetricPrivacy, query: Linear | None = None) -> Certified:

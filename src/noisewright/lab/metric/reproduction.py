@@ -23,7 +23,7 @@ from noisewright.lab.metric.printed import (
 from noisewright.lab.reproductions import Reproduction
 from noisewright.numerics.arrays import Floats
 from noisewright.search.programmes.linear import best_ellipse, best_rates
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 SEED = 2020
 THRESHOLDS = (2, 4, 8, 16)

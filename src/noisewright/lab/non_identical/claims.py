@@ -26,8 +26,7 @@ from noisewright.problem.sensitivity import Box, Disjoint
 from noisewright.problem.utilities import SquaredError
 from noisewright.proof.vector_gaussian import composed_delta
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.families.vector_approximate import gaussian_mechanisms, largest_length
-from noisewright.search.families.vector_pure import mid, pure_mechanisms
+from noisewright.search.families.vector import gaussian_mechanisms, largest_length, mid, pure_mechanisms
 
 _SAID = {
     "Gaussian": {"linear": 1.145, "quadratic": 2.442, "exponential": 9.658},

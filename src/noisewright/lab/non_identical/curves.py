@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from noisewright.numerics.arrays import Floats
-from noisewright.search.families.vector_approximate import largest_length
-from noisewright.search.tools.shares import best_partition
+from noisewright.search.families.vector import largest_length
+from noisewright.search.families.vector_parts import best_partition
 
 PROFILES = ("uniform", "linear", "quadratic", "exponential", "one-hot")
 DELTA = Fraction(1, 10**6)

@@ -31,7 +31,7 @@ from noisewright.lab.non_identical.curves import (
 )
 from noisewright.lab.reproductions import Reproduction
 from noisewright.lab.sheets import figure_name, write_table
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 
 def reproduce(

@@ -33,8 +33,7 @@ from noisewright.proof.dominance import laplace_condition, local_response
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.twofold import renyi_ball
 from noisewright.search.design import design
-from noisewright.search.families.two_fold import two_fold_optimum
-from noisewright.search.families.two_fold_laws import calibrated
+from noisewright.search.families.two_fold import calibrated, two_fold_optimum
 
 EPSILONS = ("0.5", "1", "2", "3", "6", "10")
 WIDTHS = (0.1, 0.4, 0.6, 0.9)

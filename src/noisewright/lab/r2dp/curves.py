@@ -18,9 +18,8 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
 from noisewright.proof.twofold import renyi_ball
 from noisewright.search.design import design
-from noisewright.search.families.staircase import tuned_staircase
-from noisewright.search.families.two_fold import two_fold_optimum
-from noisewright.search.families.two_fold_laws import calibrated
+from noisewright.search.families.scalar_pure import tuned_staircase
+from noisewright.search.families.two_fold import calibrated, two_fold_optimum
 
 LAPLACE, FIRST, SECOND, TUNED, TWO_FOLD, TUNED_FOLD = (
     "Laplace",
@@ -47,7 +46,7 @@ def _staircase_within(split: float, epsilon: float, within: float) -> float:
 
 
 def _splits(epsilon: float) -> tuple[float, float]:
-    from noisewright.search.families.staircase import best_split
+    from noisewright.search.families.scalar_pure import best_split
 
     return best_split(AbsoluteError(), _fraction(epsilon)), best_split(SquaredError(), _fraction(epsilon))
 

@@ -29,7 +29,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError
 from noisewright.search.design import design
-from noisewright.search.report.shown import Advance
+from noisewright.search.report.progress import Advance
 
 TITLE = "R2DP: a universal and automated approach to optimizing the randomization mechanisms (CCS 2020)"
 STEPS = 10

@@ -35,8 +35,7 @@ from noisewright.proof.twofold import renyi_ball
 from noisewright.sample.certified import make_certified
 from noisewright.search.design import design
 from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.two_fold import two_fold_optimum
-from noisewright.search.families.two_fold_laws import calibrated
+from noisewright.search.families.two_fold import calibrated, two_fold_optimum
 
 _PEOPLE = 1000
 

@@ -24,7 +24,7 @@ from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
-from noisewright.search.tools.golden import round_number
+from noisewright.search.golden_section import round_number
 
 _CELLS_PER_SCALE = 700
 _FAR = 34.0

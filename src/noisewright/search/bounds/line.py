@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.whole_matrices import Wholes, product
 from noisewright.problem.workload import Workload
-from noisewright.search.tools.cache import user_cache
+from noisewright.search.cache import user_cache
 
 _SPACING = 0.7
 _BEYOND = 12.0

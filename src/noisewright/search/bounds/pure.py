@@ -34,7 +34,7 @@ from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.utilities import PowerError, Usefulness
 from noisewright.problem.utility import Utility
 from noisewright.search.bounds.chain import loss_grid
-from noisewright.search.families.staircase import best_half, best_split, integer_staircase, smallest_integer_width
+from noisewright.search.families.scalar_pure import best_half, best_split, integer_staircase, smallest_integer_width
 
 _SMALL = Fraction(1, 100)
 _SHRINKS = [Fraction(1, 10**digits) for digits in (10, 9, 8, 7, 6, 5, 4)]

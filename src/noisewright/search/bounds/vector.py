@@ -31,8 +31,7 @@ from noisewright.problem.utility import Utility
 from noisewright.search.bounds.pure import best_possible, power_bound, quantile_optimum, usefulness_optimum
 from noisewright.search.bounds.unbiased import least_unbiased
 from noisewright.search.families.vector_parts import active, scalars
-from noisewright.search.programmes.linear import best_ellipse
-from noisewright.search.programmes.pairs import PairTable
+from noisewright.search.programmes.linear import PairTable, best_ellipse
 
 _INTERVALS = 32
 _PAIRS_TRIED = 24

@@ -26,10 +26,10 @@ from noisewright.problem.utility import Utility
 from noisewright.proof.choice import utility_sensitivity
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.bounds.pure import best_choice
+from noisewright.search.designer import Designer, Proposal, check_size
 from noisewright.search.designers.scalar_pure import SCALAR
-from noisewright.search.report.designer import Designer, Proposal, check_size
+from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import Advance
 
 _TRUTHS = 2**40
 

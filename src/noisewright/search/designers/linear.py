@@ -24,17 +24,24 @@ from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestE
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.vector import metric_bound
+from noisewright.search.designer import Designer, Proposal
 from noisewright.search.families.linear import (
     correlated_gaussian,
     elliptical_mechanism,
     independent_gaussian,
     laplace_mechanism,
 )
-from noisewright.search.programmes.linear import LARGEST_UNIVERSE, Solved, best_ellipse, best_rates, block_descent
-from noisewright.search.programmes.pairs import PairTable, best_single
-from noisewright.search.report.designer import Designer, Proposal
+from noisewright.search.programmes.linear import (
+    LARGEST_UNIVERSE,
+    PairTable,
+    Solved,
+    best_ellipse,
+    best_rates,
+    best_single,
+    block_descent,
+)
+from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import Advance
 
 _TABLES: Remembered[PairTable] = Remembered()
 _CORRELATED = "correlated Gaussian"

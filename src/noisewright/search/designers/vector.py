@@ -36,20 +36,22 @@ from noisewright.problem.utility import Utility
 from noisewright.proof.alike import approximate_alike
 from noisewright.proof.vectors import most_moving
 from noisewright.search.bounds.vector import covariance_bound, vector_bound
+from noisewright.search.designer import Designer, Proposal, check_problem, designed
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.families.calibration import smallest_scale
-from noisewright.search.families.vector_approximate import (
+from noisewright.search.families.vector import (
+    Mechanisms,
     approximate_mechanisms,
     concentrated_mechanisms,
     largest_length,
+    mid,
+    pure_mechanisms,
 )
 from noisewright.search.families.vector_parts import active, assembled, scalar, scalars
-from noisewright.search.families.vector_pure import Mechanisms, mid, pure_mechanisms
-from noisewright.search.report.designer import Designer, Proposal, check_problem, designed
+from noisewright.search.report.progress import Advance, quiet
+from noisewright.search.report.render import times
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import Advance, quiet
-from noisewright.search.report.words import times
 
 SEVERAL = (SquaredError, AbsoluteError, PowerError, Usefulness, ErrorQuantile, LargestError)
 _MOST_KINDS = 3

@@ -16,17 +16,13 @@ from noisewright.problem.utility import Utility
 from noisewright.problem.workload import Workload
 from noisewright.search.bounds.line import least_line
 from noisewright.search.bounds.unbiased import least_unbiased
-from noisewright.search.families.optimal import (
-    LARGEST_EXTRA,
-    best_residuals,
-    extra_rows,
-    optimum_of,
-    seconds_for_extra,
-    worst_residuals,
-)
+from noisewright.search.designer import Designer, Proposal
 from noisewright.search.families.strategies import (
+    LARGEST_EXTRA,
     best_contrasts,
+    best_residuals,
     best_tree,
+    extra_rows,
     filter_rows,
     gaussian_levels,
     gaussian_strategy,
@@ -34,12 +30,14 @@ from noisewright.search.families.strategies import (
     identity_rows,
     laplace_strategy,
     marginal_scales,
+    optimum_of,
+    seconds_for_extra,
     squared_budget,
+    worst_residuals,
 )
-from noisewright.search.report.designer import Designer, Proposal
+from noisewright.search.report.progress import Advance
+from noisewright.search.report.render import limit_text, times
 from noisewright.search.report.report import Candidate, Report
-from noisewright.search.report.shown import Advance
-from noisewright.search.report.words import limit_text, times
 
 _LARGEST_LINE = 1 << 24
 _LAST_DIGITS = Fraction(1, 2**50)

@@ -31,9 +31,8 @@ from noisewright.problem.utilities import ErrorQuantile
 from noisewright.problem.utility import Utility
 from noisewright.proof.linear import squared_reach
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.families.vector_approximate import largest_length
-from noisewright.search.programmes.linear import Solved, best_ellipse, best_rates
-from noisewright.search.programmes.pairs import PairTable, at_distance_zero
+from noisewright.search.families.vector import largest_length
+from noisewright.search.programmes.linear import PairTable, Solved, at_distance_zero, best_ellipse, best_rates
 
 _FINE = 40
 """Steps are 2^-40 of a noise scale: a billion people move an answer by less than a thousandth of it."""

@@ -25,7 +25,7 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utility import Utility
 from noisewright.proof.approximate import approximate_delta
-from noisewright.search.tools.golden import aligned
+from noisewright.search.golden_section import aligned
 
 Row = tuple[NDArray[np.int32], Floats, float, float]
 

@@ -16,8 +16,7 @@ from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import AverageVariance
-from noisewright.search.programmes.bounded import Programme
-from noisewright.search.programmes.feasible import smallest_margin
+from noisewright.search.programmes.bounded import Programme, smallest_margin
 
 BITS = 60
 """Certified charges are whole numbers of 2^-60."""

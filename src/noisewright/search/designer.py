@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
@@ -18,11 +17,8 @@ from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP
 from noisewright.problem.queries import Choice, Scalar
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.report.report import Candidate, Report
-from noisewright.search.report.shown import Advance
-
-if TYPE_CHECKING:
-    from noisewright.accounting.composition import Composition
+from noisewright.search.report.progress import Advance
+from noisewright.search.report.report import Candidate, Report, planned
 
 _LOG = logging.getLogger(__name__)
 _LARGEST_SCALE = 150.0
@@ -93,6 +89,18 @@ class Designer:
         """Whether it designs for this kind of utility."""
         return type(utility) in self.utilities
 
+    def restored(
+        self,
+        query: Any,
+        privacy: Any,
+        utility: Any,
+        held: Sequence[tuple[str, Any, Any, str]],
+        left_out: tuple[str, ...],
+    ) -> Report:
+        """A copied report made again: of each candidate its name, mechanism, requirement and remark."""
+        proposals = tuple(Proposal(name, made, i, own, said) for i, (name, made, own, said) in enumerate(held))
+        return restored(self, query, privacy, utility, proposals, left_out)
+
 
 def designed(designer: Designer, query: Any, privacy: Any, utility: Any, step: Advance) -> Report:
     """The report on what a designer proposes; a proposal that the verifier refuses is left out, and logged."""
@@ -125,14 +133,6 @@ def settled(
 
 def _releases(designer: Designer) -> int:
     return dict(designer.settings).get("compose", 1)
-
-
-@lru_cache(maxsize=64)
-def planned(certified: Certified, count: int) -> Composition:
-    """So many equal releases together."""
-    from noisewright.accounting.compose import compose  # a single release does not wait for the accountant
-
-    return compose([(certified, count)])
 
 
 def keeps_to(certified: Certified, count: int, privacy: Any) -> bool:

@@ -1,24 +1,48 @@
-"""A ledger in words: what the remainder buys, and its table. Labels were written by people: shown, never believed."""
+"""A ledger in words, tables and a picture: what the remainder buys. Labels were written by people: never believed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from noisewright.ledger.reading import Account
 from noisewright.ledger.rules import NOTIONS
+from noisewright.ledger.state import Account, Budget, State
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import show, whole_number
+from noisewright.search.report.render import html_rows, text_table
 
 if TYPE_CHECKING:
-    from noisewright.ledger.ledger import Ledger
+    from matplotlib.figure import Figure
+
 
 _NORMAL_95 = 1.959963984540054
 _SHOWN_ROWS = 20
 _SHOWN_LABEL = 40
+
+
+class Told(Protocol):
+    """A ledger, or a sub-budget of it, as far as it is told here."""
+
+    @property
+    def url(self) -> str:
+        """Where it is, without any password."""
+
+    @property
+    def name(self) -> str:
+        """The name of the sub-budget; "" for the whole ledger."""
+
+    def now(self) -> Account:
+        """The account as it is now."""
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every row as plain data, in order."""
+
+    def buys(self) -> str:
+        """What the remainder buys, in words."""
 
 
 def in_words(accounts: Sequence[Account], counts: int) -> str:
@@ -76,7 +100,7 @@ def cleaned(text: str, longest: int = _SHOWN_LABEL) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def summary(ledger: Ledger) -> list[str]:
+def summary(ledger: Told) -> list[str]:
     """What it keeps, under which rules, and what is left, in sentences."""
     account = ledger.now()
     lines = [
@@ -128,10 +152,8 @@ def _brought(row: dict[str, Any]) -> str:
     return ", ".join(sorted(parts))
 
 
-def table(ledger: Ledger) -> str:
+def table(ledger: Told) -> str:
     """The summary and the latest rows, as text."""
-    from noisewright.search.report.shown import text_table
-
     rows = listed(list(ledger.rows()))
     lines = [*summary(ledger), "", text_table(list(HEADER), [list(row) for row in rows[-_SHOWN_ROWS:]])]
     if len(rows) > _SHOWN_ROWS:
@@ -139,10 +161,55 @@ def table(ledger: Ledger) -> str:
     return "\n".join(lines)
 
 
-def html_table(ledger: Ledger) -> str:
+def html_table(ledger: Told) -> str:
     """The same for notebooks; everything that people wrote is escaped."""
     rows = listed(list(ledger.rows()))[-_SHOWN_ROWS:]
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in HEADER)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     told = "".join(f"<p>{escape(line)}</p>" for line in summary(ledger))
-    return f"{told}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"{told}<table>{html_rows(HEADER, rows)}</table>"
+
+
+# The burn-down: what is left of each rule's limit after each charge.
+
+
+_MOST_POINTS = 2000
+
+
+def burned(ledger: Told) -> dict[str, list[tuple[int, float]]]:
+    """By rule, (charges so far, share of the limit that is left), from 1 down to 0 or below where a rule is passed."""
+    budget: Budget | None = None
+    lines: dict[str, list[tuple[int, float]]] = {}
+    charges = 0
+    for row in ledger.rows():
+        if ledger.name not in row["accounts"]:
+            continue
+        if "budget" in row and row["account"] == ledger.name:
+            budget = Budget.from_dict(row["place"], row["budget"])
+        if budget is None or row["event"] not in ("create", "sub", "charge", "raise"):
+            continue
+        charges += row["event"] == "charge"
+        state = State.from_dict(row["accounts"][ledger.name])
+        for rule in budget.rules:
+            sums = state.totals[rule.name]
+            if sums is not None:
+                shares = [float(sums[name] / limit) for name, limit in rule.limits.items() if limit]
+                lines.setdefault(rule.name, []).append((charges, 1 - max(shares, default=0.0)))
+    return lines
+
+
+def plot_ledger(ledger: Told, path: str | Path | None) -> Figure:
+    """Draw it, and save it if a path is given."""
+    from noisewright.drawing.style import WIDTH, new_figure, save  # matplotlib takes its time
+
+    figure = new_figure(WIDTH, 4.4)
+    axes = figure.subplots()
+    for name, points in burned(ledger).items():
+        # The last points say where it stands; of a long history every so many are drawn.
+        step = -(-len(points) // _MOST_POINTS)
+        shown = [*points[:-1:step], points[-1]]
+        axes.step(*zip(*shown, strict=True), where="post", label=name)
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set(xlabel="charges so far", ylabel="share of the limit that is left", title="Burn-down of each rule's limit")
+    low = min(0.0, axes.get_ylim()[0])
+    axes.set_ylim(max(low, -0.5), 1.05)
+    save(figure, path)
+    return figure

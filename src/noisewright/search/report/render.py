@@ -7,18 +7,16 @@ nearest. Also what to say where numbers of very different extent are added up as
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from html import escape
+from typing import Any, Protocol
 
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Disjoint
-from noisewright.search.report.shown import number
-
-if TYPE_CHECKING:
-    from noisewright.search.report.report import Candidate, Report
-
+from noisewright.sample.certified import Certified
 
 _NOTHING = 1e-9
 _LEAST = 1e-6
@@ -30,6 +28,103 @@ _FLOAT_DIGITS = 12
 UNEVEN = 30
 """From which ratio of extents on numbers are very different."""
 _LISTED = 12
+
+
+class Rated(Protocol):
+    """A candidate of a report, as sentences and pictures read it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def certified(self) -> Certified:
+        """The mechanism with its certificate."""
+
+    @property
+    def value(self) -> float:
+        """Its expected utility."""
+
+    @property
+    def gap(self) -> float | None:
+        """Its relative distance to the bound."""
+
+    @property
+    def parts(self) -> tuple[float, ...]:
+        """What is known of each of several numbers."""
+
+
+class Ranked(Protocol):
+    """A report, as sentences and pictures read it."""
+
+    @property
+    def query(self) -> Any:
+        """The question."""
+
+    @property
+    def privacy(self) -> Any:
+        """The requirement."""
+
+    @property
+    def utility(self) -> Any:
+        """What counts as good."""
+
+    @property
+    def candidates(self) -> Sequence[Rated]:
+        """Best first."""
+
+    @property
+    def bound(self) -> float | None:
+        """What no mechanism can beat."""
+
+    @property
+    def over(self) -> str:
+        """Which kind of mechanism the bound is proven for; nothing where it is for all."""
+
+    @property
+    def best(self) -> Certified:
+        """The winner."""
+
+    @property
+    def parts(self) -> tuple[tuple[float, ...], ...]:
+        """What is known of each number with each candidate."""
+
+    @property
+    def releases(self) -> int:
+        """How many equal releases the requirement is the total of."""
+
+    @property
+    def title(self) -> str:
+        """The utility in words."""
+
+
+def number(value: float) -> str:
+    """Six significant digits, or a plain word if it is not finite."""
+    return "infinite" if value == float("inf") else f"{value:.6g}"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Left-aligned first column, right-aligned others, a rule under the header."""
+    table = [header, *rows]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    lines = []
+    for row in table:
+        cells = [row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    lines.insert(1, "  ".join("─" * width for width in widths))
+    return "\n".join(lines)
+
+
+def html_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], footer: str) -> str:
+    """The same for notebooks."""
+    return f"<table><caption>{escape(caption)}</caption>{html_rows(header, rows)}</table><p>{escape(footer)}</p>"
+
+
+def html_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """What stands inside a table in HTML; everything is escaped."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
 
 
 def percent(value: float) -> str:
@@ -74,10 +169,10 @@ def gap_text(gap: float | None) -> str:
     return f"at most {percent(gap)}" if gap < _TWICE else f"at most a factor of {factor(1 + gap)}"
 
 
-def limit_text(report: Report) -> str:
+def limit_text(report: Ranked) -> str:
     """How much better than the winner a mechanism could be, in words."""
     gap, larger = report.candidates[0].gap, report.utility.larger_is_better
-    other = rival(report.designer.over, report.query)
+    other = rival(report.over, report.query)
     if gap is None:
         side, article = "upper" if larger else "lower", "" if report.title.startswith("P(") else "the "
         missing = f"no {side} bound on {article}{report.title} is proven for this kind of question and privacy"
@@ -91,7 +186,7 @@ def limit_text(report: Report) -> str:
     return f"no {other} is more than {percent(gain) if gain < _TWICE else factor(1 + gain) + ' times'} better"
 
 
-def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
+def gain_text(winner: Rated, usual: Rated, utility: Any) -> str:
     """How much better the winner is than usual noise, in words."""
     own, other = "their" if many(winner.name) else "its", _noise(usual.name)
     if utility.unit:
@@ -107,7 +202,7 @@ def gain_text(winner: Candidate, usual: Candidate, utility: Any) -> str:
     return f"{own} error is {times(top / bottom)} times smaller than that of {other}"
 
 
-def below_text(winner: Candidate, second: Candidate, title: str) -> str:
+def below_text(winner: Rated, second: Rated, title: str) -> str:
     """How far the winner's cost is below that of the second, in words."""
     if winner.value <= 0 or math.isinf(second.value):
         return f"its {title} is {number(winner.value)}, that of {second.name} {number(second.value)}"
@@ -119,7 +214,7 @@ def below_text(winner: Candidate, second: Candidate, title: str) -> str:
     return f"its {title} is {_plain(100 * (1 - 1 / ratio), 2, ROUND_HALF_EVEN)} % below that of {second.name}"
 
 
-def reason(report: Report) -> str:
+def reason(report: Ranked) -> str:
     """The winner against usual noise where that is among the candidates, and against the bound."""
     winner = report.candidates[0]
     usual = next((c for c in report.candidates if "Laplace" in c.name and c is not winner), None)
