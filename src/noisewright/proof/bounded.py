@@ -68,13 +68,13 @@ def _biases(mechanism: Any) -> Iterator[Fraction]:
 
 
 @_biases.register
-def _(mechanism: Rows) -> Iterator[Fraction]:
+def _biases_of_rows(mechanism: Rows) -> Iterator[Fraction]:
     for i in range(mechanism.grid.last + 1):
         yield abs(mechanism.exact_moments(i)[0])
 
 
 @_biases.register
-def _(mechanism: Composite) -> Iterator[Fraction]:
+def _biases_of_composite(mechanism: Composite) -> Iterator[Fraction]:
     # The distribution function is a difference quotient of `spread`, so its sum telescopes to the ends.
     top, scale = ball(mechanism.value(mechanism.last)), ball(mechanism.scale)
     for answer in mechanism.grid.points:
@@ -84,7 +84,7 @@ def _(mechanism: Composite) -> Iterator[Fraction]:
 
 
 @_biases.register
-def _(mechanism: Truncated) -> Iterator[Fraction]:
+def _biases_of_truncated(mechanism: Truncated) -> Iterator[Fraction]:
     low, high = mechanism.query.outputs
     for i, answer in enumerate(mechanism.grid.points):
         centre = mechanism.centre(i)
@@ -93,7 +93,7 @@ def _(mechanism: Truncated) -> Iterator[Fraction]:
 
 
 @_biases.register
-def _(mechanism: Blend) -> Iterator[Fraction]:
+def _biases_of_blend(mechanism: Blend) -> Iterator[Fraction]:
     for part in mechanism.parts:
         yield from _biases(part)
 
@@ -105,7 +105,7 @@ def bounded_ratio(mechanism: Any, epsilon: Fraction) -> tuple[Fraction, str]:
 
 
 @bounded_ratio.register
-def _(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
+def _bounded_ratio_of_rows(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
     """Ratios of integers in every column, over the window of rows that each row can be turned into."""
     reach = mechanism.grid.reach(mechanism.query.reach)
     worst = max(_window_ratio(column, reach) for column in zip(*mechanism.weights, strict=True))
@@ -124,7 +124,7 @@ def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:
 
 
 @bounded_ratio.register
-def _(mechanism: Composite, epsilon: Fraction) -> tuple[Fraction, str]:
+def _bounded_ratio_of_composite(mechanism: Composite, epsilon: Fraction) -> tuple[Fraction, str]:
     """Supremum over infimum of the densities; nested steps by how far one person moves them."""
     if mechanism.window not in (mechanism.query.inputs, mechanism.query.covered):
         raise UncertifiedError(
@@ -165,7 +165,7 @@ def _nested_ratio(mechanism: Composite, steps: Steps, epsilon: Fraction) -> tupl
 
 
 @bounded_ratio.register
-def _(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
+def _bounded_ratio_of_truncated(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
     """The ratio of two rows is largest at an end of the outputs, for every pair of rows.
 
     Rule: for power >= 1 the ratio of two densities rises or falls throughout. Where noise is gathered at an end,
@@ -193,7 +193,7 @@ def _log_at_end(mechanism: Truncated, centre: Fraction, end: Fraction) -> Ball:
 
 
 @bounded_ratio.register
-def _(mechanism: Blend, epsilon: Fraction) -> tuple[Fraction, str]:
+def _bounded_ratio_of_blend(mechanism: Blend, epsilon: Fraction) -> tuple[Fraction, str]:
     """The coin does not depend on the data, so the larger of the two bounds holds for the blend."""
     bounds = [bounded_ratio(part, epsilon)[0] for part in mechanism.parts]
     return max(bounds), "pure/blend"

@@ -203,7 +203,7 @@ def _slack(law: Any, shift: Fraction, cell: Fraction, knots: list[Fraction]) -> 
 
 
 @loss_masses.register
-def _(law: RandomizedResponse, shift: Fraction, cell: Fraction) -> Losses:
+def _loss_masses_of_randomized_response(law: RandomizedResponse, shift: Fraction, cell: Fraction) -> Losses:
     """The bound with probability e^bound / (1 + e^bound), minus it else; both with the shares exchanged under Q."""
     grid, grown = Grid(cell), ball(law.bound).exp()
     grid.add(grown / (1 + grown), 1 / (1 + grown), math.floor(law.bound / cell), math.ceil(law.bound / cell))
@@ -226,5 +226,5 @@ def spread(law: Any, shift: Fraction) -> tuple[float, float]:
 
 
 @spread.register
-def _(law: RandomizedResponse, shift: Fraction) -> tuple[float, float]:
+def _spread_of_randomized_response(law: RandomizedResponse, shift: Fraction) -> tuple[float, float]:
     return float(law.bound) ** 2 / math.cosh(float(law.bound) / 2) ** 2, float(law.bound)

@@ -77,30 +77,30 @@ def _of_requirement(requirement: Any, bound: Fraction) -> Profile:
 
 
 @_of_requirement.register
-def _(requirement: PureDP, bound: Fraction) -> Profile:
+def _profile_implied_by_pure_dp(requirement: PureDP, bound: Fraction) -> Profile:
     return PairProfile(bound)
 
 
 @_of_requirement.register(ApproxDP)
 @_of_requirement.register(ProbabilisticDP)
-def _(requirement: ApproxDP | ProbabilisticDP, bound: Fraction) -> Profile:
+def _profile_implied_by_approximate_dp(requirement: ApproxDP | ProbabilisticDP, bound: Fraction) -> Profile:
     """Probabilistic privacy implies the approximate one with the same numbers."""
     return PairProfile(requirement.epsilon, bound)
 
 
 @_of_requirement.register
-def _(requirement: MetricPrivacy, bound: Fraction) -> Profile:
+def _profile_implied_by_metric_privacy(requirement: MetricPrivacy, bound: Fraction) -> Profile:
     """No two elements are told apart at more than the largest distance; what nearer ones keep is not told."""
     return PairProfile(bound * farthest(requirement.metric), rule="profile/largest-distance")
 
 
 @_of_requirement.register
-def _(requirement: ZeroConcentratedDP, bound: Fraction) -> Profile:
+def _profile_implied_by_zero_concentrated_dp(requirement: ZeroConcentratedDP, bound: Fraction) -> Profile:
     return ConcentratedProfile(bound)
 
 
 @_of_requirement.register
-def _(requirement: RenyiDP, bound: Fraction) -> Profile:
+def _profile_implied_by_renyi_dp(requirement: RenyiDP, bound: Fraction) -> Profile:
     return RenyiProfile(requirement.alpha, bound)
 
 

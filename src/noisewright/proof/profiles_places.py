@@ -76,12 +76,12 @@ def _loss(law: Any, shift: float) -> Callable[[float], float]:
 
 
 @_loss.register
-def _(law: TwoFold, shift: float) -> Callable[[float], float]:
+def _loss_of_two_fold(law: TwoFold, shift: float) -> Callable[[float], float]:
     return lambda x: math.log(law.density(x, FLOATS) / law.density(x + shift, FLOATS))
 
 
 @_loss.register
-def _(law: GaussianMixture, shift: float) -> Callable[[float], float]:
+def _loss_of_gaussian_mixture(law: GaussianMixture, shift: float) -> Callable[[float], float]:
     """Over the density of the widest part, so that nothing underflows."""
     widest = max(law.stds)
     parts = [(float(w / s), float((1 / s**2 - 1 / widest**2) / 2)) for s, w in zip(law.stds, law.weights, strict=True)]

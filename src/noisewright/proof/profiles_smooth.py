@@ -39,12 +39,12 @@ def likelihood(law: Any, x: Any, shift: Any, field: Field) -> Value:
 
 
 @likelihood.register
-def _(law: TwoFold, x: Any, shift: Any, field: Field) -> Value:
+def _likelihood_of_two_fold(law: TwoFold, x: Any, shift: Any, field: Field) -> Value:
     return law.density(x, field) / law.density(x + shift, field)
 
 
 @likelihood.register
-def _(law: GaussianMixture, x: Any, shift: Any, field: Field) -> Value:
+def _likelihood_of_gaussian_mixture(law: GaussianMixture, x: Any, shift: Any, field: Field) -> Value:
     """Without the factor that all parts share."""
 
     def height(at: Any) -> Value:

@@ -44,7 +44,7 @@ def stretches(law: Any, shift: Fraction) -> list[Stretch]:
 
 
 @stretches.register
-def _(law: TwoFold, shift: Fraction) -> list[Stretch]:
+def _stretches_of_two_fold(law: TwoFold, shift: Fraction) -> list[Stretch]:
     """Two: ln g is convex and falls, g being the density of |X| (see `pure`).
 
     Up to 0 both ln g(-x) and -ln g(x + shift) rise; from 0 on ln g(x) - ln g(x + shift) falls, ln g being convex.
@@ -53,7 +53,7 @@ def _(law: TwoFold, shift: Fraction) -> list[Stretch]:
 
 
 @stretches.register
-def _(law: GeneralizedGaussian, shift: Fraction) -> list[Stretch]:
+def _stretches_of_generalized_gaussian(law: GeneralizedGaussian, shift: Fraction) -> list[Stretch]:
     """Below power 1 as for two-fold laws, since -|x|^power is convex there; from 1 on the law is log-concave."""
     return _around_zero(shift) if law.power < 1 else [Stretch(-shift / 2, None, rising=True)]
 
@@ -64,7 +64,7 @@ def _around_zero(shift: Fraction) -> list[Stretch]:
 
 
 @stretches.register
-def _(law: GaussianMixture, shift: Fraction) -> list[Stretch]:
+def _stretches_of_gaussian_mixture(law: GaussianMixture, shift: Fraction) -> list[Stretch]:
     """As many as the loss has turns, which are found by halving.
 
     Rule: the slope of -ln f at x is u(x) = x R(x), where R is the mean of 1/std^2 given x, so that of the loss is

@@ -125,32 +125,32 @@ def taxi_column(rows: Any, scales: Sequence[Fraction]) -> Fraction:
 
 
 @squared_column.register
-def _(rows: BlockRows, variances: Sequence[Fraction]) -> Fraction:
+def _squared_column_of_block_rows(rows: BlockRows, variances: Sequence[Fraction]) -> Fraction:
     """Each cell is in one block of each level."""
     return sum((1 / v for v in variances), Fraction(0))
 
 
 @taxi_column.register
-def _(rows: BlockRows, scales: Sequence[Fraction]) -> Fraction:
+def _taxi_column_of_block_rows(rows: BlockRows, scales: Sequence[Fraction]) -> Fraction:
     """Each cell is in one block of each level."""
     return sum((1 / b for b in scales), Fraction(0))
 
 
 @squared_column.register
-def _(rows: ContrastRows, variances: Sequence[Fraction]) -> Fraction:
+def _squared_column_of_contrast_rows(rows: ContrastRows, variances: Sequence[Fraction]) -> Fraction:
     """Helmert's differences over their lengths, and the mean, are orthonormal: squares at a cell sum to 1 - 1/b."""
     share = 1 - Fraction(1, rows.branching)
     return share * sum((1 / v for v in variances[:-1]), Fraction(0)) + 1 / variances[-1]
 
 
 @taxi_column.register
-def _(rows: ContrastRows, scales: Sequence[Fraction]) -> Fraction:
+def _taxi_column_of_contrast_rows(rows: ContrastRows, scales: Sequence[Fraction]) -> Fraction:
     """Between b parts the sizes at a cell sum to b - 1: k once, and 1 for each later difference."""
     return (rows.branching - 1) * sum((1 / b for b in scales[:-1]), Fraction(0)) + 1 / scales[-1]
 
 
 @squared_column.register
-def _(rows: ResidualRows, variances: Sequence[Fraction]) -> Fraction:
+def _squared_column_of_residual_rows(rows: ResidualRows, variances: Sequence[Fraction]) -> Fraction:
     """Products of orthonormal rows: the squares of set A at a cell sum to prod (1 - 1/n_i) over A."""
     shares = [math.prod((1 - Fraction(1, rows.sizes[i]) for i in subset), start=Fraction(1)) for subset in rows.subsets]
     return sum((share / v for share, v in zip(shares, variances, strict=True)), Fraction(0))
@@ -158,25 +158,25 @@ def _(rows: ResidualRows, variances: Sequence[Fraction]) -> Fraction:
 
 @squared_column.register
 @taxi_column.register
-def _(rows: EndlessRows, levels: Sequence[Fraction]) -> Fraction:
+def _squared_column_of_endless_rows(rows: EndlessRows, levels: Sequence[Fraction]) -> Fraction:
     """Each count is in one block of each level; 1 / ((l + 1)(l + 2)) sums to 1 over all levels."""
     return 1 / levels[0]
 
 
 @taxi_column.register
-def _(rows: MarginalRows, scales: Sequence[Fraction]) -> Fraction:
+def _taxi_column_of_marginal_rows(rows: MarginalRows, scales: Sequence[Fraction]) -> Fraction:
     """Each cell is in one cell of each marginal."""
     return sum((1 / b for b in scales), Fraction(0))
 
 
 @taxi_column.register
-def _(rows: DenseRows, scales: Sequence[Fraction]) -> Fraction:
+def _taxi_column_of_dense_rows(rows: DenseRows, scales: Sequence[Fraction]) -> Fraction:
     """The largest column sum of sizes."""
     return max(Fraction(sum(map(abs, column))) for column in zip(*rows.matrix, strict=True)) / scales[0]
 
 
 @squared_column.register
-def _(rows: FilterRows, variances: Sequence[Fraction]) -> Fraction:
+def _squared_column_of_filter_rows(rows: FilterRows, variances: Sequence[Fraction]) -> Fraction:
     """The longest column, in whole numbers: every column is looked at."""
     return Fraction(max(rows.squared_lengths())) / variances[0]
 

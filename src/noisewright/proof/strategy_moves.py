@@ -83,7 +83,9 @@ def taxi_move(rows: Any, scales: Sequence[Fraction], change: Change, column: Fra
 
 
 @squared_move.register
-def _(rows: BlockRows, variances: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def _squared_move_of_block_rows(
+    rows: BlockRows, variances: Sequence[Fraction], change: Change, column: Fraction
+) -> Fraction:
     """Level by level; neighbouring cells from the first on have the most at every level at once."""
     widths = [rows.branching**level for level in rows.levels]
     most = [change.squares(width, rows.size) for width in widths]
@@ -91,14 +93,16 @@ def _(rows: BlockRows, variances: Sequence[Fraction], change: Change, column: Fr
 
 
 @taxi_move.register
-def _(rows: BlockRows, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def _taxi_move_of_block_rows(rows: BlockRows, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
     """A cell is in one block of each level; the block of all cells keeps what one loses and another gains."""
     whole = [rows.branching**level >= rows.size for level in rows.levels]
     return sum((change.sizes(everything=w) / b for w, b in zip(whole, scales, strict=True)), Fraction(0))
 
 
 @squared_move.register
-def _(rows: ContrastRows, variances: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def _squared_move_of_contrast_rows(
+    rows: ContrastRows, variances: Sequence[Fraction], change: Change, column: Fraction
+) -> Fraction:
     """With q_l = b^l / variance of level l and S_l the sum over blocks of squares over b^l it is the sum of
     (q_l - q_(l-1)) S_l; where a factor is negative the least S_l counts: squares of whole numbers sum to no less than
     the numbers, and to 0 or more where some gain and some lose.
@@ -114,14 +118,18 @@ def _(rows: ContrastRows, variances: Sequence[Fraction], change: Change, column:
 
 
 @taxi_move.register
-def _(rows: ContrastRows, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def _taxi_move_of_contrast_rows(
+    rows: ContrastRows, scales: Sequence[Fraction], change: Change, column: Fraction
+) -> Fraction:
     """Differences add up; the total keeps what one cell loses and another gains."""
     differences = (rows.branching - 1) * sum((1 / b for b in scales[:-1]), Fraction(0))
     return change.times * differences + change.sizes(everything=True) / scales[-1]
 
 
 @squared_move.register
-def _(rows: ResidualRows, variances: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def _squared_move_of_residual_rows(
+    rows: ResidualRows, variances: Sequence[Fraction], change: Change, column: Fraction
+) -> Fraction:
     """One cell for another: set A adds 2 (prod (1 - 1/n_i) - prod t_i) / variance over A, t_i = 1 - 1/n_i where the
     cells agree and -1/n_i where they differ. Few attributes are gone through, for many the least product of each set
     counts. More cells: lengths add up.
@@ -163,14 +171,16 @@ def _least_product(sizes: Sequence[int], axes: Sequence[int]) -> Fraction:
 
 
 @taxi_move.register
-def _(rows: MarginalRows, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def _taxi_move_of_marginal_rows(
+    rows: MarginalRows, scales: Sequence[Fraction], change: Change, column: Fraction
+) -> Fraction:
     """Each cell is in one cell of each marginal; the total keeps what one loses and another gains."""
     pairs = zip(rows.subsets, scales, strict=True)
     return sum((change.sizes(everything=not axes) / b for axes, b in pairs), Fraction(0))
 
 
 @taxi_move.register
-def _(rows: DenseRows, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def _taxi_move_of_dense_rows(rows: DenseRows, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
     """Cells are moved in pairs; what is left over moves by its own column."""
     if not change.replace:
         return change.cells * column
@@ -182,7 +192,9 @@ def _(rows: DenseRows, scales: Sequence[Fraction], change: Change, column: Fract
 
 
 @squared_move.register
-def _(rows: FilterRows, variances: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def _squared_move_of_filter_rows(
+    rows: FilterRows, variances: Sequence[Fraction], change: Change, column: Fraction
+) -> Fraction:
     """With X = C^T C and x(A) the sum over a set A of cells: |C (A - B)|^2 = |C A|^2 + |C B|^2 - 2 sum X_ij.
 
     Rule: g cells have at most g^2 times the longest column, and at most g^2 pairs have less than the least X_ij.

@@ -22,14 +22,14 @@ WHOLE = (DiscreteLaplace, DiscreteGaussian, Tabulated)
 
 
 @loss_masses.register
-def _(law: DiscreteGaussian, shift: Fraction, cell: Fraction) -> Losses:
+def _loss_masses_of_discrete_gaussian(law: DiscreteGaussian, shift: Fraction, cell: Fraction) -> Losses:
     """Loss (2k + shift) shift / (2 std^2) of the whole number k."""
     far = first_true(lambda k: float(law.tail(k, FLOATS)) < NEGLIGIBLE, 0, 1 << 40)
     return _whole(lambda k: law.tail(k, BALLS), whole_reach(shift), cell, shift / (2 * law.std**2), far, None)
 
 
 @loss_masses.register
-def _(law: DiscreteLaplace, shift: Fraction, cell: Fraction) -> Losses:
+def _loss_masses_of_discrete_laplace(law: DiscreteLaplace, shift: Fraction, cell: Fraction) -> Losses:
     """Loss (2k + shift) / scale up to 0, and shift / scale from there on."""
     fade = ball(-1 / law.scale).exp()
 
@@ -63,7 +63,7 @@ def _whole(
 
 
 @loss_masses.register
-def _(law: Tabulated, shift: Fraction, cell: Fraction) -> Losses:
+def _loss_masses_of_tabulated(law: Tabulated, shift: Fraction, cell: Fraction) -> Losses:
     """Cell by cell, with the shift rounded up to whole cells.
 
     Valid for: weights that fall outward, for which a larger shift dominates a smaller one.
@@ -87,18 +87,18 @@ def _(law: Tabulated, shift: Fraction, cell: Fraction) -> Losses:
 
 
 @spread.register
-def _(law: DiscreteGaussian, shift: Fraction) -> tuple[float, float]:
+def _spread_of_discrete_gaussian(law: DiscreteGaussian, shift: Fraction) -> tuple[float, float]:
     ratio = float(shift / law.std)
     return ratio**2, ratio * (11 + ratio)
 
 
 @spread.register
-def _(law: DiscreteLaplace, shift: Fraction) -> tuple[float, float]:
+def _spread_of_discrete_laplace(law: DiscreteLaplace, shift: Fraction) -> tuple[float, float]:
     return spread(Laplace(Fraction(1)), shift / law.scale)
 
 
 @spread.register
-def _(law: Tabulated, shift: Fraction) -> tuple[float, float]:
+def _spread_of_tabulated(law: Tabulated, shift: Fraction) -> tuple[float, float]:
     moved, total, count = cells_within(law, shift), float(law.total), len(law.weights)
     pairs = [(law.weight(i) / total, law.weight(i + moved) / total) for i in range(-(moved // 2), count)]
     losses = [(math.log(p / q), p, q) for p, q in pairs if p > 0 and q > 0]
