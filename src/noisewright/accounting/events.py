@@ -40,10 +40,10 @@ def parts_of_event(event: Any) -> list[tuple[Any, int]]:
         elif name == "SelfComposed":
             count = times_of(_field(one, "count"), "count of a SelfComposedDpEvent", times)
             waiting.append((_field(one, "event"), count, depth + 1))
-        elif name in _RELEASES:
-            found.append((_RELEASES[name](one), times))
+        elif name in _EVENTS:
+            found.append((_EVENTS[name](one), times))
         elif name != "NoOp":
-            known = ", ".join(f"{each}{_SUFFIX}" for each in ("Composed", "SelfComposed", *_RELEASES))
+            known = ", ".join(f"{each}{_SUFFIX}" for each in ("Composed", "SelfComposed", *_EVENTS))
             raise InvalidInputError(f"there is no proof for the event {type(one).__name__}; known are {known}.")
         if steps + len(waiting) > MOST_PARTS:
             raise InvalidInputError(f"more than {MOST_PARTS} events; use SelfComposedDpEvent for equal ones.")
@@ -74,14 +74,14 @@ def _positive(event: Any, name: str) -> Fraction:
     return exact
 
 
-def _discrete_laplace(event: Any) -> Noise:
+def _discrete_laplace_event(event: Any) -> Noise:
     """Masses proportional to e^(-noise_parameter |k|)."""
     reach = whole_number(_field(event, "sensitivity"), "sensitivity of a DiscreteLaplaceDpEvent")
     return Noise(DiscreteLaplace(1 / _positive(event, "noise_parameter")), reach)
 
 
-_RELEASES: dict[str, Callable[[Any], Any]] = {
+_EVENTS: dict[str, Callable[[Any], Any]] = {
     "Gaussian": lambda event: Noise(Gaussian(_positive(event, "noise_multiplier")), 1),
     "Laplace": lambda event: Noise(Laplace(_positive(event, "noise_multiplier")), 1),
-    "DiscreteLaplace": _discrete_laplace,
+    "DiscreteLaplace": _discrete_laplace_event,
 }

@@ -15,7 +15,6 @@ from noisewright.proof.provers import proves
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 
-Proven = tuple[Fraction, str]
 _ONE = Fraction(1)
 
 

@@ -6,12 +6,8 @@ from fractions import Fraction
 
 from noisewright.mechanisms.clamped import Clamped
 from noisewright.mechanisms.levels import Levels
-from noisewright.numerics.balls import ball, certainly_at_most, precision, upper
 from noisewright.problem.privacy import PureDP
 from noisewright.proof.provers import proves
-
-_BITS = 192
-_SHOWN = 2**80
 
 
 @proves(PureDP, Clamped)
@@ -26,13 +22,7 @@ def pure_clamped(mechanism: Clamped, requirement: PureDP) -> tuple[Fraction, str
     The mean of the mixture is that of the line, which is x. [theory#answers-in-bounds]
     """
     worst = largest_ratio(mechanism.levels, largest_move(mechanism))
-    with precision(_BITS):
-        value = ball(worst).log()
-        above = upper(value)
-        bound = Fraction(-(-above.numerator * _SHOWN // above.denominator), _SHOWN)
-        if certainly_at_most(value, ball(requirement.epsilon)):
-            bound = min(bound, requirement.epsilon)
-    return bound, "pure/clamped-levels, mean"
+    return _log_of(worst, requirement.epsilon), "pure/clamped-levels, mean"
 
 
 def largest_move(mechanism: Clamped) -> Fraction:

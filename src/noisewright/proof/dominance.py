@@ -16,7 +16,7 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidLawError, InvalidQueryError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter, show
 
-_BITS = 128
+_FOLD_BITS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def laplace_condition(fold: Fold, sensitivity: Number = 1) -> LaplaceCondition:
         cost = fold.rates[0] * shift
         return LaplaceCondition((cost, cost), (cost, cost))
     reach = exponential_reach(fold)
-    with precision(_BITS):
+    with precision(_FOLD_BITS):
         at_zero, at_shift = fold.slope(ball(0), BALLS), fold.slope(ball(shift), BALLS)
         if not (at_zero.is_finite() and bool(at_shift > 0)):
             raise UncertifiedError("the density of this two-fold law could not be enclosed; nothing is proven.")
@@ -87,7 +87,7 @@ def local_response(fold: Fold, apart: Number = 1) -> LocalResponse:
     [theory#when-a-second-fold-cannot-help]
     """
     shift = _checked(fold, apart)
-    with precision(_BITS):
+    with precision(_FOLD_BITS):
         wrong = fold.transform(ball(shift / 2), BALLS) / 2
         if not (wrong.is_finite() and bool(wrong > 0)):
             raise UncertifiedError("the tail of this two-fold law could not be enclosed; nothing is proven.")

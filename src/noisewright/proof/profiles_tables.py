@@ -33,7 +33,7 @@ class TabulatedProfile:
 
     @property
     def spread(self) -> float:
-        return max(_deviation(self.law, shift) for shift in self._shifts())
+        return max(_deviation_of_table(self.law, shift) for shift in self._shifts())
 
     @property
     def largest(self) -> Fraction | None:
@@ -158,7 +158,7 @@ def _sums(law: Tabulated, shift: int) -> _Sums:
 
 
 @lru_cache(maxsize=1024)
-def _deviation(law: Tabulated, shift: int) -> float:
+def _deviation_of_table(law: Tabulated, shift: int) -> float:
     line, total = line_of(law), law.total
     pairs = [(a / total, math.log(a) - math.log(b)) for a, b in zip(line, line[shift:], strict=False) if a and b]
     mean = sum(p * x for p, x in pairs)

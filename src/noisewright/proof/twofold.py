@@ -15,10 +15,10 @@ from noisewright.numerics.balls import Ball, ball, hull, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidPrivacyError
 
-_BITS = 128
-_MOST_CELLS = 6000
+_RENYI_BITS = 128
+_MOST_RENYI_CELLS = 6000
 _TOLERANCE = 2e-5
-_FIRST_CELLS = 24
+_FIRST_RENYI_CELLS = 24
 _GRID = 2**40
 
 
@@ -32,7 +32,7 @@ def renyi_ball(law: TwoFold, shift: Fraction, alpha: Fraction) -> Ball:
     """
     if alpha <= 0:
         raise InvalidPrivacyError(f"the order is {float(alpha):.6g}; a Renyi divergence needs a positive order.")
-    with precision(_BITS):
+    with precision(_RENYI_BITS):
         moment = _Moment(law.fold, shift, alpha).enclosed()
         if alpha == 1:
             return moment
@@ -66,7 +66,7 @@ class _Moment:
             self._push(heap, cell)
         used = len(heap)
         open_part = sum(-item[0] for item in heap)
-        while open_part > _TOLERANCE and used < _MOST_CELLS:
+        while open_part > _TOLERANCE and used < _MOST_RENYI_CELLS:
             width, _, (region, a, b, _, _) = heapq.heappop(heap)
             open_part += width
             middle = (a + b) / 2 if b is not None else 2 * a + self._shift
@@ -85,8 +85,8 @@ class _Moment:
         return width
 
     def _first_cells(self, region: str) -> list[tuple[Fraction, Fraction | None]]:
-        step = self._shift / _FIRST_CELLS
-        inner: list[tuple[Fraction, Fraction | None]] = [(i * step, (i + 1) * step) for i in range(_FIRST_CELLS)]
+        step = self._shift / _FIRST_RENYI_CELLS
+        inner: list[tuple[Fraction, Fraction | None]] = [(i * step, (i + 1) * step) for i in range(_FIRST_RENYI_CELLS)]
         return inner if region == "m" else [*inner, (self._shift, None)]
 
     def _cell(self, region: str, a: Fraction, b: Fraction | None) -> Any:
