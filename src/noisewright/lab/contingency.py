@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 from noisewright.lab.tables import Table, all_fits
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 
 
 def _counted(*rows: str) -> tuple[int, ...]:

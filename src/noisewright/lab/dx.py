@@ -17,7 +17,7 @@ from noisewright.lab.dx_pictures import city_picture, factor_picture, strategy_p
 from noisewright.lab.dx_policies import blowfish_claims, closure_changes, example_claims, example_files
 from noisewright.lab.dx_printed import parameter_selection_as_printed
 from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.report.shown import Advance
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from noisewright.lab.claims import Claim, verdict_of as _verdict
 from noisewright.lab.dx_printed import exponential_shortfall, weights_noise_free
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Matrix
 from noisewright.problem.privacy import MetricPrivacy

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from noisewright.lab.claims import Claim
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint

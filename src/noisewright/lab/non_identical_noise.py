@@ -17,7 +17,7 @@ from noisewright.lab.claims import Reproduction
 from noisewright.lab.non_identical_claims import claims
 from noisewright.lab.non_identical_pictures import draw_curves
 from noisewright.lab.sheets import figure_name
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.search.families.vector_approximate import largest_length
 from noisewright.search.report.shown import Advance
 from noisewright.search.tools.shares import best_partition

@@ -11,7 +11,7 @@ from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.proof.approximate import BITS
-from noisewright.proof.dominance import exponential_reach
+from noisewright.proof.mixtures import exponential_reach
 
 _BITS = 128
 

@@ -12,7 +12,7 @@ from sklearn.metrics import precision_score, recall_score
 from noisewright.lab.classification import Task, made_task, tasks
 from noisewright.lab.sheets import Panel
 from noisewright.learn import NaiveBayes
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.utilities import SquaredError, Usefulness
 
 WITHOUT = "no privacy"

@@ -17,7 +17,7 @@ from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.divergences import HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, SquaredError
-from noisewright.proof.twofold import renyi_ball
+from noisewright.proof.mixtures import renyi_ball
 from noisewright.search.designers.two_fold import two_fold_mechanism
 from noisewright.search.families.two_fold import two_fold_optimum
 from noisewright.search.families.two_fold_laws import calibrated

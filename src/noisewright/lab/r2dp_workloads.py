@@ -17,7 +17,7 @@ from noisewright.laws.folds import Fold, GammaFold
 from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.strategy import LaplaceStrategy
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Points

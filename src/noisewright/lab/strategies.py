@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 
 _EXHAUSTED = 1e-12
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.numerics.distances import lower_squared, root_below, upper_distance
-from noisewright.numerics.islands import infinitely_apart
+from noisewright.numerics.finite_components import infinitely_apart
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.metrics import Hamming, Scaled, Sum
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import angle, ball, lower, pi, precision, upper
-from noisewright.numerics.islands import infinitely_apart, islands
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.finite_components import infinitely_apart, islands
 from noisewright.problem.attributes import Attributes
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.geometry import EARTH_RADIUS_KM, Euclidean, GreatCircle, SmoothThreshold, TimeSeries

@@ -35,7 +35,7 @@ from noisewright.problem.privacy import (
 from noisewright.proof.linear import squared_reach as column_reach
 from noisewright.proof.provers import PROVERS
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi
-from noisewright.proof.strategy import squared_reach as strategy_reach
+from noisewright.proof.strategies import squared_reach as strategy_reach
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
 
 Pair = tuple[Fraction, Fraction]

@@ -22,8 +22,8 @@ from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, complex_ball, hull, integral, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
+from noisewright.proof.mixtures import two_fold_renyi
 from noisewright.proof.pure import pure_bound
-from noisewright.proof.twofold import two_fold_renyi
 
 _TINY = Fraction(1, 2**100)
 _FAR_NATS = 80

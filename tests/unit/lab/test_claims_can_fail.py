@@ -23,7 +23,7 @@ from noisewright.lab.dx import StrategyRow
 from noisewright.lab.generalized_gaussian_counts import APPROXIMATE, CUBIC, LAPLACE as LAPLACE_PURE, PROBABLE, Outcome
 from noisewright.lab.r2dp_curves import FIRST, LAPLACE, TUNED, TWO_FOLD
 from noisewright.lab.sheets import Panel
-from noisewright.proof.twofold import renyi_ball
+from noisewright.proof.mixtures import renyi_ball
 from noisewright.search.families.linear import mwem_mechanism, smalldb_mechanism
 
 

@@ -17,9 +17,8 @@ import numpy as np
 
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.logistic import Logistic
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true, geometric
-from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.search.families.calibration import power_tail
 

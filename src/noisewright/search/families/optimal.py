@@ -21,10 +21,10 @@ import numpy as np
 
 from noisewright.mechanisms.strategy_rows import DenseRows, ResidualRows
 from noisewright.mechanisms.strategy_values import chosen, smaller
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, lower, precision
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.integer_matrices import Wholes, bits_of, narrow
 from noisewright.numerics.remembered import Remembered
-from noisewright.numerics.whole_matrices import Wholes, bits_of, narrow
 from noisewright.numerics.workloads import squares, unit, weighted_gram
 from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.records import digest

@@ -17,8 +17,8 @@ import numpy as np
 
 from noisewright.laws.tabulated import HALF, Tabulated
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true
+from noisewright.numerics.fields import Floats
 from noisewright.search.families.composition import mean_tilt, of_table
 from noisewright.search.families.planned import Candidate, Plan, on_table
 from noisewright.search.programmes.approximate import Grid, cell_costs, cheapest_at_tilt

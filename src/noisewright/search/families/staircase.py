@@ -11,7 +11,7 @@ from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import FLOATS
-from noisewright.numerics.series import geometric_power_sum
+from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Usefulness
 from noisewright.problem.utility import Utility

@@ -13,12 +13,12 @@ from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
 from noisewright.mechanisms.strategy_filters import FilterRows
 from noisewright.mechanisms.strategy_rows import BlockRows, ContrastRows, DenseRows, MarginalRows
 from noisewright.mechanisms.strategy_values import chosen, level_traces
-from noisewright.numerics.arrays import Floats
-from noisewright.numerics.whole_matrices import Wholes
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.integer_matrices import Wholes
 from noisewright.numerics.workloads import gram
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.workload import Workload
-from noisewright.proof.strategy import squared_reach, taxi_reach
+from noisewright.proof.strategies import squared_reach, taxi_reach
 from noisewright.proof.vector_gaussian import gaussian_delta
 from noisewright.search.programmes.strategy import best_blocks
 

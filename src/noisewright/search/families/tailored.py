@@ -18,8 +18,7 @@ import numpy as np
 from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.arrays import Floats
-from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.numerics.lp import Solution, minimise
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Usefulness

@@ -18,8 +18,8 @@ import numpy as np
 
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import gallop
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidLawError, InvalidQueryError, SolverError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP

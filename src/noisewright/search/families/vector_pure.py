@@ -11,7 +11,7 @@ import numpy as np
 
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Groups, L1Ball, L2Ball, LpBall, Points
 from noisewright.problem.utility import Utility

@@ -12,7 +12,7 @@ from noisewright.numerics.bisection import first_true, gallop
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import SquaredError
-from noisewright.proof.clamped import largest_move
+from noisewright.proof.bounded import largest_move
 from noisewright.search.families.staircase import best_half, best_split
 from noisewright.search.tools.golden import round_number
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.conditional import Grid
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.lp import SparseRows, minimise_sparse
 from noisewright.problem.queries import Bounded
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 
 from noisewright.mechanisms.rows import Rows
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, lower, precision, upper
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InfeasibleError, SolverError, UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import LARGEST_EPSILON, PureDP

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.distances import FloatView, float_view
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
 from noisewright.search.programmes.linear import Solved

@@ -130,7 +130,7 @@ def _releases(designer: Designer) -> int:
 @lru_cache(maxsize=64)
 def planned(certified: Certified, count: int) -> Composition:
     """So many equal releases together."""
-    from noisewright.accounting.compose import compose  # a single release does not wait for the accountant
+    from noisewright.accounting.composition import compose  # a single release does not wait for the accountant
 
     return compose([(certified, count)])
 

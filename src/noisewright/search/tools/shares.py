@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true, geometric, turn
+from noisewright.numerics.fields import Floats
 from noisewright.search.tools.golden import golden
 
 _LEVELS = 18

@@ -19,13 +19,12 @@ from noisewright.laws.tabulated import Tabulated
 from noisewright.laws.twofold import TwoFold
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.approximate import whole_reach
-from noisewright.proof.profiles import GaussianProfile, LowerPair, PairProfile, Profile
-from noisewright.proof.profiles_cells import PiecewiseProfile, worst_shifts
-from noisewright.proof.profiles_laplace import LaplaceProfile
-from noisewright.proof.profiles_lower import LevelsPair, SymmetricPair
-from noisewright.proof.profiles_smooth import SmoothProfile
-from noisewright.proof.profiles_tables import TabulatedProfile
-from noisewright.proof.profiles_whole import DiscreteGaussianProfile, DiscreteLaplaceProfile
+from noisewright.proof.profiles.base import GaussianProfile, LowerPair, PairProfile, Profile
+from noisewright.proof.profiles.cells import PiecewiseProfile, TabulatedProfile, worst_shifts
+from noisewright.proof.profiles.integers import DiscreteGaussianProfile, DiscreteLaplaceProfile
+from noisewright.proof.profiles.laplace import LaplaceProfile
+from noisewright.proof.profiles.lower import LevelsPair, SymmetricPair
+from noisewright.proof.profiles.smooth import SmoothProfile
 from noisewright.proof.pure import pure_bound
 
 _ONE = Fraction(1)

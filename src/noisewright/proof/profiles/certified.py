@@ -23,15 +23,14 @@ from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP
 from noisewright.problem.sensitivity import Groups, NormBall
 from noisewright.proof.linear import squared_reach as columns_reach
 from noisewright.proof.metric import farthest
-from noisewright.proof.moves import worst_moves
-from noisewright.proof.profiles import GaussianProfile, LowerPair, PairProfile, Profile, least, most
-from noisewright.proof.profiles_choice import BoundedRangeProfile
-from noisewright.proof.profiles_joint import joint
-from noisewright.proof.profiles_laws import law_profile, lower_pair
-from noisewright.proof.profiles_renyi import ConcentratedProfile, RenyiProfile
-from noisewright.proof.strategy import squared_reach, taxi_reach
+from noisewright.proof.profiles.base import GaussianProfile, LowerPair, PairProfile, Profile, least, most
+from noisewright.proof.profiles.choice import BoundedRangeProfile
+from noisewright.proof.profiles.joint import joint
+from noisewright.proof.profiles.laws import law_profile, lower_pair
+from noisewright.proof.profiles.renyi import ConcentratedProfile, RenyiProfile
+from noisewright.proof.strategies import squared_reach, taxi_reach
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
-from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
+from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered, worst_moves
 
 if TYPE_CHECKING:
     from noisewright.proof.certify import Certificate  # which loads this room, and this file with it
