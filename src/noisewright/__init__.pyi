@@ -8,8 +8,7 @@ from noisewright import (
     mechanisms as mechanisms,
     metrics as metrics,
 )
-from noisewright.accounting.compose import compose as compose
-from noisewright.accounting.composition import Composition as Composition
+from noisewright.accounting.composition import Composition as Composition, compose as compose
 from noisewright.ledger.charge import Charge as Charge
 from noisewright.ledger.ledger import Ledger as Ledger
 from noisewright.problem.divergences import (

@@ -9,7 +9,7 @@ from noisewright.laws.folds import (
     two_point_fold as two_point_fold,
 )
 from noisewright.laws.formula import FormulaFold as FormulaFold
-from noisewright.proof.dominance import (
+from noisewright.proof.mixtures import (
     LaplaceCondition as LaplaceCondition,
     LocalResponse as LocalResponse,
     laplace_condition as laplace_condition,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.accounting.compose import compose
+from noisewright.accounting.composition import compose
 from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.histogram import Histogram

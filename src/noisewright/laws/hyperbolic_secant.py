@@ -8,7 +8,7 @@ from fractions import Fraction
 from noisewright.laws.base import LAWS, Crossing, SmoothLaw, bracket_crossing
 from noisewright.numerics.balls import ball
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
-from noisewright.numerics.series import alternating
+from noisewright.numerics.special import alternating
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, rational
 from noisewright.problem.records import record

@@ -26,7 +26,7 @@ from noisewright.learn.columns import (
 )
 from noisewright.learn.counting import noise_for_cells, split_budget
 from noisewright.ledger.ledger import Ledger
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter, show
 from noisewright.problem.utilities import SquaredError

@@ -19,7 +19,7 @@ from typing import Any
 
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.distances import lower_squared, root_below, upper_distance
-from noisewright.numerics.islands import infinitely_apart
+from noisewright.numerics.finite_components import infinitely_apart
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, LedgerDamagedError
 from noisewright.problem.metrics import Hamming, Scaled, Sum
 from noisewright.problem.numbers import Number, parameter

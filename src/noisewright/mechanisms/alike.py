@@ -12,8 +12,7 @@ from noisewright.mechanisms.additive import Additive, Released
 from noisewright.mechanisms.base import MECHANISMS, Errors
 from noisewright.mechanisms.expected import ErrorDensity
 from noisewright.mechanisms.per_coordinate import Several, inside_of_part
-from noisewright.numerics.arrays import Floats
-from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.numerics.fields import BALLS, Field, Floats, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.fields import only
 from noisewright.problem.histogram import Histogram

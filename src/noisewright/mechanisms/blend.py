@@ -12,8 +12,7 @@ from noisewright.mechanisms.composite import Composite
 from noisewright.mechanisms.conditional import Conditional, Grid, Row
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.worst_cases import Table
-from noisewright.numerics.arrays import Floats
-from noisewright.numerics.fields import Field, Value
+from noisewright.numerics.fields import Field, Floats, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rational, only, rational
 from noisewright.problem.queries import Bounded

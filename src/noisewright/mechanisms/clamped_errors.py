@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from noisewright.mechanisms import clamped_sums
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidUtilityError
 
 Ends = tuple[Fraction, Fraction]

@@ -18,9 +18,8 @@ from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.linear import check_columns, sums
 from noisewright.mechanisms.linear_values import LinearNoise, directions
 from noisewright.mechanisms.linear_widths import gaussian_estimate, gaussian_width
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, hull, lower, upper
-from noisewright.numerics.fields import BALLS, Field, Value
+from noisewright.numerics.fields import BALLS, Field, Floats, Value
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.linear import Linear, checked_histogram

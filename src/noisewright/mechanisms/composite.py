@@ -26,8 +26,7 @@ from noisewright.mechanisms.conditional import (
     uniform_grid,
 )
 from noisewright.mechanisms.worst_cases import Table, quotients
-from noisewright.numerics.arrays import Floats
-from noisewright.numerics.fields import BALLS, FLOATS, Field, Point, Value
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Floats, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Pair, Rational, Whole, one_of, only, pair, rational, whole
 from noisewright.problem.numbers import Number

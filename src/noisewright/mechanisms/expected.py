@@ -18,7 +18,7 @@ from noisewright.mechanisms.whole_fold import WholeFold
 from noisewright.numerics.balls import certainly_at_most
 from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.numerics.fields import BALLS, Exact, Field, Value
-from noisewright.numerics.series import geometric_power_sum, power_sum_polynomial
+from noisewright.numerics.special import geometric_power_sum, power_sum_polynomial
 from noisewright.problem.divergences import HistogramMetric, Mallows
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.utilities import Expected

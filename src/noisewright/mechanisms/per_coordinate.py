@@ -18,10 +18,9 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.answers import read_answers
 from noisewright.mechanisms.base import MECHANISMS, Errors, Mechanism
 from noisewright.mechanisms.expected import ErrorLaw
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, around, ball, hull
 from noisewright.numerics.bisection import first_true
-from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Floats, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Many, only, optional, tuple_of
 from noisewright.problem.numbers import Number

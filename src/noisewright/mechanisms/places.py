@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from noisewright.mechanisms.answers import LARGEST_FLOAT
 from noisewright.mechanisms.rounding import Flags, Whole
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.numbers import data_value
 
 Place = tuple[int, Fraction]

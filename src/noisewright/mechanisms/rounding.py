@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.answers import DOUBLE, LARGEST_FLOAT
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import precision_bits, typed
 

@@ -26,7 +26,7 @@ from noisewright.mechanisms.strategy_tables import Counts, read_counts
 from noisewright.mechanisms.strategy_values import LARGEST_DENSE, Values, chosen, each_of, smaller, total_of
 from noisewright.numerics.balls import Ball, around, ball, hull, lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
-from noisewright.numerics.whole_matrices import Wholes
+from noisewright.numerics.integer_matrices import Wholes
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.numbers import show

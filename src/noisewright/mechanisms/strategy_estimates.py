@@ -20,10 +20,10 @@ from noisewright.mechanisms.strategy_rows import (
 )
 from noisewright.mechanisms.strategy_tables import MOST_CELLS
 from noisewright.mechanisms.strategy_values import chosen, precisions, smaller
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.integer_matrices import Wholes, product
 from noisewright.numerics.remembered import Remembered
-from noisewright.numerics.whole_matrices import Wholes, product
 from noisewright.numerics.workloads import answers
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.workload import Workload

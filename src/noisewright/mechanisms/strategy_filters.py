@@ -1,6 +1,6 @@
 """Filters for ranges and prefix sums along a line: rows that are never built, near the best for any length.
 
-Measured is A diag(weights) x, where A is a filter with mirror images at the ends (`numerics.mirrored`): whole numbers
+Measured is A diag(weights) x, where A is a filter with mirror images at the ends (`numerics.toeplitz_hankel`): whole numbers
 throughout, so that the lengths of the columns are whole numbers too. The inverse is diag(1 / weights) A^-1.
 """
 
@@ -16,12 +16,21 @@ from noisewright.mechanisms.strategy_estimates import estimate_of
 from noisewright.mechanisms.strategy_rows import STRATEGIES, PlainRows
 from noisewright.mechanisms.strategy_tables import Counts
 from noisewright.mechanisms.strategy_values import LARGEST_DENSE, Values, check_dense, each_of, total_of
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, hull
-from noisewright.numerics.mirrored import Mirror, MirroredInverse, mirrored_inverse, quarter_filter, squared_columns
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.integer_matrices import Wholes
 from noisewright.numerics.remembered import Remembered
-from noisewright.numerics.runs import Runs, distance_sum, pair_sums, prefix_squares
-from noisewright.numerics.whole_matrices import Wholes
+from noisewright.numerics.toeplitz_hankel import (
+    Mirror,
+    MirroredInverse,
+    Runs,
+    distance_sum,
+    mirrored_inverse,
+    pair_sums,
+    prefix_squares,
+    quarter_filter,
+    squared_columns,
+)
 from noisewright.numerics.workloads import gram, squares, unit
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidMechanismError

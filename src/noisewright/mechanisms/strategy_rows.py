@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.strategy_tables import Counts
-from noisewright.numerics.whole_matrices import Wholes, bits_of
+from noisewright.numerics.integer_matrices import Wholes, bits_of
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.records import Family, Record, record

@@ -13,7 +13,7 @@ from noisewright.mechanisms.strategy_filters import FilterRows, inverse_of_filte
 from noisewright.mechanisms.strategy_rows import BlockRows, ContrastRows, DenseRows
 from noisewright.mechanisms.strategy_values import inverse_of, precisions
 from noisewright.numerics.balls import Ball, ball, hull
-from noisewright.numerics.runs import pair_sums
+from noisewright.numerics.toeplitz_hankel import pair_sums
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.workload import Workload
 

@@ -24,8 +24,8 @@ from noisewright.mechanisms.strategy_rows import (
     ResidualRows,
 )
 from noisewright.numerics.balls import Ball, ball, hull
+from noisewright.numerics.integer_matrices import NearInverse, Wholes, near_inverse, product
 from noisewright.numerics.remembered import Remembered
-from noisewright.numerics.whole_matrices import NearInverse, Wholes, near_inverse, product
 from noisewright.numerics.workloads import gram, squares, unit
 from noisewright.problem.errors import InvalidMechanismError, InvalidQueryError
 from noisewright.problem.workload import Listed, Part, Regular, Workload

@@ -20,9 +20,8 @@ from noisewright.mechanisms.conditional import (
     uniform_grid,
 )
 from noisewright.mechanisms.worst_cases import Table, quotients
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, pi, working_bits
-from noisewright.numerics.fields import BALLS, Field, Point, Value
+from noisewright.numerics.fields import BALLS, Field, Floats, Point, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Flag, Rational, Text, Whole, flag, only, rational, text, whole
 from noisewright.problem.queries import Bounded

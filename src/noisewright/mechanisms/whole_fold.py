@@ -9,7 +9,7 @@ from fractions import Fraction
 from noisewright.laws.folds import Atoms
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.fields import Exact, Field, Point, Value
-from noisewright.numerics.series import geometric_power_sum
+from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.errors import InvalidMechanismError
 
 _HALF = Fraction(1, 2)

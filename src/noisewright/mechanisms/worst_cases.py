@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 
 Ends = tuple[Fraction, Fraction]
 Number = TypeVar("Number", float, Fraction)

@@ -25,7 +25,6 @@ from noisewright.problem.queries import ROUNDING, Vector
 from noisewright.problem.sensitivity import NormBall, Points
 from noisewright.proof.approximate import additive_delta
 from noisewright.proof.composed import Move, hockey_stick, joint_delta, move_of, squared_length
-from noisewright.proof.moves import worst_moves
 from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
     counted,
@@ -38,6 +37,7 @@ from noisewright.proof.vectors import (
     whole_steps,
     widening,
     worst_cost,
+    worst_moves,
 )
 
 _MASS_BITS = 128

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisewright.accounting.compose import compose
+from noisewright.accounting.composition import compose
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.queries import Scalar, Vector

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from noisewright.mechanisms.answers import LARGEST_FLOAT
 from noisewright.mechanisms.clamped import Clamped
 from noisewright.mechanisms.rounding import as_numbers
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision, upper
+from noisewright.numerics.fields import Floats
 from noisewright.problem.numbers import data_value, show
 from noisewright.sample.drawers import Releasing, describe_error, drawer_for
 from noisewright.sample.uniform import Entropy, Words, WordStream, uniform_below, whole_below

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice, Rounded
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball
-from noisewright.numerics.fields import BALLS
+from noisewright.numerics.fields import BALLS, Floats
 from noisewright.sample.sampler import NoiseSampler
 from noisewright.sample.shells import ShellSampler
 from noisewright.sample.two_sided import flip

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.laws.rounded_normal import RoundedNormal
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision
-from noisewright.numerics.fields import BALLS
+from noisewright.numerics.fields import BALLS, Floats
 from noisewright.sample.refine import Inverter
 from noisewright.sample.table import Indices, put
 from noisewright.sample.uniform import WordStream

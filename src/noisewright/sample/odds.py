@@ -10,7 +10,7 @@ from typing import Any
 
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.bisection import first_true, gallop
-from noisewright.numerics.islands import islands
+from noisewright.numerics.finite_components import islands
 from noisewright.problem.metrics import Hamming
 from noisewright.problem.numbers import above, show
 from noisewright.problem.privacy import (

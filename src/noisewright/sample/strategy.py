@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy, Strategy
 from noisewright.mechanisms.strategy_estimates import answers_of, estimate_of
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision, upper
-from noisewright.numerics.whole_matrices import Wholes
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.integer_matrices import Wholes
 from noisewright.numerics.workloads import answers as answers_to
 from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError
 from noisewright.problem.fields import flag, whole

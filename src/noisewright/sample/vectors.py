@@ -19,9 +19,8 @@ from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped, nearest
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.rounding import Cells
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import precision
-from noisewright.numerics.fields import BALLS
+from noisewright.numerics.fields import BALLS, Floats
 from noisewright.problem.numbers import Number, show
 from noisewright.sample.columns import Column, ColumnsDrawer
 from noisewright.sample.drawers import OneByOne, describe_error, drawer_for

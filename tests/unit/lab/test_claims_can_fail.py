@@ -19,7 +19,7 @@ from noisewright.lab.r2dp import claims as r2dp_claims, reproduction as r2dp
 from noisewright.lab.r2dp.curves import FIRST, LAPLACE, TUNED, TWO_FOLD
 from noisewright.lab.reproductions import Claim
 from noisewright.lab.sheets import Panel
-from noisewright.proof.twofold import renyi_ball
+from noisewright.proof.mixtures import renyi_ball
 from noisewright.search.families.linear import mwem_mechanism, smalldb_mechanism
 
 

@@ -27,7 +27,7 @@ from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError
-from noisewright.proof.dominance import exponential_reach
+from noisewright.proof.mixtures import exponential_reach
 
 HALF = Fraction(1, 2)
 

@@ -15,7 +15,7 @@ from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.alike import Alike
 from noisewright.numerics.fields import FLOATS
-from noisewright.proof.profiles_of import lower_pairs_of
+from noisewright.proof.profiles.certified import lower_pairs_of
 from tests import hockey_sticks as sticks
 from tests.examples import EXAMPLES
 

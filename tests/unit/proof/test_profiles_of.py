@@ -17,10 +17,10 @@ from noisewright.mechanisms.alike import Alike
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.distances import upper_distance
 from noisewright.proof.metric import farthest
-from noisewright.proof.profiles import GaussianProfile, LeastProfile, PairProfile, Profile
-from noisewright.proof.profiles_joint import factors_of
-from noisewright.proof.profiles_laws import law_profile
-from noisewright.proof.profiles_of import PROFILES, _of_requirement
+from noisewright.proof.profiles.base import GaussianProfile, LeastProfile, PairProfile, Profile
+from noisewright.proof.profiles.certified import PROFILES, _of_requirement
+from noisewright.proof.profiles.joint import factors_of
+from noisewright.proof.profiles.laws import law_profile
 from tests.examples import EXAMPLES
 
 BITS = 128

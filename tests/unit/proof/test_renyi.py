@@ -14,8 +14,8 @@ from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.piecewise import staircase
 from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import precision, upper
+from noisewright.proof.mixtures import renyi_ball
 from noisewright.proof.renyi import _tails as tails_beyond, concentrated_rho, renyi_divergence
-from noisewright.proof.twofold import renyi_ball
 
 F = Fraction
 

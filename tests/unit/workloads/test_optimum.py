@@ -11,7 +11,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.workloads import gram
-from noisewright.proof.strategy import squared_reach
+from noisewright.proof.strategies import squared_reach
 from noisewright.search.bounds.line import Witness, least_line, least_total, least_worst, proven_line
 from noisewright.search.bounds.unbiased import least_unbiased
 from noisewright.search.cache import forget

@@ -49,7 +49,7 @@ def compose(
     asked = {"epsilon": epsilon} if epsilon is not None else {"delta": "1e-6" if delta is None else delta}
     value = parameter(next(iter(asked.values())), f"--{next(iter(asked))}")
     count = None if groups is None else whole(groups, "--groups", "in how many groups one person can be, such as 1")
-    from noisewright.accounting.compose import compose as add_up
+    from noisewright.accounting.composition import compose as add_up
 
     plan = add_up(list(releases), groups=count, neighbours=neighbours)
     bracket = plan.bracket(**{next(iter(asked)): value})
@@ -59,7 +59,7 @@ def compose(
         say(_page(plan, asked, bracket))
     keep(plan, save, "plan")
     if plot is not None:
-        from noisewright.accounting.shown import picture
+        from noisewright.accounting.render import picture
 
         draw(lambda path: picture(plan, path), plot)
 
@@ -91,7 +91,7 @@ def _page(plan: Any, asked: dict[str, str], bracket: Any) -> str:
         f"Releases, {together}; neighbours: {plan.neighbours}",
         _table(("times", "release", "rule"), [(str(p.times), p.label, p.rule) for p in plan.certificate.parts]),
     ]
-    from noisewright.accounting.shown import rows
+    from noisewright.accounting.render import rows
 
     return "\n".join([*lines, "", _table(("delta", "epsilon, proven", "at least", "between"), rows(plan))])
 

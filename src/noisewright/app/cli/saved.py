@@ -19,7 +19,7 @@ from noisewright.problem.numbers import parameter, show
 
 def verify(file: SavedFile, seconds: Seconds = str(READING_SECONDS)) -> None:
     """Prove again what a saved mechanism, report or plan claims; one that was edited or claims too much is refused."""
-    from noisewright.accounting.saved import FORMAT as PLAN
+    from noisewright.accounting.composition import FORMAT as PLAN
     from noisewright.release.plan import FORMAT as RELEASE
     from noisewright.sample.certified import read_file
     from noisewright.search.report.report import FORMAT as REPORT
@@ -63,7 +63,7 @@ def _verified_report(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _verified_plan(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from noisewright.accounting.saved import plan_from_dict
+    from noisewright.accounting.composition import plan_from_dict
 
     plan = plan_from_dict(data)
     certificate = plan.certificate

@@ -174,7 +174,7 @@ def _odds(requirement: Any, bound: Fraction, width: int) -> str:
 
 def hundred(report: Report, count: int) -> str:
     """What many such releases add up to."""
-    from noisewright.accounting.compose import compose
+    from noisewright.accounting.composition import compose
 
     try:
         epsilon = compose([(report.best, count)]).epsilon(STATED_DELTA)

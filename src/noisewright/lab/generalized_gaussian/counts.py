@@ -22,7 +22,7 @@ from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError

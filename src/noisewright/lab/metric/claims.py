@@ -9,7 +9,7 @@ import numpy as np
 
 from noisewright.lab.metric.printed import exponential_shortfall, weights_noise_free
 from noisewright.lab.reproductions import Claim, verdict_of as _verdict
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Matrix
 from noisewright.problem.privacy import MetricPrivacy

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.lab.tables import Table, first_fit
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 
 SEED = 741
 CITIES = 741

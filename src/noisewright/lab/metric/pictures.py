@@ -9,7 +9,7 @@ import numpy as np
 
 from noisewright.drawing.legends import COLOURS
 from noisewright.drawing.style import WIDTH, new_figure, save, wrapped
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 
 _STRATEGIES = ("Strategy 1", "Strategy 2", "Strategy 3", "convex")
 _FACTOR = "times less noise"

@@ -14,7 +14,7 @@ from noisewright.drawing.style import WIDTH, new_figure, save
 from noisewright.lab.metric.data import pair_distances
 from noisewright.lab.reproductions import Claim, verdict_of
 from noisewright.lab.sheets import write_table
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 
 ELEMENTS = tuple("".join(letters) for letters in product("MF", "YN", "AB"))
 """Gender, native or not, above or below 18: MYA, MYB, MNA, …"""

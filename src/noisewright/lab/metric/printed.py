@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.lp import reweighed
 
 _MOST_ROUNDS = 1000

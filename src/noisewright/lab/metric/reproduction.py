@@ -21,7 +21,7 @@ from noisewright.lab.metric.printed import (
     parameter_selection_as_printed,
 )
 from noisewright.lab.reproductions import Reproduction
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 from noisewright.search.report.progress import Advance
 

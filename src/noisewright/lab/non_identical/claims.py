@@ -19,7 +19,7 @@ from noisewright.lab.non_identical.curves import (
     with_norm,
 )
 from noisewright.lab.reproductions import Claim
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Disjoint

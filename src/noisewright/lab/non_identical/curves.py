@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.search.families.vector import largest_length
 from noisewright.search.families.vector_parts import best_partition
 

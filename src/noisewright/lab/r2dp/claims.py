@@ -22,16 +22,14 @@ from noisewright.lab.reproductions import Claim, share_of
 from noisewright.laws.combined import TruncatedNormalFold
 from noisewright.laws.folds import GammaFold, RayleighFold, UniformFold, two_point_fold
 from noisewright.laws.twofold import TwoFold
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true
-from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.problem.divergences import ErrorEntropy
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
-from noisewright.proof.dominance import laplace_condition, local_response
+from noisewright.proof.mixtures import laplace_condition, local_response, renyi_ball
 from noisewright.proof.pure import pure_bound
-from noisewright.proof.twofold import renyi_ball
 from noisewright.search.design import design
 from noisewright.search.families.two_fold import calibrated, two_fold_optimum
 

@@ -16,7 +16,7 @@ from noisewright.lab.composite.data import rounded_range
 from noisewright.lab.sheets import Panel
 from noisewright.lab.tables import Table, all_fits, kinds_of, label_of, positive
 from noisewright.learn import NaiveBayes
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.utilities import SquaredError, Usefulness
 
 WITHOUT = "no privacy"

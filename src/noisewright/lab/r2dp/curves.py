@@ -16,7 +16,7 @@ from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, PowerError, SquaredError, Usefulness
-from noisewright.proof.twofold import renyi_ball
+from noisewright.proof.mixtures import renyi_ball
 from noisewright.search.design import design
 from noisewright.search.families.scalar_pure import tuned_staircase
 from noisewright.search.families.two_fold import calibrated, two_fold_optimum

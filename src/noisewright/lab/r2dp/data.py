@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from noisewright.lab.tables import Table, first_fit
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 
 _BINS = 50
 _INTERVALS_PER_DAY = 288

@@ -23,7 +23,7 @@ from noisewright.lab.r2dp.data import degrees, motion_counts, motion_histogram
 from noisewright.lab.r2dp.tables import write_tables
 from noisewright.lab.reproductions import Claim, Reproduction
 from noisewright.lab.sheets import Panel, write_panels, write_table
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.divergences import KullbackLeibler, Renyi
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar

@@ -19,9 +19,8 @@ from noisewright.laws.folds import Fold, GammaFold, UniformFold, point_fold
 from noisewright.laws.twofold import TwoFold
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.mechanisms.strategy import LaplaceStrategy
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, precision
-from noisewright.numerics.fields import BALLS, FLOATS
+from noisewright.numerics.fields import BALLS, FLOATS, Floats
 from noisewright.problem.divergences import HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.privacy import PureDP
@@ -29,9 +28,8 @@ from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Points
 from noisewright.problem.utilities import AbsoluteError, SquaredError
 from noisewright.problem.workload import Workload
-from noisewright.proof.dominance import exponential_reach
+from noisewright.proof.mixtures import exponential_reach, renyi_ball
 from noisewright.proof.pure import pure_bound
-from noisewright.proof.twofold import renyi_ball
 from noisewright.sample.certified import make_certified
 from noisewright.search.design import design
 from noisewright.search.designers.two_fold import two_fold_mechanism

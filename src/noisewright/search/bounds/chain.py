@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from noisewright.mechanisms.losses import LossTable
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, around, ball, precision
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar

@@ -27,7 +27,7 @@ from noisewright.mechanisms.base import Errors
 from noisewright.numerics.balls import Ball, ball, lower, precision, upper
 from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import BALLS, Field
-from noisewright.numerics.series import geometric_power_sum
+from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Choice, Scalar

@@ -18,11 +18,10 @@ import numpy as np
 
 from noisewright.laws.shells import shifted_sum
 from noisewright.mechanisms.linear import MOST_TOGETHER
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, lower, pi, positive, precision, upper
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.distances import upper_distance
-from noisewright.numerics.fields import BALLS
+from noisewright.numerics.fields import BALLS, Floats
 from noisewright.problem.errors import SolverError
 from noisewright.problem.linear import Linear
 from noisewright.problem.queries import Vector

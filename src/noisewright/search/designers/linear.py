@@ -13,8 +13,8 @@ import numpy as np
 
 from noisewright.mechanisms.linear import MOST_TOGETHER
 from noisewright.mechanisms.linear_values import USUAL_PEOPLE
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.distances import check_metric
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear

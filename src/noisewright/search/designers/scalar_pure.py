@@ -20,7 +20,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import certainly_at_most, lower, precision, upper
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
-from noisewright.numerics.series import geometric_power_sum
+from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.errors import (
     InvalidPrivacyError,

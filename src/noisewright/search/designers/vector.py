@@ -33,7 +33,7 @@ from noisewright.problem.utilities import (
     Usefulness,
 )
 from noisewright.problem.utility import Utility
-from noisewright.proof.alike import approximate_alike
+from noisewright.proof.per_coordinate import approximate_alike
 from noisewright.proof.vectors import most_moving
 from noisewright.search.bounds.vector import covariance_bound, vector_bound
 from noisewright.search.designer import Designer, Proposal, check_problem, designed

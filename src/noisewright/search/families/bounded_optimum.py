@@ -18,7 +18,7 @@ import numpy as np
 
 from noisewright.mechanisms.rows import Rows
 from noisewright.mechanisms.settings import CompositeSetting
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import (
     InvalidInputError,
     InvalidMechanismError,

@@ -23,11 +23,9 @@ from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.logistic import Logistic
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.bisection import first_true, gallop, geometric
-from noisewright.numerics.fields import BALLS
-from noisewright.numerics.gamma import gamma_tail
+from noisewright.numerics.fields import BALLS, Floats, gamma_tail
 from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import (
     InvalidLawError,

@@ -18,8 +18,8 @@ from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.linear import MOST_TOGETHER, Block, LinearElliptical, LinearLaplace
 from noisewright.mechanisms.metric_choice import MetricChoice
 from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, precision, upper
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.pairs import Cost, largest_ratio, ratio_above
 from noisewright.problem.errors import InvalidQueryError, UncertifiedError
 from noisewright.problem.linear import Linear

@@ -29,9 +29,8 @@ from noisewright.laws.lattice import Lattice
 from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import HALF, Tabulated
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true, geometric
-from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_DELTA, SMALLEST_EPSILON, ApproxDP, PureDP
 from noisewright.problem.queries import Scalar

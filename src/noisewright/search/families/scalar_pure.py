@@ -19,11 +19,10 @@ from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true, gallop
-from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.numerics.lp import Solution, minimise
-from noisewright.numerics.series import geometric_power_sum
+from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Usefulness
 from noisewright.problem.utility import Utility

@@ -29,8 +29,7 @@ from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError, InvalidMechanismError
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import SquaredError
-from noisewright.proof.bounded import bounded_ratio
-from noisewright.proof.clamped import largest_move
+from noisewright.proof.bounded import bounded_ratio, largest_move
 from noisewright.search.families.scalar_pure import best_half, best_split
 from noisewright.search.golden_section import golden, lowest_share, round_number
 from noisewright.search.programmes.bounded import ratio_below, smallest_margin

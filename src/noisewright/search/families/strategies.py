@@ -24,16 +24,16 @@ from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
 from noisewright.mechanisms.strategy_filters import FilterRows
 from noisewright.mechanisms.strategy_rows import BlockRows, ContrastRows, DenseRows, MarginalRows, ResidualRows
 from noisewright.mechanisms.strategy_values import chosen, level_traces, smaller
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, lower, precision
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.integer_matrices import Wholes, bits_of, narrow
 from noisewright.numerics.remembered import Remembered
-from noisewright.numerics.whole_matrices import Wholes, bits_of, narrow
 from noisewright.numerics.workloads import gram, squares, unit, weighted_gram
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.records import digest
 from noisewright.problem.workload import Workload
-from noisewright.proof.strategy import squared_reach, taxi_reach
+from noisewright.proof.strategies import squared_reach, taxi_reach
 from noisewright.proof.vector_gaussian import gaussian_delta
 from noisewright.search.bounds.line import Witness, least_total, least_worst
 from noisewright.search.cache import DAMAGED, read_kept, user_cache

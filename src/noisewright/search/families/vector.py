@@ -15,9 +15,8 @@ from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.mechanisms.linear_gaussian import LARGEST_FRAME, LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import gallop, turn
-from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.problem.errors import InvalidLawError, SolverError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Vector

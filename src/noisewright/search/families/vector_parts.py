@@ -24,8 +24,8 @@ from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.norm_shaped import LARGEST_ROUND_BLOCK, NormBlock, NormShaped, least_rate
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true, geometric, turn
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.utilities import AbsoluteError, PowerError

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.laws.tabulated import HALF, Tabulated
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.lp import minimise
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import ApproxDP

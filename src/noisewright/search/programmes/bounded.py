@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from noisewright.mechanisms.conditional import Grid
 from noisewright.mechanisms.rows import Rows
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, lower, precision, upper
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.lp import SparseRows, minimise_sparse
 from noisewright.problem.errors import InfeasibleError, SolverError, UncertifiedError
 from noisewright.problem.numbers import show

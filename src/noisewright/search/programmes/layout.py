@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.conditional import Grid, uniform_grid
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import AverageVariance

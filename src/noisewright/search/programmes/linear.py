@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.distances import FloatView, float_view
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidQueryError, SolverError
 from noisewright.problem.linear import Linear
 

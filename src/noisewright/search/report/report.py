@@ -38,7 +38,7 @@ _NOTES: Remembered[tuple[str, ...]] = Remembered()
 @lru_cache(maxsize=64)
 def planned(certified: Certified, count: int) -> Composition:
     """So many equal releases together."""
-    from noisewright.accounting.compose import compose  # a single release does not wait for the accountant
+    from noisewright.accounting.composition import compose
 
     return compose([(certified, count)])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from noisewright.proof.conversions import concentrated_to_approximate, renyi_to_approximate
-from noisewright.proof.profiles import NOTHING
+from noisewright.proof.profiles.base import NOTHING
 
 
 @dataclass(frozen=True, slots=True)

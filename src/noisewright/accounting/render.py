@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from noisewright.accounting.composition import Composition
+from noisewright.accounting.structure import Plan
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.numbers import show
 
@@ -15,7 +15,7 @@ _POINTS = 80
 _LEAST_SHOWN = Fraction(1, 10**15)
 
 
-def rows(plan: Composition, deltas: tuple[Fraction, ...] = _DELTAS) -> list[tuple[str, str, str, str]]:
+def rows(plan: Plan, deltas: tuple[Fraction, ...] = _DELTAS) -> list[tuple[str, str, str, str]]:
     """By delta: the epsilon that is proven, from where on the truth is, and how much lies between, as text."""
     found = []
     for delta in deltas:
@@ -30,7 +30,7 @@ def rows(plan: Composition, deltas: tuple[Fraction, ...] = _DELTAS) -> list[tupl
     return found
 
 
-def picture(plan: Composition, path: str | Path | None = None) -> Any:
+def picture(plan: Plan, path: str | Path | None = None) -> Any:
     """The curve delta(epsilon) with its lower end; written to a file if one is named."""
     from noisewright.drawing.style import WIDTH, new_figure, save, wrapped
 

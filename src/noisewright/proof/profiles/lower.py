@@ -14,8 +14,8 @@ from typing import Protocol
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.balls import Ball, ball, floor_scaled, precision
-from noisewright.proof.profiles import GUARD_BITS
-from noisewright.proof.profiles_cells import atoms_of, mass_of
+from noisewright.proof.profiles.base import GUARD_BITS
+from noisewright.proof.profiles.cells import atoms_of, mass_of
 
 
 class Passing(Protocol):
@@ -94,3 +94,42 @@ def _differences(tails: Sequence[int]) -> list[int]:
         masses.append(max(0, tail - beyond))
         beyond = max(beyond, tail)
     return masses[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianLosses:
+    """Losses of N(0, 1) against N(mu, 1), `squared` being mu^2: N(mu^2/2, mu^2) under the first law."""
+
+    squared: Fraction
+
+    def infinite(self, lattice: Lattice | None) -> Ball:
+        """There are none."""
+        return ball(0)
+
+    def passed(self, epsilons: Sequence[Fraction], lattice: Lattice | None) -> Iterator[tuple[Ball, Ball]]:
+        """P(loss >= epsilon) and Q(loss > epsilon)."""
+        mu = ball(self.squared).sqrt()
+        half, slope = mu / ball(8).sqrt(), 1 / (mu * ball(2).sqrt())
+        for epsilon in epsilons:
+            place = ball(epsilon) * slope
+            yield (place - half).erfc() / 2, (place + half).erfc() / 2
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseLosses:
+    """Losses of randomised response: epsilon where the answer is true, -epsilon where it is not."""
+
+    epsilon: Fraction
+
+    def infinite(self, lattice: Lattice | None) -> Ball:
+        """There are none."""
+        return ball(0)
+
+    def passed(self, epsilons: Sequence[Fraction], lattice: Lattice | None) -> Iterator[tuple[Ball, Ball]]:
+        """P(loss >= epsilon) and Q(loss > epsilon), for epsilons >= 0."""
+        grown = ball(self.epsilon).exp()
+        for epsilon in epsilons:
+            yield (
+                ball(0) if epsilon > self.epsilon else grown / (1 + grown),
+                ball(0) if epsilon >= self.epsilon else 1 / (1 + grown),
+            )

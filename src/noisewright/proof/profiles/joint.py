@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, mass_product, precision
-from noisewright.proof.profiles import GUARD_BITS, NOTHING, PairProfile, Profile
+from noisewright.proof.profiles.base import GUARD_BITS, NOTHING, PairProfile, Profile
 
 _CELLS_PER_SPREAD = 40
 _CELLS_PER_TOTAL = 400

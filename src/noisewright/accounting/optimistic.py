@@ -29,9 +29,10 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 
-from noisewright.accounting.lattice import Grid, Losses
+from noisewright.accounting.grids import Grid
+from noisewright.accounting.loss_pmf import Losses
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
-from noisewright.proof.profiles import LowerPair
+from noisewright.proof.profiles.base import LowerPair
 
 SLACK = Fraction(1, 2**64)
 _GUARD = 72

@@ -16,12 +16,12 @@ def islands(metric: Any) -> Islands | None:
 
 
 @islands.register
-def _(metric: Matrix) -> Islands | None:
+def _components_of_matrix(metric: Matrix) -> Islands | None:
     return metric.islands
 
 
 @islands.register
-def _(metric: Attributes) -> Islands | None:
+def _components_of_attributes(metric: Attributes) -> Islands | None:
     """Elements are on one island if their values are, attribute by attribute."""
     if not any(metric.value_islands):
         return None
@@ -30,19 +30,19 @@ def _(metric: Attributes) -> Islands | None:
 
 
 @islands.register
-def _(metric: Scaled) -> Islands | None:
+def _components_of_scaled(metric: Scaled) -> Islands | None:
     return islands(metric.metric)
 
 
 @islands.register
-def _(metric: Sum) -> Islands | None:
+def _components_of_sum(metric: Sum) -> Islands | None:
     """A sum is finite where all of its parts are."""
     parts = [islands(part) or (0,) * metric.size for part in metric.parts]
     return _joined(list(zip(*parts, strict=True)))
 
 
 @islands.register
-def _(metric: WithAbsent) -> Islands | None:
+def _components_of_with_absent(metric: WithAbsent) -> Islands | None:
     """Leaving and coming back joins everybody."""
     return None
 
@@ -61,21 +61,21 @@ def infinitely_apart(metric: Any, i: int, j: int) -> bool:
 
 
 @infinitely_apart.register
-def _(metric: Matrix, i: int, j: int) -> bool:
+def _apart_in_matrix(metric: Matrix, i: int, j: int) -> bool:
     return metric.islands is not None and metric.islands[i] != metric.islands[j]
 
 
 @infinitely_apart.register
-def _(metric: Attributes, i: int, j: int) -> bool:
+def _apart_in_attributes(metric: Attributes, i: int, j: int) -> bool:
     codes = zip(metric.tables, metric.codes[i], metric.codes[j], strict=True)
     return any(isinstance(table[a][b], str) for table, a, b in codes)
 
 
 @infinitely_apart.register
-def _(metric: Scaled, i: int, j: int) -> bool:
+def _apart_in_scaled(metric: Scaled, i: int, j: int) -> bool:
     return infinitely_apart(metric.metric, i, j)
 
 
 @infinitely_apart.register
-def _(metric: Sum, i: int, j: int) -> bool:
+def _apart_in_sum(metric: Sum, i: int, j: int) -> bool:
     return any(infinitely_apart(part, i, j) for part in metric.parts)

@@ -11,7 +11,7 @@ from noisewright.laws.discrete_gaussian import DiscreteGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS
-from noisewright.proof.profiles import GUARD_BITS, NOTHING, units_above
+from noisewright.proof.profiles.base import GUARD_BITS, NOTHING, units_above
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,14 @@ from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP
 from noisewright.problem.sensitivity import Groups, NormBall
 from noisewright.proof.linear import squared_reach as columns_reach
 from noisewright.proof.metric import farthest
-from noisewright.proof.moves import worst_moves
-from noisewright.proof.profiles import GaussianProfile, LowerPair, PairProfile, Profile, least, most
-from noisewright.proof.profiles_choice import BoundedRangeProfile
-from noisewright.proof.profiles_joint import joint
-from noisewright.proof.profiles_laws import law_profile, lower_pair
-from noisewright.proof.profiles_renyi import ConcentratedProfile, RenyiProfile
-from noisewright.proof.strategy import squared_reach, taxi_reach
+from noisewright.proof.profiles.base import GaussianProfile, LowerPair, PairProfile, Profile, least, most
+from noisewright.proof.profiles.choice import BoundedRangeProfile
+from noisewright.proof.profiles.joint import joint
+from noisewright.proof.profiles.laws import law_profile, lower_pair
+from noisewright.proof.profiles.renyi import ConcentratedProfile, RenyiProfile
+from noisewright.proof.strategies import squared_reach, taxi_reach
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
-from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered
+from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered, worst_moves
 
 if TYPE_CHECKING:
     from noisewright.proof.certify import Certificate  # which loads this room, and this file with it
@@ -77,30 +76,30 @@ def _of_requirement(requirement: Any, bound: Fraction) -> Profile:
 
 
 @_of_requirement.register
-def _(requirement: PureDP, bound: Fraction) -> Profile:
+def _profile_implied_by_pure_dp(requirement: PureDP, bound: Fraction) -> Profile:
     return PairProfile(bound)
 
 
 @_of_requirement.register(ApproxDP)
 @_of_requirement.register(ProbabilisticDP)
-def _(requirement: ApproxDP | ProbabilisticDP, bound: Fraction) -> Profile:
+def _profile_implied_by_approximate_dp(requirement: ApproxDP | ProbabilisticDP, bound: Fraction) -> Profile:
     """Probabilistic privacy implies the approximate one with the same numbers."""
     return PairProfile(requirement.epsilon, bound)
 
 
 @_of_requirement.register
-def _(requirement: MetricPrivacy, bound: Fraction) -> Profile:
+def _profile_implied_by_metric_privacy(requirement: MetricPrivacy, bound: Fraction) -> Profile:
     """No two elements are told apart at more than the largest distance; what nearer ones keep is not told."""
     return PairProfile(bound * farthest(requirement.metric), rule="profile/largest-distance")
 
 
 @_of_requirement.register
-def _(requirement: ZeroConcentratedDP, bound: Fraction) -> Profile:
+def _profile_implied_by_zero_concentrated_dp(requirement: ZeroConcentratedDP, bound: Fraction) -> Profile:
     return ConcentratedProfile(bound)
 
 
 @_of_requirement.register
-def _(requirement: RenyiDP, bound: Fraction) -> Profile:
+def _profile_implied_by_renyi_dp(requirement: RenyiDP, bound: Fraction) -> Profile:
     return RenyiProfile(requirement.alpha, bound)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from noisewright.numerics.balls import Ball, ball, precision
-from noisewright.proof.profiles import GUARD_BITS, NOTHING, units_above
+from noisewright.proof.profiles.base import GUARD_BITS, NOTHING, units_above
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,11 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-from noisewright.accounting.lattice import Grid, Losses
+from noisewright.accounting.grids import Grid
+from noisewright.accounting.loss_pmf import Losses
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
 from noisewright.numerics.bisection import first_true, gallop
-from noisewright.proof.profiles import Profile
+from noisewright.proof.profiles.base import Profile
 
 GUARD = 32
 _MOST_CELLS = 1 << 20

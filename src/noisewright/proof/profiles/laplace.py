@@ -11,7 +11,7 @@ from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.proof.profiles import GUARD_BITS, NOTHING, Interval, grown, shrunk, units_above
+from noisewright.proof.profiles.base import GUARD_BITS, NOTHING, Interval, grown, shrunk, units_above
 
 _BITS = 320
 

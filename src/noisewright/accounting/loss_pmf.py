@@ -16,40 +16,15 @@ infinity) and `below` (masses rounded down, losses lowered or drawn together, ta
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from typing import Protocol
 
+from noisewright.accounting.grids import Grid
 from noisewright.numerics.balls import convolved
 
 _MOST_REFINED = 4
 _MOST_CELLS = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The lattice and the precision of one calculation.
-
-    Losses are multiples of `unit`, or of 2^level units; masses are whole numbers of 2^-mass_bits; tails of less than
-    2^-tail_bits are cut. `fineness` is how wide a cell may be, in standard deviations of the loss, before it is too
-    coarse. Only how tight bounds are depends on these numbers, never whether they hold.
-    """
-
-    unit: Fraction
-    fineness: Fraction
-    tail_bits: int
-    mass_bits: int
-
-    def step(self, level: int) -> Fraction:
-        """The width of a cell."""
-        return self.unit * (1 << level)
-
-    def level(self, variance: float) -> int:
-        """The widest cells that are fine enough for losses of this variance."""
-        wide = float(self.fineness) * math.sqrt(max(variance, 0.0)) / float(self.unit)
-        return max(0, math.frexp(wide)[1] - 1) if wide >= 1 else 0
 
 
 @dataclass(frozen=True, slots=True)
