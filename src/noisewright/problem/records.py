@@ -61,13 +61,17 @@ class Family(Generic[Thing]):
 
 
 def load_room(name: str, *, later: tuple[str, ...] = ()) -> None:
-    """Import every module of a room: loading them is what registers the kinds and samplers that they hold.
+    """Import every module of a package and of the packages in it: loading them registers the kinds that they hold.
 
     Modules whose names begin with one of `later` register nothing, and wait until somebody needs them.
     """
     for module in iter_modules(import_module(name).__path__):
         if not module.name.startswith(later):
-            import_module(f"{name}.{module.name}")
+            full = f"{name}.{module.name}"
+            if module.ispkg:
+                load_room(full, later=later)
+            else:
+                import_module(full)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
