@@ -12,8 +12,8 @@ from noisewright.accounting.lattice import Grid
 from noisewright.accounting.reading import read_parts
 from noisewright.accounting.structure import Parts, depth_of, size_of
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.neighbours import ADD_REMOVE, DECLARED, WORDS
 from noisewright.problem.numbers import whole_number
+from noisewright.problem.privacy import ADD_REMOVE, DECLARED, WORDS
 
 
 def compose(releases: Any, *, groups: int | None = None, neighbours: str | None = None) -> Composition:

@@ -22,12 +22,12 @@ from noisewright.accounting.releases import Pairs
 from noisewright.accounting.structure import Composed, end_of, leaves_of, pairs_of, total_of
 from noisewright.numerics.remembered import Remembered
 from noisewright.numerics.special import shortened
-from noisewright.problem.deadlines import READING_SECONDS
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import digest
-from noisewright.problem.remarks import tell_if_long
+from noisewright.problem.untrusted import READING_SECONDS
+from noisewright.problem.warnings import tell_if_long
 from noisewright.proof.profiles import Profile
 
 if TYPE_CHECKING:

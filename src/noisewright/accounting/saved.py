@@ -13,11 +13,11 @@ from noisewright.accounting.counts import DEEPEST, MOST_PARTS, MOST_TIMES
 from noisewright.accounting.grids import DEPTHS, chosen
 from noisewright.accounting.lattice import Grid
 from noisewright.accounting.releases import release_from_dict
-from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import MechanismFileError, UncertifiedError
 from noisewright.problem.fields import exact_text
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import digest
+from noisewright.problem.untrusted import READING_SECONDS, within
 from noisewright.sample.certified import check_seal, read_file, reading
 
 FORMAT = "noisewright plan, version 1"

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from noisewright.problem.remarks import UnkeptBudgetWarning
+from noisewright.problem.warnings import EphemeralBudgetWarning
 from noisewright.release.dataset import Dataset
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def dataset_of(asked: ReleaseSpec, given: dict[str, Any]) -> Dataset:
     """The dataset of a spec, with what `nw.Dataset` is given; nothing is read but names and types."""
     with warnings.catch_warnings():
         # A plan that is only looked at spends nothing that would have to be kept.
-        warnings.simplefilter("ignore", UnkeptBudgetWarning)
+        warnings.simplefilter("ignore", EphemeralBudgetWarning)
         found = Dataset(**given)
     for private in asked.private_joins:
         found = found.join(Dataset(**private.dataset, ledger=found.ledger), **private.how)

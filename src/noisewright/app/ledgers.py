@@ -16,7 +16,7 @@ from noisewright.app.output import check_places, draw, read_text, remark, say, s
 from noisewright.app.questions import make_privacy, typed
 from noisewright.app.reports.embedded import PAGES, read_page
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.plain import plain_of
+from noisewright.problem.untrusted import plain_of
 
 if TYPE_CHECKING:
     from noisewright.ledger.ledger import Ledger

@@ -35,7 +35,7 @@ from noisewright.app.reading import (
 )
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.privacy import REQUIREMENTS
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.utilities import UTILITIES
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
 from noisewright.release.places import Places, everywhere, require_elsewhere

@@ -13,8 +13,8 @@ from noisewright.lab.composite_errors import COMPOSITES, Table, bounded_question
 from noisewright.lab.composite_paper import Setting, enumeration
 from noisewright.lab.composite_tables import POINT, TABLE_2, printed_a1b1
 from noisewright.laws.bumps import FLAT, Plateau, Quartic
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import profile_of
+from noisewright.mechanisms.bounded.composite import Composite
+from noisewright.mechanisms.bounded.conditional import profile_of
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import PureDP
 from noisewright.proof.bounded import largest_bias

@@ -14,7 +14,7 @@ from noisewright.lab.composite_paper import enumeration
 from noisewright.lab.pictures import write_table
 from noisewright.lab.sheets import Panel, write_panels
 from noisewright.laws.bumps import FLAT, Part, Plateau, Sine, Tent
-from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.bounded.composite import Composite
 from noisewright.numerics.fields import FLOATS
 from noisewright.search.report.plots import new_figure, save
 

@@ -15,7 +15,7 @@ from noisewright.lab.named_rules import corollary_nine_scale, gaussian_printed_s
 from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP

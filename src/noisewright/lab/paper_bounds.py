@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from noisewright.laws.folds import Fold
 from noisewright.laws.gaussian import GeneralizedGaussian
+from noisewright.laws.two_fold import Fold
 from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError

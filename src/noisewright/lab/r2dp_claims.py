@@ -20,9 +20,7 @@ from noisewright.lab.r2dp_curves import (
     usefulness_panel,
 )
 from noisewright.lab.r2dp_workloads import rows_of_table_three
-from noisewright.laws.combined import TruncatedNormalFold
-from noisewright.laws.folds import GammaFold, RayleighFold, UniformFold, two_point_fold
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import GammaFold, RayleighFold, TruncatedNormalFold, TwoFold, UniformFold, two_point_fold
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS

@@ -10,8 +10,7 @@ from noisewright.lab.paper_bounds import paper_bound
 from noisewright.lab.r2dp_curves import laplace_renyi, response_renyi
 from noisewright.lab.r2dp_workloads import table_three
 from noisewright.lab.sheets import write_table
-from noisewright.laws.folds import Fold, GammaFold, UniformFold, point_fold
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Fold, GammaFold, TwoFold, UniformFold, point_fold
 from noisewright.numerics.balls import ball, precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.divergences import HistogramEntropy, KullbackLeibler, Mallows, Renyi

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from noisewright.lab.sheets import write_table
-from noisewright.laws.folds import Fold, GammaFold
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Fold, GammaFold, TwoFold
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.strategy import LaplaceStrategy
+from noisewright.mechanisms.strategies.strategy import LaplaceStrategy
 from noisewright.numerics.arrays import Floats
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar, Vector

@@ -31,7 +31,7 @@ from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 
 Whole = NDArray[np.int64]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from noisewright.ledger.chain import Head, canonical
 from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
-from noisewright.problem.plain import plain_of, text_in
+from noisewright.problem.untrusted import plain_of, text_in
 
 _ENDINGS = (".head", ".head.new", "-journal", "-wal", "-shm")
 _LARGEST_HEAD = 1

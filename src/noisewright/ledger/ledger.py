@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from noisewright.door import Reported
 from noisewright.ledger import marks
 from noisewright.ledger.chain import Head, Row, damaged
 from noisewright.ledger.charge import Charge
@@ -34,8 +35,7 @@ from noisewright.ledger.stores import NOTHING_CHANGED, VERSION, Check, Reading, 
 from noisewright.ledger.words import html_table, in_words, table
 from noisewright.problem.errors import InvalidInputError, LedgerError
 from noisewright.problem.numbers import Number
-from noisewright.problem.reported import Reported
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 
 
 class Ledger(Reported):

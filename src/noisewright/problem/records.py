@@ -24,10 +24,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, dataclass_transform
 
 from noisewright.problem import fields
-from noisewright.problem.deadlines import require_time
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.fields import DERIVED, MISSING, Spec
 from noisewright.problem.matrices import Unchanging
+from noisewright.problem.untrusted import require_time
 
 Thing = TypeVar("Thing")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from noisewright.mechanisms.clamped import Clamped
-from noisewright.mechanisms.levels import Levels
+from noisewright.mechanisms.bounded.clamped import Clamped, Levels
 from noisewright.numerics.balls import ball, certainly_at_most, precision, upper
 from noisewright.problem.privacy import PureDP
 from noisewright.proof.provers import proves

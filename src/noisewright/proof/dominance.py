@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from noisewright.laws.combined import Ensemble
-from noisewright.laws.folds import Atoms, Fold, GammaFold, NoncentralChiSquaredFold
 from noisewright.laws.formula import FormulaFold
+from noisewright.laws.two_fold import Atoms, Ensemble, Fold, GammaFold, NoncentralChiSquaredFold
 from noisewright.numerics.balls import ball, lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidLawError, InvalidQueryError, UncertifiedError

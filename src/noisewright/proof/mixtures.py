@@ -11,9 +11,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from noisewright.laws.folds import Fold
 from noisewright.laws.gaussian import GaussianMixture
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Fold, TwoFold
 from noisewright.numerics.balls import Ball, ball, hull, precision, upper
 from noisewright.numerics.bisection import turn
 from noisewright.numerics.fields import BALLS

@@ -9,7 +9,7 @@ from functools import lru_cache, singledispatch
 from typing import Any
 
 from noisewright.laws.gaussian import GaussianMixture
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.numerics.fields import FLOATS
 from noisewright.proof.profiles_stretches import Stretch
 

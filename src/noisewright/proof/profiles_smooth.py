@@ -21,7 +21,7 @@ from typing import Any
 from noisewright.laws.base import mixed
 from noisewright.laws.gaussian import GaussianMixture
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, precision
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.proof.losses import bounded_loss

@@ -14,7 +14,7 @@ from typing import Any
 
 from noisewright.laws.base import LogConcave
 from noisewright.laws.gaussian import GaussianMixture, GeneralizedGaussian
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, precision
 from noisewright.problem.errors import UncertifiedError
 

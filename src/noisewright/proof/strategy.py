@@ -15,9 +15,8 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
-from noisewright.mechanisms.strategy_filters import FilterRows
-from noisewright.mechanisms.strategy_rows import (
+from noisewright.mechanisms.strategies.filters import FilterRows
+from noisewright.mechanisms.strategies.rows import (
     BlockRows,
     ContrastRows,
     DenseRows,
@@ -25,6 +24,7 @@ from noisewright.mechanisms.strategy_rows import (
     MarginalRows,
     ResidualRows,
 )
+from noisewright.mechanisms.strategies.strategy import GaussianStrategy, LaplaceStrategy
 from noisewright.numerics.whole_matrices import inner_products
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP

@@ -16,8 +16,8 @@ from functools import singledispatch
 from itertools import product
 from typing import Any
 
-from noisewright.mechanisms.strategy_filters import FilterRows
-from noisewright.mechanisms.strategy_rows import (
+from noisewright.mechanisms.strategies.filters import FilterRows
+from noisewright.mechanisms.strategies.rows import (
     BlockRows,
     ContrastRows,
     DenseRows,

@@ -9,8 +9,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from noisewright.laws.folds import Fold
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Fold, TwoFold
 from noisewright.numerics.balls import Ball, ball, hull, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidPrivacyError

@@ -19,8 +19,7 @@ from noisewright.problem.errors import (
 )
 from noisewright.problem.numbers import Number, parameter as exact, show
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.utilities import Expected
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Expected, Utility
 from noisewright.search.design import designer_for, question_of, utility_for
 from noisewright.search.designers.scalar_pure import SCALAR, SCALAR_PURE, scalar_rows
 from noisewright.search.report.budget import Budget as Budget, BudgetRow as BudgetRow, limits, parameter, reaches

@@ -12,8 +12,7 @@ import noisewright as nw
 from noisewright.accounting.events import parts_of_event
 from noisewright.accounting.releases import Noise, Pair
 from noisewright.accounting.words import parts_of_words
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.problem.errors import InvalidInputError, MechanismFileError

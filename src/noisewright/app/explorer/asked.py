@@ -24,11 +24,10 @@ from noisewright.app.explorer.entries import (
     served,
 )
 from noisewright.problem.errors import NoisewrightError
-from noisewright.problem.histogram import Histogram
 from noisewright.problem.numbers import parameter, show
-from noisewright.problem.queries import Scalar, Vector
+from noisewright.problem.queries import Histogram, Scalar, Vector
 from noisewright.problem.sensitivity import SETS
-from noisewright.problem.utility import UTILITIES, Utility
+from noisewright.problem.utilities import UTILITIES, Utility
 from noisewright.problem.workload import Workload
 from noisewright.search.budget import NOTIONS
 from noisewright.search.report.budget import limits

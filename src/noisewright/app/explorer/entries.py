@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from noisewright.problem.histogram import Histogram
-from noisewright.problem.queries import Bounded, Scalar, Vector
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.queries import Bounded, Histogram, Scalar, Vector
+from noisewright.problem.utilities import UTILITIES
 from noisewright.problem.workload import Workload
 from noisewright.search.budget import NOTIONS
 from noisewright.search.design import DESIGNERS

@@ -13,7 +13,7 @@ import uvicorn
 from noisewright.app.explorer.guards import hosts_of
 from noisewright.app.explorer.server import application
 from noisewright.problem.errors import InvalidInputError
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
 
 HOST = "127.0.0.1"
 _BACKLOG = 1024

@@ -12,11 +12,11 @@ from noisewright.app.reports.charts import bars
 from noisewright.app.reports.errors_shown import laws, within
 from noisewright.app.reports.mechanisms import proof_of, verification, whose
 from noisewright.app.reports.promise import promised
+from noisewright.explain.odds import together
+from noisewright.explain.summary import asked, errors_of
 from noisewright.problem.queries import Choice
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.utilities import UTILITIES
 from noisewright.problem.workload import Workload
-from noisewright.sample.explained import asked, errors_of
-from noisewright.sample.odds import together
 from noisewright.search.report.shown import number
 from noisewright.search.report.words import gap_text
 

@@ -8,10 +8,10 @@ from typing import Any
 from noisewright.app.reports.blocks import Page, Section, command, facts, paragraphs, points
 from noisewright.app.reports.errors_shown import laws, within
 from noisewright.app.reports.promise import amount_card, promised
-from noisewright.problem.neighbours import WORDS
+from noisewright.explain.summary import sections_of
 from noisewright.problem.numbers import above
+from noisewright.problem.privacy import WORDS
 from noisewright.sample.certified import Certified
-from noisewright.sample.explained import sections_of
 
 _ADD_REMOVE = "add-remove"
 

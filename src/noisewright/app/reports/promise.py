@@ -8,10 +8,10 @@ from typing import Any
 
 from noisewright.app.reports.blocks import Section, figure, paragraphs, promise_box
 from noisewright.app.reports.charts import beliefs
+from noisewright.explain.odds import learnt, posterior, rarely, told
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.sample.odds import learnt, posterior, rarely, told
 
 _PRIORS = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
 _LARGEST = 10

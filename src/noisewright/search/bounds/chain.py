@@ -23,7 +23,7 @@ from noisewright.numerics.balls import Ball, around, ball, precision
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.tools.golden import round_number
 
 _CELLS_PER_SCALE = 700

@@ -8,7 +8,7 @@ from itertools import pairwise
 from noisewright.numerics.balls import Ball, ball, hull, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import SolverError
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.families.two_fold import TwoFoldOptimum
 
 _SLACK = Fraction(1, 10**9)

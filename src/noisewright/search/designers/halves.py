@@ -23,7 +23,7 @@ from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError, I
 from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.report.designer import check_problem, for_one, outward
 from noisewright.search.report.shown import number

@@ -18,7 +18,7 @@ from noisewright.numerics.bisection import first_true
 from noisewright.problem.errors import InvalidNumberError, InvalidPrivacyError, SolverError
 from noisewright.problem.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.designers.plan_words import why_one, why_several, why_shared
 from noisewright.search.families.calibration import gaussian_delta_at
 from noisewright.search.families.composition import pair_rate

@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any
 
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
-from noisewright.laws.logistic import Logistic
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.families.approximate import float_value
 from noisewright.search.families.calibration import Concentrated, pure_epsilon, rounded_up
 from noisewright.search.families.composition import of_law, pair_rate

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 
-from noisewright.laws.folds import Atoms, point_fold
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
+from noisewright.laws.two_fold import Atoms, point_fold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import precision
 from noisewright.numerics.bisection import first_true
@@ -30,8 +30,8 @@ from noisewright.problem.utilities import (
     PowerError,
     SquaredError,
     Usefulness,
+    Utility,
 )
-from noisewright.problem.utility import Utility
 from noisewright.sample.certified import make_certified
 from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.bounds.pure import best_possible

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
-from noisewright.laws.logistic import Logistic
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.bisection import first_true, geometric
 from noisewright.numerics.fields import FLOATS

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.mechanisms.strategy_rows import DenseRows, ResidualRows
-from noisewright.mechanisms.strategy_values import chosen, smaller
+from noisewright.mechanisms.strategies.rows import DenseRows, ResidualRows
+from noisewright.mechanisms.strategies.values import chosen, smaller
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.remembered import Remembered

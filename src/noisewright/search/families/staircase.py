@@ -13,8 +13,7 @@ from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.series import geometric_power_sum
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Usefulness, Utility
 from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.tools.golden import STEPS_PER_SCALE, on_cells, round_number
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
-from noisewright.mechanisms.strategy_filters import FilterRows
-from noisewright.mechanisms.strategy_rows import BlockRows, ContrastRows, DenseRows, MarginalRows
-from noisewright.mechanisms.strategy_values import chosen, level_traces
+from noisewright.mechanisms.strategies.filters import FilterRows
+from noisewright.mechanisms.strategies.rows import BlockRows, ContrastRows, DenseRows, MarginalRows
+from noisewright.mechanisms.strategies.strategy import GaussianStrategy, LaplaceStrategy
+from noisewright.mechanisms.strategies.values import chosen, level_traces
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.whole_matrices import Wholes
 from noisewright.numerics.workloads import gram

@@ -22,8 +22,7 @@ from noisewright.numerics.arrays import Floats
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.lp import Solution, minimise
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Usefulness, Utility
 from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.families.staircase import best_quantile, smallest_integer_width
 

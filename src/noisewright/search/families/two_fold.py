@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.folds import Atoms, point_fold
+from noisewright.laws.two_fold import Atoms, point_fold
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.bisection import first_true, geometric
-from noisewright.problem.utilities import Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Usefulness, Utility
 
 _SIDE = 3000
 _TIE = 1e-9

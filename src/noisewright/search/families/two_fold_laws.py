@@ -17,16 +17,23 @@ from fractions import Fraction
 
 import numpy as np
 
-from noisewright.laws.combined import Ensemble, TruncatedNormalFold
-from noisewright.laws.folds import Fold, GammaFold, NoncentralChiSquaredFold, RayleighFold, UniformFold
 from noisewright.laws.gaussian import GaussianMixture
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import (
+    Ensemble,
+    Fold,
+    GammaFold,
+    NoncentralChiSquaredFold,
+    RayleighFold,
+    TruncatedNormalFold,
+    TwoFold,
+    UniformFold,
+)
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import EnclosureError, InvalidLawError, SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.mixtures import mixture_delta
 from noisewright.proof.pure import pure_bound
 from noisewright.search.families.approximate import float_value

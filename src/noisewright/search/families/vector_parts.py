@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
@@ -21,8 +20,7 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.queries import Scalar, Vector
-from noisewright.problem.utilities import AbsoluteError, PowerError
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import AbsoluteError, PowerError, Utility
 from noisewright.proof.vectors import dual_length, length_above, root_above, widening
 from noisewright.search.families.staircase import best_split, tuned_staircase, with_split
 from noisewright.search.tools.golden import STEPS_PER_SCALE, on_cells, round_number

@@ -14,7 +14,7 @@ from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.arrays import Floats
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Groups, L1Ball, L2Ball, LpBall, Points
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.vectors import largest_sum, per_coordinate_bound
 from noisewright.search.families.vector_parts import (
     Shares,

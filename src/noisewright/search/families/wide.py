@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from noisewright.mechanisms.clamped import Clamped
+from noisewright.mechanisms.bounded.clamped import Clamped
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.queries import Bounded, Scalar

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.conditional import Grid
+from noisewright.mechanisms.bounded.conditional import Grid
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.lp import SparseRows, minimise_sparse
 from noisewright.problem.queries import Bounded

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.bounded.conditional import Rows
 from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import ball, lower, precision, upper
 from noisewright.problem.errors import InfeasibleError, SolverError, UncertifiedError

@@ -17,7 +17,7 @@ from noisewright.problem.privacy import (
     Requirement,
     ZeroConcentratedDP,
 )
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.report.shown import html_table, number, text_table
 from noisewright.search.report.words import many, over
