@@ -16,8 +16,7 @@ from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import AbsoluteError, SquaredError, Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import AbsoluteError, SquaredError, Usefulness, Utility
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.design import design
 from noisewright.search.families.scalar_pure import best_split

@@ -11,8 +11,8 @@ from itertools import combinations
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.strategy_values import LARGEST_DENSE
-from noisewright.problem.utility import Utility
+from noisewright.mechanisms.strategies.values import LARGEST_DENSE
+from noisewright.problem.utilities import Utility
 from noisewright.search.bounds.line import least_line
 from noisewright.search.families.strategies import best_residuals, optimum_of, worst_residuals
 

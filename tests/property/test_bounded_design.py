@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import profile_of, uniform_grid
+from noisewright.mechanisms.bounded.conditional import profile_of, uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.proof.bounded import largest_bias
 from noisewright.search.cache import Cache

@@ -15,7 +15,7 @@ import noisewright as nw
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.finite_components import islands
-from noisewright.problem.neighbours import WORDS
+from noisewright.problem.privacy import WORDS
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import digest
 from noisewright.problem.sensitivity import SETS

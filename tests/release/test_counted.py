@@ -54,7 +54,7 @@ def dataset(**limits: Any) -> nw.Dataset:
     return nw.Dataset(VISITS, "id", name="x", budget=nw.PureDP(9), ledger=None, **known)
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::noisewright.errors.UnkeptBudgetWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::noisewright.errors.EphemeralBudgetWarning")
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -40,14 +40,14 @@ from noisewright.accounting.structure import (
 )
 from noisewright.numerics.remembered import Remembered
 from noisewright.numerics.special import shortened
-from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import InvalidInputError, MechanismFileError, UncertifiedError
 from noisewright.problem.fields import exact_text, is_list
 from noisewright.problem.matrices import Unchanging
-from noisewright.problem.neighbours import DECLARED
 from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.privacy import DECLARED
 from noisewright.problem.records import digest
-from noisewright.problem.remarks import tell_if_long
+from noisewright.problem.untrusted import READING_SECONDS, within
+from noisewright.problem.warnings import tell_if_long
 from noisewright.proof.profiles.base import Profile
 from noisewright.sample.certified import Certified, check_seal, read_file, reading
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from noisewright.accounting.releases import Noise, Pair, Proven
 from noisewright.accounting.structure import MOST_PARTS, times_of
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter, whole_number

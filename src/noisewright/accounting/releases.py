@@ -12,9 +12,8 @@ from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.fields import Flag, Rational, flag, one_of, rational
-from noisewright.problem.neighbours import DECLARED
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import DECLARED, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.records import Family, Record, record
 from noisewright.proof.conversions import implied_bound
 from noisewright.proof.profiles.base import LowerPair, PairProfile, Profile

@@ -19,8 +19,8 @@ from noisewright.accounting.curves import Curve
 from noisewright.accounting.grids import Leaf
 from noisewright.accounting.releases import Pairs, Release
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.neighbours import ADD_REMOVE, DECLARED, WORDS
 from noisewright.problem.numbers import whole_number
+from noisewright.problem.privacy import ADD_REMOVE, DECLARED, WORDS
 from noisewright.proof.costs import Costs
 from noisewright.proof.profiles.base import Profile, most
 from noisewright.proof.profiles.joint import factors_of

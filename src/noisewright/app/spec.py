@@ -24,7 +24,7 @@ from noisewright.app.expressions import Condition, Derived, condition, derived
 from noisewright.problem.errors import InvalidInputError, InvalidTableError, NoisewrightError
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.remarks import UnkeptBudgetWarning
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.utilities import UTILITIES
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
 from noisewright.release.places import Places, everywhere, require_elsewhere

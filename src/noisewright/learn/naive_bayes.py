@@ -32,7 +32,7 @@ from noisewright.problem.numbers import parameter, show
 from noisewright.problem.utilities import SquaredError
 from noisewright.proof.certify import Certificate
 from noisewright.sample.certified import Certified
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 
 Whole = NDArray[np.int64]
 

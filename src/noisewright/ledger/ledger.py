@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noisewright.door import Reported
 from noisewright.ledger import checkpoints
 from noisewright.ledger.chain import Head, Row, damaged
 from noisewright.ledger.charge import Charge
@@ -33,8 +34,7 @@ from noisewright.ledger.state import Account, Budget, exceeded
 from noisewright.ledger.stores import NOTHING_CHANGED, VERSION, Check, Reading, Store, every_row, newer
 from noisewright.problem.errors import InvalidInputError, LedgerError
 from noisewright.problem.numbers import Number
-from noisewright.problem.reported import Reported
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

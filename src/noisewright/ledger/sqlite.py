@@ -34,7 +34,7 @@ from noisewright.ledger.stores import (
     newer,
 )
 from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError, LedgerExistsError
-from noisewright.problem.plain import plain_of, text_in
+from noisewright.problem.untrusted import plain_of, text_in
 
 _WAIT = 120.0
 """Seconds to wait for other writers."""

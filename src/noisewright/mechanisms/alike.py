@@ -15,12 +15,12 @@ from noisewright.mechanisms.per_coordinate import Several, inside_of_part
 from noisewright.numerics.fields import BALLS, Field, Floats, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.fields import only
-from noisewright.problem.histogram import Histogram
+from noisewright.problem.queries import Histogram
 from noisewright.problem.records import record
 
 
 @record("alike", MECHANISMS, error=InvalidMechanismError)
-class Alike(Several):
+class IdenticalNoise(Several):
     """Every bin of a histogram gets independent noise of `part`; what is known of one bin is known of all."""
 
     query: Histogram = only(Histogram)  # type: ignore[assignment]  # several numbers, told by their count

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import Conditional, Grid, Row
+from noisewright.mechanisms.bounded.composite import Composite
+from noisewright.mechanisms.bounded.conditional import Conditional, Grid, Row
+from noisewright.mechanisms.bounded.worst_cases import Table
 from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.worst_cases import Table
 from noisewright.numerics.fields import Field, Floats, Value
 from noisewright.problem.errors import InvalidMechanismError
 from noisewright.problem.fields import Rational, only, rational

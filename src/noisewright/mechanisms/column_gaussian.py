@@ -15,9 +15,8 @@ import numpy as np
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.linear import check_columns, sums
-from noisewright.mechanisms.linear_values import LinearNoise, directions
-from noisewright.mechanisms.linear_widths import gaussian_estimate, gaussian_width
+from noisewright.mechanisms.linear.errors import LinearNoise, directions, gaussian_estimate, gaussian_width
+from noisewright.mechanisms.linear.noise import check_columns, sums
 from noisewright.numerics.balls import Ball, ball, hull, lower, upper
 from noisewright.numerics.fields import BALLS, Field, Floats, Value
 from noisewright.problem import fields

@@ -11,11 +11,10 @@ from functools import singledispatch
 from itertools import pairwise
 
 from noisewright.laws.base import LogConcave
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GaussianMixture, GeneralizedGaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian, GaussianMixture, GeneralizedGaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.numerics.balls import ball, floor_scaled, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError

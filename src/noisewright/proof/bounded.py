@@ -13,13 +13,10 @@ from functools import singledispatch
 from typing import Any
 
 from noisewright.laws.bumps import FLAT, Steps
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.clamped import Clamped
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import Conditional
-from noisewright.mechanisms.levels import Levels
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.clamped import Clamped, Levels
+from noisewright.mechanisms.bounded.composite import Blend, Composite
+from noisewright.mechanisms.bounded.conditional import Conditional, Rows
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError

@@ -18,7 +18,7 @@ from noisewright.mechanisms.alike import Alike
 from noisewright.mechanisms.column_gaussian import ColumnGaussian
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.strategy import GaussianStrategy
+from noisewright.mechanisms.strategies.strategy import GaussianStrategy
 from noisewright.numerics.balls import ball, certainly_at_most, precision
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.privacy import (

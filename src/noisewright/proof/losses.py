@@ -25,7 +25,7 @@ from functools import singledispatch
 from itertools import pairwise
 from typing import Any
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace, TruncatedLaplace
 from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.balls import Ball, ball, ceil_scaled, lower, upper

@@ -18,11 +18,9 @@ from functools import cache
 from itertools import count, pairwise
 from typing import Any
 
-from noisewright.laws.combined import Ensemble
-from noisewright.laws.folds import Atoms, Fold, GammaFold, NoncentralChiSquaredFold
 from noisewright.laws.formula import FormulaFold
 from noisewright.laws.gaussian import GaussianMixture
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Atoms, Ensemble, Fold, GammaFold, NoncentralChiSquaredFold, TwoFold
 from noisewright.numerics.balls import Ball, ball, hull, lower, precision, upper
 from noisewright.numerics.bisection import turn
 from noisewright.numerics.fields import BALLS

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 
-from noisewright.mechanisms.alike import Alike
+from noisewright.mechanisms.alike import IdenticalNoise
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
@@ -159,37 +159,37 @@ def norm_shaped_without_delta(mechanism: NormShaped, requirement: ApproxDP | Pro
 _ONE = Fraction(1)
 
 
-@proves(PureDP, Alike)
-def pure_alike(mechanism: Alike, requirement: PureDP) -> Proven:
+@proves(PureDP, IdenticalNoise)
+def pure_alike(mechanism: IdenticalNoise, requirement: PureDP) -> Proven:
     """Log-ratios of independent noises add up over the bins that change."""
     bound, rule = pure_bound(mechanism.part.law, _ONE)
     return mechanism.query.together * bound, f"{rule}, alike"
 
 
-@proves(ZeroConcentratedDP, Alike)
-def concentrated_alike(mechanism: Alike, requirement: ZeroConcentratedDP) -> Proven:
+@proves(ZeroConcentratedDP, IdenticalNoise)
+def concentrated_alike(mechanism: IdenticalNoise, requirement: ZeroConcentratedDP) -> Proven:
     """Divergences of independent noises add up."""
     bound, rule = concentrated_rho(mechanism.part.law, _ONE)
     return mechanism.query.together * bound, f"{rule}, alike"
 
 
-@proves(RenyiDP, Alike)
-def renyi_alike(mechanism: Alike, requirement: RenyiDP) -> Proven:
+@proves(RenyiDP, IdenticalNoise)
+def renyi_alike(mechanism: IdenticalNoise, requirement: RenyiDP) -> Proven:
     """Divergences of independent noises add up."""
     bound, rule = renyi_divergence(mechanism.part.law, requirement.alpha, _ONE)
     return mechanism.query.together * bound, f"{rule}, alike"
 
 
-@proves(ProbabilisticDP, Alike)
-def probabilistic_alike(mechanism: Alike, requirement: ProbabilisticDP) -> Proven:
+@proves(ProbabilisticDP, IdenticalNoise)
+def probabilistic_alike(mechanism: IdenticalNoise, requirement: ProbabilisticDP) -> Proven:
     """A loss above epsilon needs one of the bins that change to be above its share of it."""
     together = mechanism.query.together
     bound, rule = probabilistic_delta(mechanism.part, requirement.epsilon / together, _ONE)
     return min(_ONE, together * bound), f"{rule}, alike"
 
 
-@proves(ApproxDP, Alike)
-def approximate_alike(mechanism: Alike, requirement: ApproxDP) -> Proven:
+@proves(ApproxDP, IdenticalNoise)
+def approximate_alike(mechanism: IdenticalNoise, requirement: ApproxDP) -> Proven:
     """One bin at a time as one number; several by their pure bound, by equal shares, or by composing their losses."""
     together, law = mechanism.query.together, mechanism.part.law
     if together == 1:

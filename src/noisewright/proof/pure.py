@@ -15,12 +15,11 @@ from functools import singledispatch
 from typing import Any
 
 from noisewright.laws.base import SmoothLaw
-from noisewright.laws.folds import Atoms
 from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Atoms, TwoFold
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.special import power_from_above

@@ -12,13 +12,12 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian, GeneralizedGaussian
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.laws.laplace import Laplace, TruncatedLaplace
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, complex_ball, hull, integral, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError

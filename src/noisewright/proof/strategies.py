@@ -21,9 +21,8 @@ from functools import singledispatch
 from itertools import product
 from typing import Any
 
-from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
-from noisewright.mechanisms.strategy_filters import FilterRows
-from noisewright.mechanisms.strategy_rows import (
+from noisewright.mechanisms.strategies.filters import FilterRows
+from noisewright.mechanisms.strategies.rows import (
     BlockRows,
     ContrastRows,
     DenseRows,
@@ -31,6 +30,7 @@ from noisewright.mechanisms.strategy_rows import (
     MarginalRows,
     ResidualRows,
 )
+from noisewright.mechanisms.strategies.strategy import GaussianStrategy, LaplaceStrategy
 from noisewright.numerics.integer_matrices import farthest_columns, inner_products
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply

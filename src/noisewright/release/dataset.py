@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.ledger import Ledger
-from noisewright.problem.deadlines import READING_SECONDS
 from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import digest
+from noisewright.problem.untrusted import READING_SECONDS
 from noisewright.problem.utilities import SquaredError
 from noisewright.release.budgets import ledger_for
 from noisewright.release.layout import Layout, Limits
 from noisewright.release.queries import joined, made
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.release.bounding import Bounds

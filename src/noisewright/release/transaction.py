@@ -30,7 +30,7 @@ from noisewright.release.frames import frame_of, require_frame
 from noisewright.release.holding import FINISH, LOST, UNKNOWN, Kept, held, same_of, stored
 from noisewright.release.layout import Layout
 from noisewright.release.tidying import Tidying, steps_of
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.release.dataset import Dataset

@@ -23,7 +23,7 @@ from noisewright.problem.sensitivity import Box
 from noisewright.release.estimates import Estimate
 from noisewright.release.numbers import Number
 from noisewright.sample.certified import Certified
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 from noisewright.search.design import design
 
 if TYPE_CHECKING:

@@ -36,8 +36,7 @@ from noisewright.problem.privacy import (
     ZeroConcentratedDP,
 )
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Expected
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Expected, Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.design import designer_for, question_of, utility_for

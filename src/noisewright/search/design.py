@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
-from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
-from noisewright.problem.remarks import UnevenNumbersWarning, tell_if_long
-from noisewright.problem.utility import Utility
+from noisewright.problem.queries import Bounded, Choice, Histogram, Scalar, Vector
+from noisewright.problem.utilities import Utility
+from noisewright.problem.warnings import UnevenNumbersWarning, tell_if_long
 from noisewright.problem.workload import Workload
 from noisewright.search.designer import Designer, designed, for_one
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED

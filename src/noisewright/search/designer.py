@@ -15,7 +15,7 @@ from noisewright.problem.errors import InconsistentError, InvalidQueryError, Inv
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Choice, Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Candidate, Report, planned

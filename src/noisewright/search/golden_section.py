@@ -17,7 +17,7 @@ from typing import Any
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 
 _RATIO = (math.sqrt(5) - 1) / 2
 _ALL_DIGITS = 90

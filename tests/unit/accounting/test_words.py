@@ -11,8 +11,7 @@ import pytest
 import noisewright as nw
 from noisewright.accounting.parse import parts_of_event, parts_of_words
 from noisewright.accounting.releases import Noise, Pair
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.problem.errors import InvalidInputError, MechanismFileError

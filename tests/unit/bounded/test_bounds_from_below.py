@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import profile_of, uniform_grid
+from noisewright.mechanisms.bounded.conditional import profile_of, uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.cache import Cache

@@ -13,7 +13,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.lab.composite.parameters import enumeration, target_search
-from noisewright.mechanisms.conditional import profile_of, uniform_grid
+from noisewright.mechanisms.bounded.conditional import profile_of, uniform_grid
 from noisewright.problem.utilities import SquaredError
 from noisewright.proof.bounded import largest_bias
 from noisewright.search.bounds.bounded import certified_lower

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import profile_of
+from noisewright.mechanisms.bounded.conditional import profile_of
 from noisewright.problem.queries import Bounded
 from noisewright.search import cache
 from noisewright.search.bounds.bounded import certified_lower

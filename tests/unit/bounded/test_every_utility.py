@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import uniform_grid
+from noisewright.mechanisms.bounded.conditional import uniform_grid
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.cache import Cache
 from noisewright.search.families.bounded_optimum import solved

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.mechanisms import clamped_errors
-from noisewright.mechanisms.clamped import Clamped
+from noisewright.mechanisms.bounded import clamped_errors
+from noisewright.mechanisms.bounded.clamped import Clamped
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.queries import Bounded

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.clamped import Clamped
-from noisewright.mechanisms.levels import Levels
+from noisewright.mechanisms.bounded.clamped import Clamped, Levels
 from noisewright.problem.errors import NoisewrightError, UncertifiedError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded

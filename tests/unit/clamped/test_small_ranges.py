@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms import clamped_errors, clamped_sums
-from noisewright.mechanisms.clamped import Clamped
+from noisewright.mechanisms.bounded import clamped_errors, clamped_sums
+from noisewright.mechanisms.bounded.clamped import Clamped
 from noisewright.numerics.balls import ball, hull, lower, precision, upper
 from noisewright.problem.divergences import ErrorEntropy
 from noisewright.problem.queries import Bounded

@@ -16,9 +16,8 @@ from noisewright.lab.generalized_gaussian.sensitivities import (
     lp_sensitivity_from_bounds,
     minkowski_utility_sensitivity,
 )
-from noisewright.mechanisms.choice import RandomExponential
-from noisewright.mechanisms.exponential import MinkowskiExponential, points
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.linear.synthetic import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.selection import MinkowskiExponential, RandomExponential, points
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidAnswerError

@@ -10,8 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.lab.r2dp.tables import paper_bound
-from noisewright.laws.folds import GammaFold, point_fold, two_point_fold
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import GammaFold, TwoFold, point_fold, two_point_fold
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidPrivacyError, MechanismFileError, UncertifiedError
 from noisewright.proof.mixtures import renyi_ball

@@ -10,7 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.app.cli import main
-from noisewright.problem.remarks import tell_if_long
+from noisewright.problem.warnings import tell_if_long
 from noisewright.search import design as searched
 from noisewright.search.design import designer_for
 from noisewright.search.families import strategies as optimal

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.linear_values import estimate_independent
+from noisewright.mechanisms.linear.errors import estimate_independent
 from noisewright.search.bounds.approximate import _costs_from_below
 from noisewright.search.families.calibration import rounded_up
 from noisewright.search.families.planned import largest_rate

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
-from noisewright.mechanisms.strategy_values import LARGEST_DENSE, each_of, total_of
+from noisewright.mechanisms.strategies.values import LARGEST_DENSE, each_of, total_of
 from noisewright.numerics import toeplitz_hankel as mirrored
 from noisewright.numerics.balls import ball, lower, precision, upper
 from noisewright.numerics.toeplitz_hankel import (

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.laws.rounded_normal import RoundedNormal
+from noisewright.laws.gaussian import RoundedNormal
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.integer_matrices import near_inverse, product as whole_product

@@ -15,7 +15,7 @@ from noisewright.app.cli.output import check_places, draw, keep, say_either
 from noisewright.app.cli.questions import make_budget, make_goal, make_privacy, make_query, make_utility, typed, whole
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.queries import Choice
-from noisewright.problem.remarks import UnevenNumbersWarning
+from noisewright.problem.warnings import UnevenNumbersWarning
 
 
 @dataclass(frozen=True, slots=True)

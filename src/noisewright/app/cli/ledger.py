@@ -16,7 +16,7 @@ from noisewright.app.cli.questions import make_privacy, typed
 from noisewright.app.cli.true_answers import read_truth, shown, truth_of
 from noisewright.app.reports.embedded import PAGES, read_page
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.plain import plain_of
+from noisewright.problem.untrusted import plain_of
 
 if TYPE_CHECKING:
     from noisewright.ledger.ledger import Ledger

@@ -27,7 +27,7 @@ from noisewright.problem.errors import (
     NoisewrightError,
     ReleaseFailedError,
 )
-from noisewright.problem.plain import text_in
+from noisewright.problem.untrusted import text_in
 
 # The table in docs/command-line.md says the same. 4 is kept for a stored answer that is out of date.
 SUCCESS = 0

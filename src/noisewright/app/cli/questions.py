@@ -10,11 +10,10 @@ from typing import Any
 from noisewright.app.cli.output import read_text
 from noisewright.problem import privacy, utilities
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.histogram import Histogram
 from noisewright.problem.numbers import parameter
-from noisewright.problem.queries import Choice, Scalar, Vector
+from noisewright.problem.queries import Choice, Histogram, Scalar, Vector
 from noisewright.problem.sensitivity import SETS
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 
 Typed = dict[str, Any]
 """Options by name; those that were not typed are left out."""

@@ -11,10 +11,10 @@ from noisewright.app.cli.options import MechanismFile, SavedFile, Seconds, optio
 from noisewright.app.cli.output import check_places, page, remark, say, writing
 from noisewright.app.cli.true_answers import read_truth, shown, truth_of
 from noisewright.app.reports.embedded import PAGES, read_page
-from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.fields import exact_text
-from noisewright.problem.neighbours import WORDS
 from noisewright.problem.numbers import parameter, show
+from noisewright.problem.privacy import WORDS
+from noisewright.problem.untrusted import READING_SECONDS, within
 
 
 def verify(file: SavedFile, seconds: Seconds = str(READING_SECONDS)) -> None:

@@ -16,7 +16,7 @@ from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.report.progress import progress_bar
 from noisewright.search.report.render import number, text_table
 

@@ -9,11 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.problem.errors import NoisewrightError
-from noisewright.problem.histogram import Histogram
 from noisewright.problem.numbers import parameter, show
-from noisewright.problem.queries import Bounded, Scalar, Vector
+from noisewright.problem.queries import Bounded, Histogram, Scalar, Vector
 from noisewright.problem.sensitivity import SETS
-from noisewright.problem.utility import UTILITIES, Utility
+from noisewright.problem.utilities import UTILITIES, Utility
 from noisewright.problem.workload import Workload
 from noisewright.search.budget import NOTIONS, limits
 from noisewright.search.design import DESIGNERS

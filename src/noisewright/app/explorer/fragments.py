@@ -13,9 +13,9 @@ from noisewright.app.explorer.finding import PICTURED, Known
 from noisewright.app.explorer.form import Asked
 from noisewright.app.explorer.noise import Noise
 from noisewright.app.explorer.pictures import Line, written
+from noisewright.explain.odds import STATED_DELTA, learnt as told_of, odds, posterior, told
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.numbers import show
-from noisewright.sample.odds import STATED_DELTA, learnt as told_of, odds, posterior, told
 from noisewright.search.report.render import gap_text, number
 from noisewright.search.report.report import Report
 

@@ -26,7 +26,7 @@ from noisewright.app.explorer.lanes import BusyError, CancelledWorkError, Lane
 from noisewright.app.explorer.page import page
 from noisewright.app.explorer.recipes import number
 from noisewright.problem.errors import InvalidInputError
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
 
 _ASSETS = {"explorer.css": "text/css", "explorer.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_KEPT, _LARGEST_KEPT = 24, 8 * 2**20

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from noisewright.app.reports.blocks import Page, Section, command, facts, figure, paragraphs, points, table
 from noisewright.app.reports.charts import bars
 from noisewright.app.reports.sections import amount_card, laws, promised, within
-from noisewright.problem.neighbours import WORDS
+from noisewright.explain.odds import together
+from noisewright.explain.summary import asked, errors_of, sections_of
 from noisewright.problem.numbers import above
+from noisewright.problem.privacy import WORDS
 from noisewright.problem.queries import Choice
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.utilities import UTILITIES
 from noisewright.problem.workload import Workload
 from noisewright.sample.certified import Certified
-from noisewright.sample.explained import asked, errors_of, sections_of
-from noisewright.sample.odds import together
+from noisewright.sample.explained import asked, errors_of
 from noisewright.search.report.render import gap_text, number
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from noisewright.app.reports.charts import bars, intervals
 from noisewright.app.reports.designs import verification
 from noisewright.app.reports.ledgers import left_of
 from noisewright.app.reports.sections import amount_card, of_requirement, promised
+from noisewright.explain.odds import together
 from noisewright.problem.numbers import above
 from noisewright.problem.utilities import SquaredError
 from noisewright.release.shown import lines_of
-from noisewright.sample.odds import together
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan

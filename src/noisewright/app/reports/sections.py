@@ -9,13 +9,13 @@ from typing import Any
 
 from noisewright.app.reports.blocks import Section, figure, paragraphs, promise_box
 from noisewright.app.reports.charts import MOST_LINES, Point, beliefs, lines
+from noisewright.explain.odds import learnt, posterior, rarely, told
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Bounded
-from noisewright.sample.odds import learnt, posterior, rarely, told
 
 _PRIORS = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
 _LARGEST = 10

@@ -20,8 +20,8 @@ from noisewright.lab.composite.errors import (
 from noisewright.lab.composite.parameters import POINT, TABLE_2, Setting, enumeration, printed_a1b1
 from noisewright.lab.reproductions import Claim, share_of, verdict_of
 from noisewright.laws.bumps import FLAT, Plateau, Quartic
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import profile_of
+from noisewright.mechanisms.bounded.composite import Composite
+from noisewright.mechanisms.bounded.conditional import profile_of
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import PureDP
 from noisewright.proof.bounded import largest_bias

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.laws.bumps import FLAT, Plateau
-from noisewright.mechanisms.conditional import Conditional
+from noisewright.mechanisms.bounded.conditional import Conditional
 from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
 from noisewright.problem.privacy import LARGEST_EPSILON, PureDP
 from noisewright.problem.queries import Bounded, Scalar

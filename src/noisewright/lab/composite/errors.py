@@ -22,7 +22,7 @@ from noisewright.laws.bumps import FLAT, Part, Quartic
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.conditional import profile_of
+from noisewright.mechanisms.bounded.conditional import profile_of
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar

@@ -15,7 +15,7 @@ from noisewright.lab.composite.errors import COMPOSITES, DESIGNED, Errors, Table
 from noisewright.lab.composite.parameters import enumeration
 from noisewright.lab.sheets import Panel, write_panels, write_table
 from noisewright.laws.bumps import FLAT, Part, Plateau, Sine, Tent
-from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.bounded.composite import Composite
 from noisewright.numerics.fields import FLOATS
 
 _EPSILON = Fraction(1)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from noisewright.laws.bumps import FLAT, Part, Steps
-from noisewright.mechanisms.composite import Composite
+from noisewright.mechanisms.bounded.composite import Composite
 from noisewright.problem.errors import InvalidLawError, InvalidLossError, InvalidQueryError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar

@@ -19,7 +19,7 @@ from noisewright.lab.reproductions import Claim, share_of, verdict_of
 from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP

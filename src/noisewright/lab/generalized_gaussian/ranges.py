@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from noisewright.lab.generalized_gaussian.sensitivities import minkowski_utility_sensitivity
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.special import power_from_above
 from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError
 from noisewright.problem.numbers import Number, parameter

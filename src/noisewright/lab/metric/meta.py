@@ -9,10 +9,9 @@ import numpy as np
 
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.choice import RandomExponential
-from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
-from noisewright.mechanisms.metric_choice import MetricChoice
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.linear.noise import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear.synthetic import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.selection import MetricChoice, RandomExponential
 from noisewright.numerics.distances import check_metric
 from noisewright.problem.errors import InvalidMechanismError, InvalidPrivacyError
 from noisewright.problem.linear import Linear

@@ -8,13 +8,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.selection import MetricSmallDB
+from noisewright.mechanisms.linear.synthetic import MetricSmallDB
 from noisewright.numerics.balls import ball
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.linear import checked_histogram
 from noisewright.problem.numbers import Number
-from noisewright.sample.two_sided import flip
-from noisewright.sample.uniform import SystemEntropy, WordStream, uniform_below
+from noisewright.sample.entropy import SystemEntropy, WordStream, uniform_below
+from noisewright.sample.integer_noise import flip
 
 
 def smalldb_by_metropolis(

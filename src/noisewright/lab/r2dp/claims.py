@@ -19,9 +19,7 @@ from noisewright.lab.r2dp.curves import (
 )
 from noisewright.lab.r2dp.tables import paper_bound, rows_of_table_three
 from noisewright.lab.reproductions import Claim, share_of
-from noisewright.laws.combined import TruncatedNormalFold
-from noisewright.laws.folds import GammaFold, RayleighFold, UniformFold, two_point_fold
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import GammaFold, RayleighFold, TruncatedNormalFold, TwoFold, UniformFold, two_point_fold
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.problem.divergences import ErrorEntropy

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from noisewright.lab.sheets import Panel
-from noisewright.laws.folds import GammaFold
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import GammaFold, TwoFold
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.divergences import HistogramMetric
 from noisewright.problem.numbers import show

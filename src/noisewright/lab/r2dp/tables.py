@@ -15,10 +15,9 @@ import numpy as np
 
 from noisewright.lab.r2dp.curves import laplace_renyi, response_renyi
 from noisewright.lab.sheets import write_table
-from noisewright.laws.folds import Fold, GammaFold, UniformFold, point_fold
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Fold, GammaFold, TwoFold, UniformFold, point_fold
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.strategy import LaplaceStrategy
+from noisewright.mechanisms.strategies.strategy import LaplaceStrategy
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS, FLOATS, Floats
 from noisewright.problem.divergences import HistogramEntropy, KullbackLeibler, Mallows, Renyi

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from noisewright.laws.gaussian import Gaussian
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.alike import Alike
 from noisewright.mechanisms.base import Mechanism
-from noisewright.mechanisms.choice import RandomExponential
-from noisewright.mechanisms.column_gaussian import ColumnGaussian
+from noisewright.mechanisms.linear.noise import ColumnGaussian
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
-from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
+from noisewright.mechanisms.per_coordinate import IdenticalNoise, PerCoordinate
+from noisewright.mechanisms.selection import RandomExponential
+from noisewright.mechanisms.strategies.strategy import GaussianStrategy, LaplaceStrategy
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.sensitivity import Groups, NormBall
@@ -113,8 +112,8 @@ def additive_profile(mechanism: Additive) -> Profile:
     return law_profile(mechanism.law, mechanism.query.sensitivity)
 
 
-@profiled(Alike)
-def alike_profile(mechanism: Alike) -> Profile:
+@profiled(IdenticalNoise)
+def alike_profile(mechanism: IdenticalNoise) -> Profile:
     """One person changes so many bins by one each, and their noises are independent."""
     return joint([(law_profile(mechanism.part.law, Fraction(1)), mechanism.query.together)])
 
@@ -190,7 +189,7 @@ def lower_pairs_of(mechanism: Mechanism) -> Pairs | None:
     if isinstance(mechanism, Additive):
         found = lower_pair(mechanism.law, mechanism.query.sensitivity, mechanism.lattice)
         return None if found is None else ((found, 1),)
-    if isinstance(mechanism, Alike) and not mechanism.query.replace:
+    if isinstance(mechanism, IdenticalNoise) and not mechanism.query.replace:
         found = lower_pair(mechanism.part.law, Fraction(1), mechanism.part.lattice)
         return None if found is None else ((found, mechanism.query.together),)
     return None

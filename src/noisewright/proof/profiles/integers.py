@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS

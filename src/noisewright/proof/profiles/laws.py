@@ -9,14 +9,13 @@ from fractions import Fraction
 from functools import singledispatch
 
 from noisewright.laws.base import LogConcave, SmoothLaw
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GaussianMixture, GeneralizedGaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian, GaussianMixture, GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace, TruncatedLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.approximate import whole_reach
 from noisewright.proof.profiles.base import GaussianProfile, LowerPair, PairProfile, Profile

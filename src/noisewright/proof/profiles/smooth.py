@@ -23,7 +23,7 @@ from typing import Any
 from noisewright.laws.base import LogConcave, mixed
 from noisewright.laws.gaussian import GaussianMixture, GeneralizedGaussian
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, precision
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.problem.errors import UncertifiedError

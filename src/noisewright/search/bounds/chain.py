@@ -23,7 +23,7 @@ from noisewright.numerics.fields import Floats
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.golden_section import round_number
 
 _CELLS_PER_SCALE = 700

@@ -31,8 +31,7 @@ from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Choice, Scalar
-from noisewright.problem.utilities import PowerError, Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import PowerError, Usefulness, Utility
 from noisewright.search.bounds.chain import loss_grid
 from noisewright.search.families.scalar_pure import best_half, best_split, integer_staircase, smallest_integer_width
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.shells import shifted_sum
-from noisewright.mechanisms.linear import MOST_TOGETHER
+from noisewright.mechanisms.linear.noise import MOST_TOGETHER
 from noisewright.numerics.balls import Ball, ball, lower, pi, positive, precision, upper
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.distances import upper_distance
@@ -26,7 +26,7 @@ from noisewright.problem.errors import SolverError
 from noisewright.problem.linear import Linear
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Points
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.bounds.pure import best_possible, power_bound, quantile_optimum, usefulness_optimum
 from noisewright.search.bounds.unbiased import least_unbiased
 from noisewright.search.families.vector_parts import active, scalars

@@ -11,9 +11,9 @@ from itertools import groupby
 from typing import Any
 
 from noisewright.laws.bumps import FLAT, Part, Plateau
-from noisewright.mechanisms.clamped import Clamped
-from noisewright.mechanisms.conditional import Conditional
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.clamped import Clamped
+from noisewright.mechanisms.bounded.conditional import Conditional
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import (
@@ -26,8 +26,7 @@ from noisewright.problem.errors import (
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
-from noisewright.problem.utilities import AverageVariance, LargestError, Usefulness, WorstVariance
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import AverageVariance, LargestError, Usefulness, Utility, WorstVariance
 from noisewright.proof.bounded import largest_bias
 from noisewright.search.bounds.bounded import wide_bound
 from noisewright.search.cache import user_cache

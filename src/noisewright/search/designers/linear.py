@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.mechanisms.linear import MOST_TOGETHER
-from noisewright.mechanisms.linear_values import USUAL_PEOPLE
+from noisewright.mechanisms.linear.errors import USUAL_PEOPLE
+from noisewright.mechanisms.linear.noise import MOST_TOGETHER
 from noisewright.numerics.distances import check_metric
 from noisewright.numerics.fields import Floats
 from noisewright.numerics.remembered import Remembered
@@ -20,8 +20,7 @@ from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming, Matrix
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError, Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.vector import metric_bound
 from noisewright.search.designer import Designer, Proposal

@@ -22,7 +22,7 @@ from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidNumberError, InvalidPrivacyError, SolverError
 from noisewright.problem.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.designer import Designer, Proposal, keeps_to, settled
 from noisewright.search.families.approximate import float_value
 from noisewright.search.families.calibration import Concentrated, gaussian_delta_at, pure_epsilon, rounded_up

@@ -8,17 +8,16 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from noisewright.laws.discrete_gaussian import LARGEST_STD, DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
+from noisewright.laws.gaussian import LARGEST_STD, DiscreteGaussian, Gaussian, GeneralizedGaussian
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 from noisewright.search.bounds.unbiased import least_unbiased
 from noisewright.search.designer import Designer, Proposal, check_problem

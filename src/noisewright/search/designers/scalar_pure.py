@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from noisewright.laws.folds import Atoms, point_fold
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import skewed_staircase
+from noisewright.laws.two_fold import Atoms, point_fold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import certainly_at_most, lower, precision, upper
 from noisewright.numerics.bisection import first_true, gallop
@@ -39,8 +39,8 @@ from noisewright.problem.utilities import (
     PowerError,
     SquaredError,
     Usefulness,
+    Utility,
 )
-from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.bounds.chain import loss_grid
 from noisewright.search.bounds.pure import best_possible

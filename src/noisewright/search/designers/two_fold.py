@@ -8,15 +8,14 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from noisewright.laws.folds import Fold
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Fold, TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Scalar, Vector
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.designer import Designer, Proposal
 from noisewright.search.families.calibration import smallest_scale

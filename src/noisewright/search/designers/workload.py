@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from noisewright.mechanisms.strategy import prefix_sums
-from noisewright.mechanisms.strategy_filters import LARGEST_FILTER, line_forms
-from noisewright.mechanisms.strategy_rows import EndlessRows
-from noisewright.mechanisms.strategy_values import LARGEST_DENSE
+from noisewright.mechanisms.strategies.filters import LARGEST_FILTER, line_forms
+from noisewright.mechanisms.strategies.rows import EndlessRows
+from noisewright.mechanisms.strategies.strategy import prefix_sums
+from noisewright.mechanisms.strategies.values import LARGEST_DENSE
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.utilities import SquaredError, WorstVariance
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import SquaredError, Utility, WorstVariance
 from noisewright.problem.workload import Workload
 from noisewright.search.bounds.line import least_line
 from noisewright.search.bounds.unbiased import least_unbiased

@@ -28,7 +28,7 @@ from noisewright.problem.errors import SolverError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import digest
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.approximate import approximate_delta, scaled_factor
 from noisewright.proof.certify import certify
 from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.settings import CompositeSetting
+from noisewright.mechanisms.bounded.composite import CompositeSetting
+from noisewright.mechanisms.bounded.conditional import Rows
 from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import (
     InvalidInputError,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
-from noisewright.laws.logistic import Logistic
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.balls import precision, upper

@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.discrete_gaussian import LARGEST_STD, DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
+from noisewright.laws.gaussian import LARGEST_STD, DiscreteGaussian, Gaussian, GeneralizedGaussian
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import HALF, Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.bisection import first_true, geometric
@@ -34,7 +33,7 @@ from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_DELTA, SMALLEST_EPSILON, ApproxDP, PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.approximate import approximate_delta, line_of
 from noisewright.search.families.approximate import float_value, truncated_staircase
 from noisewright.search.families.calibration import (

@@ -24,8 +24,7 @@ from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.numerics.lp import Solution, minimise
 from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Usefulness, Utility
 from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.golden_section import STEPS_PER_SCALE, on_cells, round_number
 

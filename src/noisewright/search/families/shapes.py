@@ -16,13 +16,10 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Steps
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.clamped import Clamped
-from noisewright.mechanisms.composite import Composite, whole_outputs
-from noisewright.mechanisms.conditional import Grid, uniform_grid
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.settings import ACTIVATIONS as ACTIVATIONS
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.clamped import Clamped
+from noisewright.mechanisms.bounded.composite import ACTIVATIONS as ACTIVATIONS, Blend, Composite, whole_outputs
+from noisewright.mechanisms.bounded.conditional import Grid, Rows, uniform_grid
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS, FLOATS

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy
-from noisewright.mechanisms.strategy_filters import FilterRows
-from noisewright.mechanisms.strategy_rows import BlockRows, ContrastRows, DenseRows, MarginalRows, ResidualRows
-from noisewright.mechanisms.strategy_values import chosen, level_traces, smaller
+from noisewright.mechanisms.strategies.filters import FilterRows
+from noisewright.mechanisms.strategies.rows import BlockRows, ContrastRows, DenseRows, MarginalRows, ResidualRows
+from noisewright.mechanisms.strategies.strategy import GaussianStrategy, LaplaceStrategy
+from noisewright.mechanisms.strategies.values import chosen, level_traces, smaller
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import Floats
 from noisewright.numerics.integer_matrices import Wholes, bits_of, narrow

@@ -23,26 +23,26 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.combined import Ensemble, TruncatedNormalFold
-from noisewright.laws.folds import (
+from noisewright.laws.gaussian import GaussianMixture
+from noisewright.laws.two_fold import (
     Atoms,
+    Ensemble,
     Fold,
     GammaFold,
     NoncentralChiSquaredFold,
     RayleighFold,
+    TruncatedNormalFold,
+    TwoFold,
     UniformFold,
     point_fold,
 )
-from noisewright.laws.gaussian import GaussianMixture
-from noisewright.laws.twofold import TwoFold
 from noisewright.numerics.balls import Ball, ball, hull, precision, upper
 from noisewright.numerics.bisection import first_true, gallop, geometric
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import EnclosureError, InvalidLawError, SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Usefulness, Utility
 from noisewright.proof.mixtures import mixture_delta
 from noisewright.proof.pure import pure_bound
 from noisewright.search.families.approximate import float_value

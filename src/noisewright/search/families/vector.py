@@ -21,7 +21,7 @@ from noisewright.problem.errors import InvalidLawError, SolverError, Uncertified
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Groups, L1Ball, L2Ball, LpBall, Points
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.composed import joint_delta, move_of
 from noisewright.proof.vector_gaussian import composed_delta, frame_reach, gaussian_reach
 from noisewright.proof.vectors import largest_sum, most_moving, per_coordinate_bound, root_above

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
@@ -28,8 +27,7 @@ from noisewright.numerics.bisection import first_true, geometric, turn
 from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.queries import Scalar, Vector
-from noisewright.problem.utilities import AbsoluteError, PowerError
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import AbsoluteError, PowerError, Utility
 from noisewright.proof.vectors import dual_length, length_above, root_above, widening
 from noisewright.search.families.scalar_pure import best_split, tuned_staircase, with_split
 from noisewright.search.golden_section import STEPS_PER_SCALE, golden, on_cells, round_number

@@ -23,7 +23,7 @@ from noisewright.numerics.lp import minimise
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.approximate import approximate_delta
 from noisewright.search.golden_section import aligned
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.conditional import Grid, uniform_grid
+from noisewright.mechanisms.bounded.conditional import Grid, uniform_grid
 from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.queries import Bounded

@@ -18,7 +18,7 @@ from noisewright.drawing.legends import COLOURS, MOST_LINES, look
 from noisewright.drawing.style import WIDTH, new_figure as new_figure, save as save, wrapped
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.expected import ErrorDensity
-from noisewright.mechanisms.strategy_rows import Subsets
+from noisewright.mechanisms.strategies.rows import Subsets
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Bounded, Choice
 from noisewright.problem.workload import Workload

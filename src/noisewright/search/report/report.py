@@ -10,14 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noisewright.door import write_page
+from noisewright.door import rendered
 from noisewright.numerics.remembered import Remembered
-from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import digest
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.untrusted import READING_SECONDS, within
+from noisewright.problem.utilities import UTILITIES
 from noisewright.sample.certified import Certified, read_file
 from noisewright.search.report.render import gap_text, html_table, number, over, reason, text_table, uneven_note
 
@@ -188,7 +188,7 @@ class Report(Unchanging):
 
         It needs nothing from elsewhere and runs no script; it says how to verify what it holds.
         """
-        write_page(self, path)
+        rendered("report")(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with a digest of the whole content. A user's own loss is named, not stored."""
