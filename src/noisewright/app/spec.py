@@ -23,8 +23,8 @@ from noisewright.app.cli.output import read_text
 from noisewright.app.expressions import Condition, Derived, condition, derived
 from noisewright.problem.errors import InvalidInputError, InvalidTableError, NoisewrightError
 from noisewright.problem.privacy import REQUIREMENTS
-from noisewright.problem.remarks import UnkeptBudgetWarning
 from noisewright.problem.utilities import UTILITIES
+from noisewright.problem.warnings import EphemeralBudgetWarning
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
 from noisewright.release.places import Places, everywhere, require_elsewhere
@@ -372,7 +372,7 @@ def dataset_of(asked: ReleaseSpec, given: dict[str, Any]) -> Dataset:
     """The dataset of a spec, with what `nw.Dataset` is given; nothing is read but names and types."""
     with warnings.catch_warnings():
         # A plan that is only looked at spends nothing that would have to be kept.
-        warnings.simplefilter("ignore", UnkeptBudgetWarning)
+        warnings.simplefilter("ignore", EphemeralBudgetWarning)
         found = Dataset(**given)
     for private in asked.private_joins:
         found = found.join(Dataset(**private.dataset, ledger=found.ledger), **private.how)

@@ -14,10 +14,9 @@ from typing import Any, Protocol
 
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.alike import Alike
-from noisewright.mechanisms.column_gaussian import ColumnGaussian
+from noisewright.mechanisms.linear.noise import ColumnGaussian
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
-from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.mechanisms.per_coordinate import IdenticalNoise, PerCoordinate
 from noisewright.mechanisms.strategies.strategy import GaussianStrategy
 from noisewright.numerics.balls import ball, certainly_at_most, precision
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
@@ -238,7 +237,7 @@ def _gaussian_square_of_additive(mechanism: Additive) -> Fraction | None:
 
 
 @gaussian_square.register
-def _gaussian_square_of_alike(mechanism: Alike) -> Fraction | None:
+def _gaussian_square_of_alike(mechanism: IdenticalNoise) -> Fraction | None:
     """Squared lengths of the bins that change add up."""
     one = law_square(mechanism.part.law, Fraction(1))
     return None if one is None else mechanism.query.together * one

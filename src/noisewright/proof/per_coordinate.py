@@ -11,10 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 
-from noisewright.mechanisms.alike import IdenticalNoise
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
 from noisewright.mechanisms.norm_shaped import NormShaped
-from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.mechanisms.per_coordinate import IdenticalNoise, PerCoordinate
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP

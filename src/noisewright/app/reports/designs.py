@@ -19,7 +19,6 @@ from noisewright.problem.queries import Choice
 from noisewright.problem.utilities import UTILITIES
 from noisewright.problem.workload import Workload
 from noisewright.sample.certified import Certified
-from noisewright.sample.explained import asked, errors_of
 from noisewright.search.report.render import gap_text, number
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Filters for ranges and prefix sums along a line: rows that are never built, near the best for any length.
 
-Measured is A diag(weights) x, where A is a filter with mirror images at the ends (`numerics.toeplitz_hankel`): whole numbers
-throughout, so that the lengths of the columns are whole numbers too. The inverse is diag(1 / weights) A^-1.
+Measured is A diag(weights) x, where A is a filter with mirror images at the ends (`numerics.toeplitz_hankel`): whole
+numbers throughout, so that the lengths of the columns are whole numbers too. The inverse is diag(1 / weights) A^-1.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
-from noisewright.laws.logistic import Logistic
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidNumberError, InvalidPrivacyError, SolverError

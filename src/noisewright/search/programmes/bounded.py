@@ -20,8 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.bounded.conditional import Grid
-from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.bounded.conditional import Grid, Rows
 from noisewright.numerics.balls import ball, lower, precision, upper
 from noisewright.numerics.fields import Floats
 from noisewright.numerics.lp import SparseRows, minimise_sparse
