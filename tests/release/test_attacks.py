@@ -19,7 +19,7 @@ from ibis.common.exceptions import IbisError
 import noisewright as nw
 from noisewright.problem.errors import NoisewrightError
 from noisewright.release import values
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.layout import layout_of
 from noisewright.release.local import Base, checked
 

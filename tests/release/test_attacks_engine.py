@@ -20,7 +20,7 @@ import noisewright as nw
 from noisewright.release import local
 from noisewright.release.aggregate import aggregated
 from noisewright.release.dataset import Dataset
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.layout import Limits, layout_of
 
 BROKEN = nw.errors.InvalidTableError

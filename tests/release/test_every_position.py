@@ -22,7 +22,7 @@ from ibis.common.exceptions import IbisError
 
 import noisewright as nw
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.local import checked
 from noisewright.release.queries import joined
 from noisewright.release.values import REASONS

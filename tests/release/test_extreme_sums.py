@@ -24,11 +24,11 @@ from noisewright.release.bounding import plan_for
 from noisewright.release.cells import FINE, OverCells
 from noisewright.release.design import jointly, weights_of
 from noisewright.release.drawing import drawn
-from noisewright.release.frames import FRAMES, frame_of
 from noisewright.release.layout import Table
 from noisewright.release.plan import Plan
 from noisewright.release.registry import QUESTIONS
 from noisewright.release.selecting import FOLLOWING, SELECTING, bounded_noise, end_of, intervals
+from noisewright.release.table.frames import FRAMES, frame_of
 from noisewright.release.transaction import columns, stored_form, tidying_of
 from noisewright.release.unlisted import Unlisted
 from noisewright.release.ways import BY_GROUP, WAYS

@@ -16,7 +16,7 @@ import pytest
 import noisewright as nw
 from noisewright.release import aggregate, limiting
 from noisewright.release.bounded import InBounds
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.layout import Table, layout_of
 from noisewright.release.registry import QUESTIONS
 from noisewright.release.weighed import Weighted

@@ -15,7 +15,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.release.layout import layout_of
-from noisewright.release.names import folded
+from noisewright.release.table.names import folded
 
 MANY = 999
 

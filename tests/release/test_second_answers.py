@@ -16,8 +16,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.release.cells import FINE
-from noisewright.release.engines import arithmetic
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
+from noisewright.release.engines.postgres import arithmetic
 from noisewright.release.estimates import NOTHING, Between
 from noisewright.release.holding import numbers_of
 from noisewright.release.layout import Limits, layout_of

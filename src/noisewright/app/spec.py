@@ -27,9 +27,9 @@ from noisewright.problem.utilities import UTILITIES
 from noisewright.problem.warnings import EphemeralBudgetWarning
 from noisewright.release import keys as key_sets
 from noisewright.release.dataset import Dataset
-from noisewright.release.places import Places, everywhere, require_elsewhere
 from noisewright.release.registry import QUESTIONS
-from noisewright.release.sources import places_of
+from noisewright.release.table.locations import Locations, everywhere, require_elsewhere
+from noisewright.release.table.sources import locations_of
 from noisewright.release.tidying import steps_of
 
 _LARGEST_FILE = 16
@@ -54,12 +54,14 @@ class _Public:
     def source(self, values: Any) -> str:
         """Where the public table of some keys is; refuses a private one before a value of it is read."""
         found = place_from(values, "values", self.folder)
-        require_elsewhere(places_of(found), self._private, "these keys are to be listed from the private table itself.")
+        require_elsewhere(
+            locations_of(found), self._private, "these keys are to be listed from the private table itself."
+        )
         return found
 
     @cached_property
-    def _private(self) -> Places:
-        return everywhere(map(places_of, self.others))
+    def _private(self) -> Locations:
+        return everywhere(map(locations_of, self.others))
 
 
 @dataclass(frozen=True, slots=True)

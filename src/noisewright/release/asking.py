@@ -6,7 +6,7 @@ from typing import Any
 
 from noisewright.release.engines.base import NOTHING_SPENT, guarded
 from noisewright.release.layout import Layout
-from noisewright.release.sources import Source
+from noisewright.release.table.sources import Source
 from noisewright.release.unlisted import true_numbers
 
 

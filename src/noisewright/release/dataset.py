@@ -20,7 +20,7 @@ from noisewright.sample.entropy import SystemEntropy
 if TYPE_CHECKING:
     from noisewright.release.bounding import Bounds
     from noisewright.release.plan import Plan
-    from noisewright.release.sources import Source
+    from noisewright.release.table.sources import Source
 
 _NEEDS = "tables need Ibis and DuckDB, which are not installed: pip install 'noisewright[tables]'. Nothing was spent."
 _PRIVATE_ITSELF = (
@@ -123,12 +123,12 @@ class Dataset:
         """With the columns of a public table, a source of any kind, which everybody may see."""
         from dataclasses import replace
 
-        from noisewright.release.places import require_elsewhere
-        from noisewright.release.sources import open_source
+        from noisewright.release.table.locations import require_elsewhere
+        from noisewright.release.table.sources import open_source
 
         other = open_source(table, "", beside=self._source.engine, public=True)
-        private = self._source.places(private=True)
-        require_elsewhere(other.places(private=False), private, _PRIVATE_ITSELF)
+        private = self._source.locations(private=True)
+        require_elsewhere(other.locations(private=False), private, _PRIVATE_ITSELF)
         if other.engine.connection is not self._source.engine.connection:
             other = other.beside(self._source.engine)
         bases = {**self._source.bases, **other.bases}
@@ -292,7 +292,7 @@ def _opened(source: Any, unit: Any, local_views: tuple[str, ...]) -> Source:
     if not isinstance(unit, str) or not unit:
         raise InvalidTableError(f"unit is {unit!r}; give the name of the column that says whose row it is.")
     try:
-        from noisewright.release.sources import open_source, require_column
+        from noisewright.release.table.sources import open_source, require_column
     except ImportError:
         raise InvalidInputError(_NEEDS) from None
     opened = open_source(source, unit, local_views)

@@ -39,7 +39,7 @@ def made(build: Callable[[], Any], errors: tuple[type[Exception], ...] = ()) -> 
 
 def joined(left: Any, right: Any, on: Sequence[str], how: str, units: tuple[str, str] | None = None) -> Any:
     """Two tables joined where columns of the same names are equal, and the units of both where they are given."""
-    from noisewright.release.sources import require_column
+    from noisewright.release.table.sources import require_column
 
     if how not in _JOINS:
         raise InvalidInputError(f"how is {how!r}; give inner, left, semi or anti: others give rows without a person.")

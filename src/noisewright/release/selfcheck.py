@@ -10,7 +10,7 @@ from noisewright.sample.entropy import SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan
-    from noisewright.release.sources import Source
+    from noisewright.release.table.sources import Source
 
 
 def without(source: Source, unit: Any) -> Any:

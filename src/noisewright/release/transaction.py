@@ -26,9 +26,9 @@ from noisewright.release.counted import counted_in
 from noisewright.release.drawing import drawn, widths
 from noisewright.release.engines.base import in_words
 from noisewright.release.estimates import Estimate
-from noisewright.release.frames import frame_of, require_frame
 from noisewright.release.holding import FINISH, LOST, UNKNOWN, Kept, held, same_of, stored
 from noisewright.release.layout import Layout
+from noisewright.release.table.frames import frame_of, require_frame
 from noisewright.release.tidying import Tidying, steps_of
 from noisewright.sample.entropy import SystemEntropy
 
