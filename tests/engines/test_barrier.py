@@ -18,9 +18,9 @@ import pytest
 import noisewright as nw
 from noisewright.release.engines import duckdb as duck, postgres, postgres_session
 from noisewright.release.engines.barrier import behind_barrier, selection
-from noisewright.release.layout import layout_of
-from noisewright.release.local import checked
+from noisewright.release.plan.layout import layout_of
 from noisewright.release.sources import open_source
+from noisewright.release.table.person_local import checked
 
 ROWS = pa.table({"u": [1, 2, 3], "x": [math.nan, 1.0, 30.0], "k": ["A", "a", "A"], "i": [5, 6, 7]})
 FILTERS: dict[str, Any] = {

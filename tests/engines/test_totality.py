@@ -13,8 +13,8 @@ from ibis.common.exceptions import IbisError
 
 from noisewright.problem.errors import NoisewrightError
 from noisewright.release.engines.duckdb import DuckDB
-from noisewright.release.local import checked
 from noisewright.release.sources import open_source
+from noisewright.release.table.person_local import checked
 from tests.release.test_attacks import EXTREMES, Writer, place
 from tests.spark_session import Sparks
 

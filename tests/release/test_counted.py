@@ -13,8 +13,8 @@ import noisewright as nw
 from noisewright.app.pictures import plot_answers
 from noisewright.app.reports.plans import release_page
 from noisewright.app.tidy import counted_text, text_of
-from noisewright.release.counted import counted_in
-from noisewright.release.layout import layout_of
+from noisewright.release.plan.layout import layout_of
+from noisewright.release.run.answers import counted_in
 
 WARDS = nw.keys("ward", ["A", "B", "C"])
 ONE, TWO = nw.keys("ward", ["A"]), nw.keys("ward", ["A", "B"])

@@ -36,12 +36,12 @@ from noisewright.app.reading import (
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.utility import UTILITIES
-from noisewright.release import keys as key_sets
+from noisewright.release.ask.registry import QUESTIONS
 from noisewright.release.dataset import Dataset
 from noisewright.release.places import Places, everywhere, require_elsewhere
-from noisewright.release.registry import QUESTIONS
+from noisewright.release.run.post_processing import steps_of
 from noisewright.release.sources import places_of
-from noisewright.release.tidying import steps_of
+from noisewright.release.table import keys as key_sets
 
 _LARGEST_FILE = 16
 _OWN = ("dataset", "join", "join_public", "derive", "filter", "keys", "ask", "post", "output", "report")

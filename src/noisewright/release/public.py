@@ -31,9 +31,9 @@ def distinct_rows(
     Rows with a missing value are left out. The text of a CSV file is text unless `types` says otherwise.
     """
     from noisewright.release.engines.base import guarded
-    from noisewright.release.local import checked
     from noisewright.release.sources import open_source, require_column
-    from noisewright.release.stage import key_kind
+    from noisewright.release.stage.rows import key_kind
+    from noisewright.release.table.person_local import checked
 
     source = open_source(table, "", public=True)
     places = source.places(private=False)

@@ -16,10 +16,10 @@ from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded
 from noisewright.release.files import Files, files_of, header
-from noisewright.release.local import Base
 from noisewright.release.memory import READERS, content, frame_kind, is_spark, require_valid
 from noisewright.release.names import require_distinct
 from noisewright.release.places import NOWHERE, Places, everywhere, of_memory
+from noisewright.release.table.person_local import Base
 
 _TYPES = {
     "number": "float64",

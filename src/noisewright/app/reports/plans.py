@@ -23,11 +23,11 @@ from noisewright.app.reports.promise import amount_card, of_requirement, promise
 from noisewright.app.tidy import LEFT_OUT, POST, counted_of, leaves_out, number, own_keys, rows_of, shown_key
 from noisewright.problem.numbers import above
 from noisewright.problem.utilities import SquaredError
-from noisewright.release.shown import lines_of
+from noisewright.release.plan.shown import lines_of
 from noisewright.sample.odds import together
 
 if TYPE_CHECKING:
-    from noisewright.release.plan import Plan
+    from noisewright.release.plan.plan import Plan
 
 MOST_DRAWN = 40
 """How many groups of a question are drawn."""
