@@ -16,11 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release.engines import duckdb as duck, postgres, postgres_session
 from noisewright.release.engines.barrier import behind_barrier, selection
+from noisewright.release.engines.duckdb import engine as duck
+from noisewright.release.engines.postgres import engine as postgres
 from noisewright.release.plan.layout import layout_of
-from noisewright.release.sources import open_source
 from noisewright.release.table.person_local import checked
+from noisewright.release.table.sources import open_source
 
 ROWS = pa.table({"u": [1, 2, 3], "x": [math.nan, 1.0, 30.0], "k": ["A", "a", "A"], "i": [5, 6, 7]})
 FILTERS: dict[str, Any] = {
@@ -140,7 +141,7 @@ def test_postgres_is_asked_by_settings_of_its_own(server: Any):
         backend = ibis.postgres.from_connection(connection)
         connection.execute("CREATE TABLE IF NOT EXISTS public.empty (u bigint)")
         engine = open_source(backend.table("empty", database="public"), "u").engine
-        names = [name for name in postgres_session._SETTINGS if name.startswith(("enable_", "constraint_"))]
+        names = [name for name in postgres._SETTINGS if name.startswith(("enable_", "constraint_"))]
         assert {"constraint_exclusion", "enable_partition_pruning", "enable_indexscan"} <= set(names)
         with engine.snapshot():
             held = {name: connection.execute(f"SHOW {name}".encode()).fetchall() for name in names}
@@ -163,7 +164,7 @@ def test_names_that_postgres_cuts_are_one(server: Any):
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("condition", ["x > 5", "i = 6", "k = 'A'", "x IS NULL", "i IN (5, 7)"])
 def test_no_filter_reaches_a_file_of_spark(spark: Any, tmp_path: Path, condition: str):
-    from noisewright.release.engines.spark_homes import opaque
+    from noisewright.release.engines.spark.sessions import opaque
 
     pq.write_table(ROWS, tmp_path / "rows.parquet")
     frame = spark.session.read.parquet(str(tmp_path))

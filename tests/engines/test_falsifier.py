@@ -49,7 +49,7 @@ def _nothing(*given: Any) -> None:
     """A guard that is not there."""
 
 
-_DUCKDB = "engines.duckdb"
+_DUCKDB = "engines.duckdb.engine"
 FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "no barrier, no settings": ("parquet by duckdb", {f"{_DUCKDB}._opaque": _as_it_is, f"{_DUCKDB}._SETTINGS": {}}),
     "names that the engine does not tell apart": ("arrow", {"local.require_distinct": _nothing}),

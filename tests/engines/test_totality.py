@@ -12,9 +12,9 @@ from ibis.common.annotations import ValidationError
 from ibis.common.exceptions import IbisError
 
 from noisewright.problem.errors import NoisewrightError
-from noisewright.release.engines.duckdb import DuckDB
-from noisewright.release.sources import open_source
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.table.person_local import checked
+from noisewright.release.table.sources import open_source
 from tests.release.test_attacks import EXTREMES, Writer, place
 from tests.spark_session import Sparks
 

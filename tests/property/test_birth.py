@@ -25,7 +25,7 @@ from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.numbers import data_value, parameter
 from noisewright.problem.records import Record
-from noisewright.release.places import Places
+from noisewright.release.table.locations import Locations
 from tests.examples import EVERY, EXAMPLES, THIRD, records
 from tests.tree import ROOT
 
@@ -107,7 +107,7 @@ def inexact(thing: Any, path: str = "") -> Iterator[str]:
     elif kind is WholeMatrix:
         if not all(type(v) is int for row in thing for v in row):
             yield f"{path}: a matrix of something else than integers"
-    elif kind is Places:  # where rows were listed from; what it holds alive is never looked into
+    elif kind is Locations:  # where rows were listed from; what it holds alive is never looked into
         for name in ("marks", "paths"):
             marks = getattr(thing, name)
             yield from inexact(tuple(marks) if type(marks) is frozenset else marks, f"{path}.{name}")

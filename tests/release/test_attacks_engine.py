@@ -18,7 +18,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.release.dataset import Dataset
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.plan.layout import Limits, layout_of
 from noisewright.release.stage.vector import aggregated
 from noisewright.release.table import person_local as local

@@ -23,7 +23,7 @@ from ibis.common.exceptions import IbisError
 import noisewright as nw
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.dataset import joined
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.table.person_local import checked
 from noisewright.release.table.total_functions import REASONS
 from tests.release.test_attacks import own_function, tables

@@ -21,7 +21,6 @@ import noisewright as nw
 from noisewright.ledger.charge import plain_answer
 from noisewright.release.ask.registry import QUESTIONS
 from noisewright.release.ask.weighted import BY_WEIGHTS
-from noisewright.release.frames import FRAMES, frame_of
 from noisewright.release.plan.design import jointly, weights_of
 from noisewright.release.plan.layout import Table
 from noisewright.release.plan.noise import drawn
@@ -33,6 +32,7 @@ from noisewright.release.plan.strategies.selection import FOLLOWING, SELECTING, 
 from noisewright.release.run.bounds import plan_for
 from noisewright.release.run.transaction import columns, stored_form, tidying_of
 from noisewright.release.stage.vector import Unlisted
+from noisewright.release.table.frames import FRAMES, frame_of
 from tests.replay import Replay
 
 POWERS = (51, 52, 53, 62, 63, 80, 103)

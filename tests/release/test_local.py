@@ -12,7 +12,7 @@ import pytest
 from ibis import _
 
 import noisewright as nw
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.plan.layout import layout_of
 from noisewright.release.table.person_local import Base, checked
 

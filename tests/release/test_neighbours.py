@@ -16,7 +16,7 @@ import pytest
 import noisewright as nw
 from noisewright.release.ask.registry import QUESTIONS
 from noisewright.release.ask.weighted import Weighted
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.plan.layout import Table, layout_of
 from noisewright.release.plan.strategies.in_bounds import InBounds
 from noisewright.release.stage import contribution_bounding as limiting, vector as aggregate

@@ -12,7 +12,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.ledger import marks
-from noisewright.release.engines import postgres
+from noisewright.release.engines.postgres import engine as postgres
 from noisewright.release.plan.layout import layout_of
 from tests.ledger.many import forked, outcome
 from tests.postgres_server import Server

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 import noisewright as nw
-from noisewright.release.engines.postgres import Postgres, written
+from noisewright.release.engines.postgres.engine import Postgres, written
 from noisewright.release.plan.layout import layout_of
 from tests.postgres_server import Server
 

@@ -19,7 +19,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.app.cli import main
-from noisewright.release.places import of_memory
+from noisewright.release.table.locations import of_memory
 from tests.release.private import ITSELF, LISTED, REFUSED, ROWS, refused_as_public
 
 
@@ -69,7 +69,7 @@ def test_a_private_file_is_not_public_among_others_of_a_glob(visits: Path):
 
 
 def test_nothing_is_read_of_a_private_file_that_is_given_as_public(visits: Path, monkeypatch: pytest.MonkeyPatch):
-    from noisewright.release.engines.duckdb import DuckDB
+    from noisewright.release.engines.duckdb.engine import DuckDB
 
     def never(*_: Any) -> None:
         raise AssertionError("it was read")
@@ -244,7 +244,7 @@ def test_a_private_frame_is_not_public_nor_is_what_shares_its_memory(private: An
 
 @pytest.mark.parametrize("column", [LONG["ward"], LONG["ward"].to_numpy(), POLARS["ward"], BACKED["ward"]])
 def test_keys_that_are_a_column_of_the_private_frame_are_refused(column: Any):
-    private = next(one for one in (LONG, ARROW, POLARS) if nw.keys("ward", column).places.meets(of_memory(one)))
+    private = next(one for one in (LONG, ARROW, POLARS) if nw.keys("ward", column).locations.meets(of_memory(one)))
     data = nw.Dataset(private, "id", name="x")
     for keys in (nw.keys("ward", column), nw.keys({"sex": ["f"], "ward": column})):
         with pytest.raises(REFUSED, match=LISTED):
@@ -291,7 +291,7 @@ values = {values}
 def test_a_spec_does_not_list_keys_of_its_private_tables(
     visits: Path, values: str, by: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    from noisewright.release.engines.duckdb import DuckDB
+    from noisewright.release.engines.duckdb.engine import DuckDB
 
     def never(*_: Any) -> None:
         raise AssertionError("it was read")

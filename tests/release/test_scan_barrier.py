@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release.names import folded
 from noisewright.release.plan.layout import layout_of
+from noisewright.release.table.names import folded
 
 MANY = 999
 

@@ -17,8 +17,8 @@ import pytest
 import noisewright as nw
 from noisewright.release.ask.estimates import NOTHING, Between
 from noisewright.release.ask.quantiles import quantile
-from noisewright.release.engines import arithmetic
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
+from noisewright.release.engines.postgres import arithmetic
 from noisewright.release.plan.layout import Limits, layout_of
 from noisewright.release.plan.strategies.over_cells import FINE
 from noisewright.release.run.idempotence import numbers_of

@@ -237,7 +237,7 @@ def test_a_file_that_comes_between_two_queries_ends_the_release_and_another_fini
     pq.write_table(VISITS, tmp_path / "1.parquet")
     data = nw.Dataset(f"spark:{tmp_path}/*.parquet", "id", budget=nw.PureDP(3), ledger=tmp_path / "x.ledger")
     plan = data.plan(nw.count(), nw.ask.persons(name="p"), privacy=nw.PureDP(1))
-    from noisewright.release.engines.spark import Spark
+    from noisewright.release.engines.spark.engine import Spark
 
     fetch, seen = Spark.fetch, []
 
@@ -372,7 +372,7 @@ def test_other_engines_do_without_spark(tmp_path: Path):
 
 def test_sessions_without_plans_are_refused():
     require_package("pyspark")
-    from noisewright.release.engines.spark_homes import home_of
+    from noisewright.release.engines.spark.sessions import home_of
 
     class DataFrame:
         __module__ = "pyspark.sql.connect.dataframe"

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release.engines.spark_writing import written
+from noisewright.release.engines.spark.expressions import written
 from noisewright.release.plan.layout import layout_of
 from tests.spark_session import Sparks
 
@@ -154,7 +154,7 @@ def test_the_same_plan_is_read_as_words_once_and_over_other_files_again(
         texts.append(written(query))
         return texts[-1]
 
-    monkeypatch.setattr("noisewright.release.engines.spark_reading.written", noted)
+    monkeypatch.setattr("noisewright.release.engines.spark.engine.written", noted)
 
     def released(data: nw.Dataset) -> tuple[list[int], int]:
         texts.clear()

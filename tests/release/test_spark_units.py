@@ -36,7 +36,7 @@ def known(data: nw.Dataset) -> dict[str, bool]:
 
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A list that what is run from now on is put into, as it is planned."""
-    from noisewright.release.engines.spark_rows import Query
+    from noisewright.release.engines.spark.rows import Query
 
     ran: list[str] = []
     rows = Query.rows
@@ -182,7 +182,7 @@ def opened_frame(session: Any, place: Path) -> nw.Dataset:
 
 @pytest.mark.parametrize("rows", [0, 1, 60, 5000, 40_000])
 def test_long_answers_come_whole(spark: Sparks, rows: int):
-    from noisewright.release.engines.spark_rows import Query
+    from noisewright.release.engines.spark.rows import Query
 
     text = f"SELECT id AS n, {TEXT} AS t FROM range({rows})"
     schema = pa.schema({"n": pa.int64(), "t": pa.string()})

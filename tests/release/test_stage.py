@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.release.engines.duckdb import DuckDB
+from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.plan.layout import Layout, layout_of
 from noisewright.release.stage import vector as aggregate
 from noisewright.release.stage.aggregates import Partial, Persons, Present, Rows, Squares, Total
@@ -164,7 +164,7 @@ def test_slices_of_persons_change_nothing(text_units: bool, monkeypatch):
 @pytest.mark.parametrize(("bits", "slices"), [(0, 1), (3, 1), (3, 3)])
 def test_persons_with_one_word_are_still_two(bits: int, slices: int, monkeypatch):
     table = hostile(900, 30, 5, text_units=True)
-    monkeypatch.setattr("noisewright.release.engines.duckdb._WORD", 2**bits - 1)
+    monkeypatch.setattr("noisewright.release.engines.duckdb.engine._WORD", 2**bits - 1)
     monkeypatch.setattr(reference, "word", lambda unit, whole=reference.word: whole(unit) % 2**bits)
     monkeypatch.setattr(aggregate, "slices_for", lambda *given, whole: slices)
     told_apart = []

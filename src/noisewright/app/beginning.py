@@ -42,7 +42,7 @@ def init(
     if path.exists():
         raise InvalidInputError(f"{path} is there already; give another name with --output, or move it away.")
     try:
-        from noisewright.release.schemas import schema_of
+        from noisewright.release.table.sources import schema_of
     except ImportError:
         raise InvalidInputError("tables need Ibis and DuckDB: pip install 'noisewright[tables]'.") from None
 

@@ -50,7 +50,7 @@ class Condition:
 
     def __call__(self, table: Any) -> Any:
         """The condition on a table of Ibis; refuses columns that are not there and values of another kind."""
-        from noisewright.release.sources import require_column
+        from noisewright.release.table.sources import require_column
 
         require_column(table, self.column)
         held = table[self.column]

@@ -219,7 +219,7 @@ def _literal(value: Any) -> Value:
 
 def _column(name: str) -> Value:
     def read(table: Any) -> Any:
-        from noisewright.release.sources import require_column
+        from noisewright.release.table.sources import require_column
 
         require_column(table, name)
         return table[name]

@@ -38,10 +38,10 @@ from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.utility import UTILITIES
 from noisewright.release.ask.registry import QUESTIONS
 from noisewright.release.dataset import Dataset
-from noisewright.release.places import Places, everywhere, require_elsewhere
 from noisewright.release.run.post_processing import steps_of
-from noisewright.release.sources import places_of
 from noisewright.release.table import keys as key_sets
+from noisewright.release.table.locations import Locations, everywhere, require_elsewhere
+from noisewright.release.table.sources import locations_of
 
 _LARGEST_FILE = 16
 _OWN = ("dataset", "join", "join_public", "derive", "filter", "keys", "ask", "post", "output", "report")
@@ -65,12 +65,14 @@ class _Public:
     def source(self, values: Any) -> str:
         """Where the public table of some keys is; refuses a private one before a value of it is read."""
         found = place_from(values, "values", self.folder)
-        require_elsewhere(places_of(found), self._private, "these keys are to be listed from the private table itself.")
+        require_elsewhere(
+            locations_of(found), self._private, "these keys are to be listed from the private table itself."
+        )
         return found
 
     @cached_property
-    def _private(self) -> Places:
-        return everywhere(map(places_of, self.others))
+    def _private(self) -> Locations:
+        return everywhere(map(locations_of, self.others))
 
 
 @dataclass(frozen=True, slots=True)

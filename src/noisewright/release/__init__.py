@@ -1,8 +1,7 @@
 """Private answers from tables: what keeps the sensitivity true is in the last stage, and nothing is inferred before it.
 
 - table: where rows are, keys, public tables, and the person-local check of what is done before the last stage
-- sources, public, memory, files, frames, columns, schemas, places, names, progress: tables of files, frames, databases
-- engines: what differs between engines, one file each (`engines.base.Engine` is the interface)
+- engines: what differs between engines, a folder each (`engines.base.Engine` is the interface)
 - stage: the last stage, from rows to sums of integers: clamped, limited by person, added up
 - ask: what can be asked, one file a question (`nw.ask`)
 - plan: all outputs as one vector, the mechanisms that answer it, their price and the errors to expect; `Plan`

@@ -26,7 +26,7 @@ from noisewright.sample.uniform import SystemEntropy
 if TYPE_CHECKING:
     from noisewright.release.plan.plan import Plan
     from noisewright.release.run.bounds import Bounds
-    from noisewright.release.sources import Source
+    from noisewright.release.table.sources import Source
 
 
 _NEEDS = "tables need Ibis and DuckDB, which are not installed: pip install 'noisewright[tables]'. Nothing was spent."
@@ -130,12 +130,12 @@ class Dataset:
         """With the columns of a public table, a source of any kind, which everybody may see."""
         from dataclasses import replace
 
-        from noisewright.release.places import require_elsewhere
-        from noisewright.release.sources import open_source
+        from noisewright.release.table.locations import require_elsewhere
+        from noisewright.release.table.sources import open_source
 
         other = open_source(table, "", beside=self._source.engine, public=True)
-        private = self._source.places(private=True)
-        require_elsewhere(other.places(private=False), private, _PRIVATE_ITSELF)
+        private = self._source.locations(private=True)
+        require_elsewhere(other.locations(private=False), private, _PRIVATE_ITSELF)
         if other.engine.connection is not self._source.engine.connection:
             other = other.beside(self._source.engine)
         bases = {**self._source.bases, **other.bases}
@@ -298,7 +298,7 @@ def _opened(source: Any, unit: Any, local_views: tuple[str, ...]) -> Source:
     if not isinstance(unit, str) or not unit:
         raise InvalidTableError(f"unit is {unit!r}; give the name of the column that says whose row it is.")
     try:
-        from noisewright.release.sources import open_source, require_column
+        from noisewright.release.table.sources import open_source, require_column
     except ImportError:
         raise InvalidInputError(_NEEDS) from None
     opened = open_source(source, unit, local_views)
@@ -349,7 +349,7 @@ def made(build: Callable[[], Any], errors: tuple[type[Exception], ...] = ()) -> 
 
 def joined(left: Any, right: Any, on: Sequence[str], how: str, units: tuple[str, str] | None = None) -> Any:
     """Two tables joined where columns of the same names are equal, and the units of both where they are given."""
-    from noisewright.release.sources import require_column
+    from noisewright.release.table.sources import require_column
 
     if how not in _JOINS:
         raise InvalidInputError(f"how is {how!r}; give inner, left, semi or anti: others give rows without a person.")

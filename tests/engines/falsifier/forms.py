@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from psycopg import sql
 
-from noisewright.release.sources import Source, open_source
+from noisewright.release.table.sources import Source, open_source
 
 Three: TypeAlias = tuple[pa.Table, pa.Table, pa.Table]
 Opened: TypeAlias = tuple[Source, Source, Source]

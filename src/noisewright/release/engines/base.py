@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeGuard, TypeVar
 import ibis
 
 from noisewright.problem.errors import EngineError, LedgerError
-from noisewright.release.names import folded
-from noisewright.release.places import Places
+from noisewright.release.table.locations import Locations
+from noisewright.release.table.names import folded
 
 Result = TypeVar("Result")
 
@@ -99,7 +99,7 @@ class Engine(Protocol):
     def sum_text(self, terms: Any, largest: int) -> Any:
         """The sum of 64-bit whole numbers as text, exact however large it becomes; each is within `largest` of 0."""
 
-    def places(self, table: Any) -> Places:
+    def locations(self, table: Any) -> Locations:
         """Where the rows of a table of the database are, as the engine itself knows it; nothing is read for it."""
 
     def is_view(self, table: Any) -> bool:
@@ -201,28 +201,6 @@ class Plain:
     def hold(self, tables: Collection[Any]) -> bool:
         """Nobody else changes them, or reading them says so."""
         return False
-
-
-class InProcess(Plain):
-    """What an engine of this process whose doubles never raise has to say to the rest."""
-
-    in_process = True
-
-    def divisible(self, number: Any) -> Any:
-        """Every double may be divided."""
-        return number
-
-    def settled(self, query: Any) -> Any:
-        """What `values` makes total is total."""
-        return query
-
-    def why_unsound(self, table: Any) -> str | None:
-        """Nothing else is wrong with a table."""
-        return None
-
-    def run(self, work: Callable[[], Result]) -> Result:
-        """It is done here."""
-        return work()
 
 
 _LOST = "the connection was lost: see that the server runs and can be reached"

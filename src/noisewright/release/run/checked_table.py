@@ -8,13 +8,13 @@ from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.fields import whole
 from noisewright.release.engines.base import NOTHING_SPENT, guarded
 from noisewright.release.plan.layout import Layout
-from noisewright.release.sources import Source
 from noisewright.release.stage.vector import true_numbers
+from noisewright.release.table.sources import Source
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.release.plan.plan import Plan
-    from noisewright.release.sources import Source
+    from noisewright.release.table.sources import Source
 
 
 def tried(source: Source, table: Any, unit: str, layout: Layout, salt: int, *, one_row: bool) -> None:

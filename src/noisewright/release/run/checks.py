@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.places import require_elsewhere
 from noisewright.release.plan.layout import Layout
-from noisewright.release.sources import Source, require_column
 from noisewright.release.stage.rows import key_kind
 from noisewright.release.stage.vector import kinds_of
 from noisewright.release.table.keys import Keys
+from noisewright.release.table.locations import require_elsewhere
+from noisewright.release.table.sources import Source, require_column
 
 
 def require_public_keys(source: Source, questions: Sequence[Any]) -> None:
     """Refuse keys that were listed from a private table; the refusal does not tell how many there are."""
-    private = source.places(private=True)
+    private = source.locations(private=True)
     for question in questions:
         for keys in (one for name in question.CARD.given if isinstance(one := getattr(question, name), Keys)):
             columns = " and ".join(map(repr, keys.columns))
             require_elsewhere(
-                keys.places,
+                keys.locations,
                 private,
                 f"the keys of {columns} were listed from the private table itself, and would tell who is in it; list"
                 " what may occur, from what anybody may see, or choose them privately: nw.keys(column, private=True).",

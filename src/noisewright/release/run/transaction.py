@@ -24,12 +24,12 @@ from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN, Same, 
 from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
 from noisewright.release.ask.estimates import Estimate
 from noisewright.release.engines.base import in_words
-from noisewright.release.frames import frame_of, require_frame
 from noisewright.release.plan.layout import Layout
 from noisewright.release.plan.noise import drawn, widths
 from noisewright.release.run.answers import counted_in
 from noisewright.release.run.idempotence import FINISH, LOST, UNKNOWN, Kept, held, same_of, stored
 from noisewright.release.run.post_processing import Tidying, steps_of
+from noisewright.release.table.frames import frame_of, require_frame
 from noisewright.sample.uniform import SystemEntropy
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Error, Flag, Spec, Texts, derived, flag, is_list, text, tuple_of
 from noisewright.problem.records import Record, keep, record
-from noisewright.release.places import NOWHERE, Places, everywhere, of_memory
-from noisewright.release.public import distinct_rows, is_table
+from noisewright.release.table.locations import NOWHERE, Locations, everywhere, of_memory
+from noisewright.release.table.public import distinct_rows, is_table
 
 Value: TypeAlias = str | bool | int | date
 Row: TypeAlias = tuple[Value, ...]
@@ -71,7 +71,7 @@ class Keys(Record):
         tuple_of(Spec(_read, _plain, _kept), each="key"), most=MOST_GROUPS
     )
     private: Flag = flag(default=False, absent=False)
-    places: Places = derived()
+    locations: Locations = derived()
     """Where the rows are that they were listed from; nowhere if they were written."""
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class Keys(Record):
             if len(kinds) > 1:
                 names = " and ".join(sorted(_KINDS[kind] for kind in kinds))
                 raise InvalidQueryError(f"the keys of {column!r} are {names}; give values of one kind.")
-        keep(self, rows=tuple(dict.fromkeys(self.rows)), places=NOWHERE)
+        keep(self, rows=tuple(dict.fromkeys(self.rows)), locations=NOWHERE)
 
     @property
     def count(self) -> int:
@@ -98,18 +98,18 @@ class Keys(Record):
         return tuple(_KINDS[type(value)] for value in self.rows[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _listed_from, (self.columns, self.rows, self.private, self.places)
+        return _listed_from, (self.columns, self.rows, self.private, self.locations)
 
     def __str__(self) -> str:
         return f"{', '.join(self.columns)} ({'chosen privately' if self.private else f'{len(self.rows)} groups'})"
 
 
 def _listed_from(
-    columns: Iterable[str], rows: Iterable[Iterable[Value]], private: bool = False, places: Places = NOWHERE
+    columns: Iterable[str], rows: Iterable[Iterable[Value]], private: bool = False, locations: Locations = NOWHERE
 ) -> Keys:
     """Keys, and where their rows were listed from."""
     found = Keys(columns, rows, private)
-    keep(found, places=places)
+    keep(found, locations=locations)
     return found
 
 
@@ -146,20 +146,20 @@ def keys(
         if count > MOST_GROUPS:
             raise InvalidQueryError(f"these keys make {count} groups; at most {MOST_GROUPS} are allowed.", groups=count)
         combined = tuple(product(*(values for values, _ in lists)))
-        return _listed_from(tuple(columns), combined, places=everywhere(places for _, places in lists))
+        return _listed_from(tuple(columns), combined, locations=everywhere(locations for _, locations in lists))
     if values is None:
         raise InvalidQueryError(
             "keys without values would be taken from the data, which tells who is in it; list the values that may"
             ' occur: nw.keys("ward", ["A", "B", "C"]), or choose them privately: nw.keys("ward", private=True).'
         )
     if isinstance(columns, str):
-        found, places = _column(values, columns, types)
-        return _listed_from((columns,), tuple((value,) for value in found), places=places)
+        found, locations = _column(values, columns, types)
+        return _listed_from((columns,), tuple((value,) for value in found), locations=locations)
     if is_table(values):
-        rows, places = distinct_rows(values, tuple(columns), types, MOST_GROUPS)
-        return _listed_from(tuple(columns), rows, places=places)
+        rows, locations = distinct_rows(values, tuple(columns), types, MOST_GROUPS)
+        return _listed_from(tuple(columns), rows, locations=locations)
     rows = [tuple(_listed(row, "a row of keys")) for row in _listed(values, "keys")]
-    return _listed_from(tuple(columns), rows, places=of_memory(values))
+    return _listed_from(tuple(columns), rows, locations=of_memory(values))
 
 
 def _private(columns: Any, values: Any, types: Any) -> Keys:
@@ -170,11 +170,11 @@ def _private(columns: Any, values: Any, types: Any) -> Keys:
     return Keys((columns,) if isinstance(columns, str) else columns, (), True)
 
 
-def _column(values: Any, name: str, types: Mapping[str, str] | None) -> tuple[list[Any], Places]:
+def _column(values: Any, name: str, types: Mapping[str, str] | None) -> tuple[list[Any], Locations]:
     """The values of one column, those listed or those of a public table, and where they are."""
     if is_table(values):
-        rows, places = distinct_rows(values, [name], types, MOST_GROUPS)
-        return [value for (value,) in rows], places
+        rows, locations = distinct_rows(values, [name], types, MOST_GROUPS)
+        return [value for (value,) in rows], locations
     if types and name in types:
         raise InvalidQueryError(f"types says how text of a public table is read; the keys of {name} are listed.")
     return list(_listed(values, name)), of_memory(values)

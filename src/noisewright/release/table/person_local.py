@@ -21,8 +21,8 @@ from ibis.common.exceptions import IbisError
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.base import Engine
-from noisewright.release.names import require_distinct
-from noisewright.release.places import NOWHERE, Places
+from noisewright.release.table.locations import NOWHERE, Locations
+from noisewright.release.table.names import require_distinct
 from noisewright.release.table.total_functions import (
     REDUCTIONS,
     TOTAL,
@@ -41,7 +41,7 @@ class Base:
     """A table that queries may begin with: a private one and its unit, or a public one (no unit)."""
 
     unit: str | None
-    places: Places = field(default=NOWHERE, compare=False)
+    locations: Locations = field(default=NOWHERE, compare=False)
     """Where its rows are."""
 
     @property

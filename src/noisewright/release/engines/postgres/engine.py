@@ -7,14 +7,20 @@ would be decimals, so that each is written as a double. Texts of whatever type a
 "C"`: equal are those of the same bytes. Tables are read behind a barrier: a condition is on a function of a
 column, so that no index, constraint or partition is chosen by it, and none may be. Every name is looked up in
 pg_catalog alone: tables are always written with their schema.
+
+A connection is of one process, does one transaction at a time, and is made anew where it was lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
+from threading import RLock
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlunsplit
+from weakref import WeakSet, finalize
 
 import ibis
 import ibis.expr.operations as ops
@@ -23,17 +29,39 @@ import pyarrow as pa
 import sqlglot.expressions as sge
 from ibis.common.exceptions import IbisError, TableNotFound
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 from sqlglot.transforms import eliminate_semi_and_anti_joins
 
 from noisewright.ledger.stores import as_query, parts_of, without_password
 from noisewright.problem.errors import EngineError, InvalidTableError
-from noisewright.release.engines import arithmetic, catalog
 from noisewright.release.engines.barrier import behind_barrier, selection
 from noisewright.release.engines.base import Result, in_words
-from noisewright.release.engines.postgres_session import Session, backend_of
-from noisewright.release.engines.writing import Expressions, listed, opaque, with_arrays
-from noisewright.release.places import Places
+from noisewright.release.engines.postgres import arithmetic, catalog
+from noisewright.release.engines.postgres.expressions import Expressions, listed, opaque, with_arrays
+from noisewright.release.table.locations import Locations
 
+_CONNECT = "10"
+_SETTINGS = {
+    "search_path": "pg_catalog, pg_temp",  # named last, temporary tables hide nothing
+    "timezone": "UTC",
+    "datestyle": "ISO, YMD",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "extra_float_digits": "1",
+    "client_encoding": "UTF8",  # what queries are written in
+    "quote_all_identifiers": "off",  # types are known by their names
+    "idle_in_transaction_session_timeout": "0",  # the ledger is asked meanwhile
+    "constraint_exclusion": "off",  # nothing that is known of the values decides what is read
+    "enable_partition_pruning": "off",
+    "enable_indexscan": "off",
+    "enable_indexonlyscan": "off",
+    "enable_bitmapscan": "off",
+    "row_security": "off",  # a policy that would hide rows is an error
+    "enable_mergejoin": "off",  # listed keys are few: sorting the table for them takes longer than all the rest
+    "jit_optimize_above_cost": "100000",  # from a few million rows on, what is done with each is worth compiling well
+}
+_SESSIONS: WeakSet[Postgres] = WeakSet()
 TIMEOUT = 3_600_000
 """Milliseconds that one query may take unless the address says otherwise with ?statement_timeout=..."""
 _HASHING = 140_000
@@ -45,7 +73,7 @@ _WRONG = (
 )
 
 
-class Postgres(Session, Expressions):
+class Postgres(Expressions):
     """Tables of PostgreSQL through Ibis."""
 
     name = "postgres"
@@ -53,8 +81,11 @@ class Postgres(Session, Expressions):
     errors: tuple[type[Exception], ...] = (psycopg.Error, IbisError, TableNotFound)
 
     def __init__(self, backend: Any, address: str | None = None, timeout: int = TIMEOUT) -> None:
-        super().__init__(backend, address, timeout)
+        self.backend, self._address, self._timeout = backend, address, timeout
         self.steps = (0, 1)
+        self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
+        self._inside, self._process = False, os.getpid()
+        _SESSIONS.add(self)
         if self._one("SHOW server_encoding") != "UTF8":
             raise InvalidTableError(
                 "the database does not hold its texts as UTF-8, so that bytes may mean other letters than elsewhere;"
@@ -160,18 +191,18 @@ class Postgres(Session, Expressions):
     def settled(self, query: Any) -> Any:
         return arithmetic.settled(query)
 
-    def places(self, table: Any) -> Places:
+    def locations(self, table: Any) -> Locations:
         """A table and its parts, or what a view is made of, by their numbers; the server by what it says of itself.
 
         However the server is reached and by whomever: host, port, user and options of the address say nothing.
         """
-        found = self.catalog(catalog.PLACES, table.namespace.database, table.name)
+        found = self.catalog(catalog.LOCATIONS, table.namespace.database, table.name)
         servers: set[tuple[str, ...]] = {("started", started, port) for _, _, started, port, _ in found}
         if self._one(catalog.MAY_SEE_CLUSTER):
             servers.add(("cluster", self._one(catalog.CLUSTER)))
         own = {(database, part) for part, database, *_ in found}
         unsure = next((f"of {table.name!r}, {why}" for *_, why in found if why), "" if found else "it is not there")
-        return Places(frozenset(("postgres", *server, *one) for server in servers for one in own), unsure=unsure)
+        return Locations(frozenset(("postgres", *server, *one) for server in servers for one in own), unsure=unsure)
 
     def is_view(self, table: Any) -> bool:
         return bool(self.catalog(catalog.NO_TABLE, table.namespace.database, table.name))
@@ -227,6 +258,129 @@ class Postgres(Session, Expressions):
 
     def run(self, work: Callable[[], Result]) -> Result:
         return work()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """One transaction, which reads one state of the database and writes nothing."""
+        with self._lock:
+            if self._inside:
+                yield
+                return
+            self._ready()
+            settings = {**_SETTINGS, "statement_timeout": str(self._timeout)}
+            words = "; ".join(f"SET LOCAL {name} = {_value(name, value)}" for name, value in settings.items())
+            with self._begun(f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {words}"):
+                yield
+
+    def rows(self, query: str, given: Mapping[str, Any] | None = None, *, local: bool = True) -> list[tuple[Any, ...]]:
+        """What a query gives; unless `local`, by the settings that the session has by itself."""
+        with self._lock, self.snapshot() if local else nullcontext(), self.backend.con.cursor() as cursor:
+            found: list[tuple[Any, ...]] = cursor.execute(query.encode(), given).fetchall()
+        return found
+
+    @contextmanager
+    def _begun(self, words: str) -> Iterator[None]:
+        try:
+            self._inside = True
+            self._begin(words)
+            yield
+            self.backend.con.execute("COMMIT")
+        except BaseException:
+            self._undo()
+            raise
+        finally:
+            self._inside = False
+
+    def _undo(self) -> None:
+        """Roll back. Ctrl-C amid a question may leave a connection that takes no more words: its locks end with it."""
+        with ExitStack() as otherwise, suppress(psycopg.Error):
+            otherwise.callback(self.backend.con.close)
+            self.backend.con.execute("ROLLBACK")
+            otherwise.pop_all()
+
+    def _begin(self, words: str) -> None:
+        """Begin a transaction. That a connection was lost while nobody used it shows here, and it is made anew."""
+        try:
+            self.backend.con.execute(words)
+        except psycopg.OperationalError:
+            if self._address is None:
+                raise
+            self.backend.con.close()
+            self._ready()
+            self.backend.con.execute(words)
+
+    def _ready(self) -> None:
+        """A connection of this process without a transaction; it is made anew where the address is known.
+
+        What a parent process asked is never answered to its child, nor the other way round: a forked child does
+        not touch the connection of its parent, and does not close it either.
+        """
+        connection, forked = self.backend.con, self._process != os.getpid()
+        if forked and self._address is None:
+            raise InvalidTableError(
+                "the connection of this Ibis table was made in another process, which this one was forked from; connect"
+                " here, and make the dataset anew. Nothing was spent."
+            )
+        if self._address is not None and (forked or connection.closed):
+            self.backend.con = connection = connected(self._address, self.backend)
+            self._process = os.getpid()
+        if connection.closed:
+            raise psycopg.InterfaceError("the connection that was given is closed")
+        if not connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
+            raise InvalidTableError(
+                "the connection of this Ibis table has a transaction of its own, or begins one by itself; end it, or"
+                " connect with autocommit, so that each release sees one state of the database. Nothing was spent."
+            )
+
+    def after_fork(self) -> None:
+        """In a forked child no other thread holds the lock, whoever held it in the parent."""
+        self._lock = vars(self.backend)["_noisewright_lock"] = RLock()
+        self._inside = False
+
+
+def backend_of(address: str) -> Any:
+    """A backend of Ibis with a connection of its own."""
+    connection = connected(address)
+    backend = ibis.postgres.from_connection(connection)
+    finalize(backend, _close, connection, os.getpid())
+    return backend
+
+
+def connected(address: str, backend: Any = None) -> Any:
+    """A new connection that only reads; it ends with the backend."""
+    given = conninfo_to_dict(address)
+    read_only = "-c default_transaction_read_only=on"
+    connection = psycopg.connect(
+        address,
+        autocommit=True,
+        client_encoding="UTF8",
+        options=f"{given['options']} {read_only}" if given.get("options") else read_only,
+        connect_timeout=given.get("connect_timeout") or os.environ.get("PGCONNECT_TIMEOUT", _CONNECT),
+        application_name=str(given.get("application_name") or "noisewright"),
+    )
+    if backend is not None:
+        finalize(backend, _close, connection, os.getpid())
+    return connection
+
+
+def _close(connection: Any, process: int) -> None:
+    """Closing tells the server, so that only the process that connected may."""
+    if process == os.getpid():
+        connection.close()
+
+
+def _value(name: str, value: str) -> str:
+    """A setting as SQL; a search path is a list of names."""
+    return value if name == "search_path" else f"'{value}'"
+
+
+def _after_fork() -> None:
+    for session in list(_SESSIONS):
+        session.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -15,10 +15,11 @@ from typing import Any
 from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded
-from noisewright.release.files import Files, files_of, header
-from noisewright.release.memory import READERS, content, frame_kind, is_spark, require_valid
-from noisewright.release.names import require_distinct
-from noisewright.release.places import NOWHERE, Places, everywhere, of_memory
+from noisewright.release.engines.duckdb.columns import plain_columns
+from noisewright.release.engines.duckdb.files import Files, files_of, header
+from noisewright.release.table.frames import READERS, content, frame_kind, is_spark, require_valid
+from noisewright.release.table.locations import NOWHERE, Locations, everywhere, of_memory
+from noisewright.release.table.names import require_distinct
 from noisewright.release.table.person_local import Base
 
 _TYPES = {
@@ -49,12 +50,12 @@ class Source:
     joined: tuple[tuple[str, str | None], ...] = ()
     """Name and version of the private datasets that were joined to it."""
 
-    def places(self, *, private: bool) -> Places:
+    def locations(self, *, private: bool) -> Locations:
         """Where the rows of its private tables are, or those of its public ones.
 
         Refuses a public table of which nobody can say where its rows are: they may be those of a private one.
         """
-        found = everywhere(base.places for base in self.bases.values() if base.private == private)
+        found = everywhere(base.locations for base in self.bases.values() if base.private == private)
         if found.unsure and not private:
             raise InvalidTableError(
                 f"whose rows this public table holds cannot be found out: {found.unsure}. They may be those of a"
@@ -65,7 +66,7 @@ class Source:
     def require_agreeing(self, other: Source) -> None:
         """Refuse two sources of which one says of a table whose rows it holds, or that it is public, and one not."""
         both = ((mine, theirs) for mine in self.bases.values() for theirs in other.bases.values())
-        if any(mine.unit != theirs.unit and mine.places.meets(theirs.places) for mine, theirs in both):
+        if any(mine.unit != theirs.unit and mine.locations.meets(theirs.locations) for mine, theirs in both):
             raise InvalidInputError(
                 "the two datasets say different things of one table, whatever it is called: whose rows it holds, or"
                 " that it is public. Nothing was spent."
@@ -159,9 +160,9 @@ def open_source(
     )
 
 
-def places_of(source: Any) -> Places:
+def locations_of(source: Any) -> Locations:
     """Where the rows of a source are; it is opened for that, and no value is read."""
-    return open_source(source, "", public=True).places(private=False)
+    return open_source(source, "", public=True).locations(private=False)
 
 
 def is_ibis(source: Any) -> bool:
@@ -181,7 +182,7 @@ def require_column(table: Any, column: str) -> None:
 
 
 def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | None, public: bool) -> Source:
-    from noisewright.release.engines.duckdb import DuckDB
+    from noisewright.release.engines.duckdb.engine import DuckDB
 
     if text.startswith(("postgresql://", "postgres://")):
         engine, schema, name, shown = _postgres().opened(text, beside)
@@ -207,7 +208,7 @@ def _file(text: str, unit: str, local_views: tuple[str, ...], beside: Engine | N
 
 def _files(files: Files, unit: str, beside: Engine | None, public: bool) -> Source:
     """Files that were found: in another engine they are the same, whatever folder the process is in by then."""
-    from noisewright.release.engines.duckdb import DuckDB
+    from noisewright.release.engines.duckdb.engine import DuckDB
 
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
     kinds = {Path(one).suffix.lower() for one in files.paths}
@@ -226,7 +227,7 @@ def _base(engine: Any, leaf: Any, unit: str | None) -> Base:
     import ibis.expr.operations as ops
 
     if isinstance(leaf, ops.DatabaseTable):
-        return Base(unit, guarded(engine, partial(engine.places, leaf), spent=NOTHING_SPENT))
+        return Base(unit, guarded(engine, partial(engine.locations, leaf), spent=NOTHING_SPENT))
     return Base(unit, of_memory(leaf.data.obj) if isinstance(leaf, ops.InMemoryTable) else NOWHERE)
 
 
@@ -244,7 +245,7 @@ def _ibis(table: Any, unit: str, local_views: tuple[str, ...]) -> Source:
 
 def _of_ibis(table: Any) -> tuple[Any, Any]:
     """The engine of an Ibis table, and the table as that engine is asked for it."""
-    from noisewright.release.engines.duckdb import DuckDB
+    from noisewright.release.engines.duckdb.engine import DuckDB
 
     backend = table.get_backend()
     if backend.name == "postgres":
@@ -272,7 +273,7 @@ def _require_frames(table: Any) -> None:
             raise InvalidTableError(
                 f"{leaf.name!r} is no frame of pandas, polars or Arrow; give one. Nothing was spent."
             )
-        data = READERS[kind](leaf.data.obj)
+        data = plain_columns(READERS[kind](leaf.data.obj))
         require_valid(data)
         held = dict(zip(leaf.schema.names, ibis.Schema.from_pyarrow(data.schema).values(), strict=False))
         if wrong := [name for name, said in leaf.schema.items() if name not in held or not _is_alike(held[name], said)]:
@@ -290,7 +291,7 @@ def _is_alike(one: Any, other: Any) -> bool:
 
 def _postgres() -> Any:
     try:
-        from noisewright.release.engines.postgres import Postgres
+        from noisewright.release.engines.postgres.engine import Postgres
     except ImportError:
         raise InvalidTableError(
             "tables of PostgreSQL need psycopg, which is not installed: pip install 'noisewright[tables,postgres]'."
@@ -300,7 +301,7 @@ def _postgres() -> Any:
 
 def _spark() -> Any:
     try:
-        from noisewright.release.engines.spark import Spark
+        from noisewright.release.engines.spark.engine import Spark
     except ImportError:
         raise InvalidTableError(
             "tables of Spark need PySpark, which is not installed: pip install 'noisewright[tables,spark]'."
@@ -345,9 +346,9 @@ def _require_base_table(engine: Engine, leaf: Any) -> None:
 
 
 def _frame(given: Any, kind: str, unit: str, beside: Engine | None, public: bool) -> Source:
-    from noisewright.release.engines.duckdb import DuckDB
+    from noisewright.release.engines.duckdb.engine import DuckDB
 
-    data = READERS[kind](given)
+    data = plain_columns(READERS[kind](given))
     memory = beside if isinstance(beside, DuckDB) else DuckDB.in_memory()
     require_valid(data)
     require_distinct(data.column_names)
@@ -365,3 +366,13 @@ def _public_ibis(table: Any, engine: Any = None) -> Source:
     engine, query = _of_ibis(table) if engine is None else (engine, table)
     bases = {leaf: _base(engine, leaf, None) for leaf in query.op().find(ops.PhysicalTable)}
     return Source(engine, query, bases, None, "pandas")
+
+
+def schema_of(source: str) -> dict[str, str]:
+    """The columns of a file, a glob, "path.duckdb::table" or an address, with their types; CSV files hold text.
+
+    Guarantees: reads the header of a CSV file, and of other sources what they say about themselves; no value.
+    """
+    # Read as public, it needs no unit yet; whether it may be private is asked when it is planned.
+    table = open_source(source, "", public=True).table
+    return {name: str(kind) for name, kind in table.schema().items()}

@@ -10,7 +10,7 @@ from typing import Any
 import sqlglot
 from sqlglot.errors import SqlglotError
 
-from noisewright.release.names import folded
+from noisewright.release.table.names import folded
 
 _FILES = {"read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_text", "read_blob"} | {
     f"read_{kind}{how}" for kind in ("json", "ndjson", "json_objects", "ndjson_objects") for how in ("", "_auto")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from noisewright.problem.errors import EngineError, InvalidQueryError, NoisewrightError
-from noisewright.release.memory import frame_kind, is_spark
-from noisewright.release.places import Places
+from noisewright.release.table.frames import frame_kind, is_spark
+from noisewright.release.table.locations import Locations
 
 _FILES = (".csv", ".tsv", ".txt", ".parquet")
 _ADDRESSES = ("postgresql://", "postgres://", "spark:")
@@ -25,18 +25,18 @@ def is_table(values: Any) -> bool:
 
 def distinct_rows(
     table: Any, columns: Sequence[str], types: Mapping[str, str] | None, most: int
-) -> tuple[list[tuple[Any, ...]], Places]:
+) -> tuple[list[tuple[Any, ...]], Locations]:
     """The different rows of some columns of a public table, in order, and where they are read.
 
     Rows with a missing value are left out. The text of a CSV file is text unless `types` says otherwise.
     """
     from noisewright.release.engines.base import guarded
-    from noisewright.release.sources import open_source, require_column
     from noisewright.release.stage.rows import key_kind
     from noisewright.release.table.person_local import checked
+    from noisewright.release.table.sources import open_source, require_column
 
     source = open_source(table, "", public=True)
-    places = source.places(private=False)
+    locations = source.locations(private=False)
     for column in columns:
         require_column(source.table, column)
     source = source.typed({name: kind for name, kind in (types or {}).items() if name in columns})
@@ -60,4 +60,4 @@ def distinct_rows(
     rows = list(zip(*listed.values(), strict=True))
     if len(rows) > most:
         raise InvalidQueryError(f"this public table lists more than {most} groups of {', '.join(columns)}.")
-    return sorted(rows), places
+    return sorted(rows), locations

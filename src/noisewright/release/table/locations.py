@@ -1,8 +1,8 @@
-"""Places: where the rows of a table are, whatever it is called. Two tables with a place in common have rows in common.
+"""Locations: where the rows of a table are, whatever it is called. Two tables with one in common have rows in common.
 
 A file is its resolved path and what the file system knows it by, so that relative and absolute paths, links and names
 that differ by case where the file system does not tell them apart are one. A frame is the object and its memory. What
-tables of a database are, their engine says (`Engine.places`). A copy is another place.
+tables of a database are, their engine says (`Engine.locations`). A copy is another location.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError
-from noisewright.release.memory import has_memory, spans
+from noisewright.release.table.frames import has_memory, spans
 
 Mark = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places:
-    """A set of places; `meets` says whether two sets have one in common."""
+class Locations:
+    """A set of locations; `meets` says whether two sets have one in common."""
 
     marks: frozenset[Mark] = frozenset()
     paths: frozenset[tuple[str, ...]] = frozenset()
@@ -33,10 +33,10 @@ class Places:
     held: tuple[Any, ...] = ()
     """What must stay alive, so that nothing else gets its memory or its number."""
     unsure: str = ""
-    """Why there may be more places that nobody can name; empty if there are none."""
+    """Why there may be more locations that nobody can name; empty if there are none."""
 
-    def meets(self, other: Places) -> bool:
-        """Whether rows of both are in one place."""
+    def meets(self, other: Locations) -> bool:
+        """Whether rows of both are in one location."""
         known = self._known()
         return bool(known and known & other._known()) or _overlap(self.memory, other.memory)
 
@@ -44,8 +44,8 @@ class Places:
         now = ((known, *inside) for path, *inside in self.paths if (known := _identity(path)) is not None)
         return self.marks | self.paths | frozenset(now)
 
-    def __or__(self, other: Places) -> Places:
-        return Places(
+    def __or__(self, other: Locations) -> Locations:
+        return Locations(
             self.marks | other.marks,
             self.paths | other.paths,
             (*self.memory, *other.memory),
@@ -53,41 +53,41 @@ class Places:
             self.unsure or other.unsure,
         )
 
-    def __deepcopy__(self, memo: Any) -> Places:
+    def __deepcopy__(self, memo: Any) -> Locations:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         # In another process memory and the numbers of objects mean something else.
         lasting = NOWHERE if self.held else self
-        return Places, (lasting.marks, self.paths, (), (), self.unsure)
+        return Locations, (lasting.marks, self.paths, (), (), self.unsure)
 
 
-NOWHERE = Places()
+NOWHERE = Locations()
 
 
-def everywhere(several: Iterable[Places]) -> Places:
-    """All places of several tables."""
-    return reduce(Places.__or__, several, NOWHERE)
+def everywhere(several: Iterable[Locations]) -> Locations:
+    """All locations of several tables."""
+    return reduce(Locations.__or__, several, NOWHERE)
 
 
-def of_files(paths: Iterable[str], *inside: str) -> Places:
+def of_files(paths: Iterable[str], *inside: str) -> Locations:
     """Files, or what is called `inside` in them; folders count as files."""
     resolved = [os.path.realpath(path) for path in paths]
     known = ((found, *inside) for path in resolved if (found := _identity(path)) is not None)
-    return Places(frozenset(known), frozenset((path, *inside) for path in resolved))
+    return Locations(frozenset(known), frozenset((path, *inside) for path in resolved))
 
 
-def of_memory(data: Any) -> Places:
+def of_memory(data: Any) -> Locations:
     """A frame, a column or an array of this process: the object itself, and whatever shares its memory.
 
     Lists of Python values are nowhere: whoever wrote them says what they are.
     """
     if not has_memory(data):
         return NOWHERE
-    return Places(frozenset({("object", id(data))}), memory=tuple(spans(data)), held=(data,))
+    return Locations(frozenset({("object", id(data))}), memory=tuple(spans(data)), held=(data,))
 
 
-def require_elsewhere(public: Places, private: Places, refusal: str) -> None:
+def require_elsewhere(public: Locations, private: Locations, refusal: str) -> None:
     """Refuse what is said to be public and has rows of a private table."""
     if public.meets(private):
         raise InvalidInputError(f"{refusal} Nothing was spent.")

@@ -14,7 +14,7 @@ from ibis.backends.pyspark.datatypes import PySparkType
 from ibis.common.exceptions import IbisError
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.names import require_distinct
+from noisewright.release.table.names import require_distinct
 
 _WRITTEN = {"string": "string", "bool": "boolean", "int64": "bigint", "date32[day]": "int"}
 

@@ -21,7 +21,7 @@ from ibis.backends.sql.datatypes import PySparkType
 
 from noisewright.problem.errors import NotPersonLocalError
 from noisewright.release.engines import base
-from noisewright.release.engines.writing import WHOLES, single
+from noisewright.release.engines.postgres.expressions import WHOLES, single
 
 _SPACES = " \t\n\r\v\f"
 _INFINITE_TIMES = ("-290308-12-21 19:59:05.224193", "+294247-01-10 04:00:54.775807")

@@ -24,7 +24,7 @@ _FAMILY = (
 )
 _RULE = "pg_rewrite r WHERE r.ev_class = {} AND r.ev_type = '1'"
 """What a view is made of is written down as a rule: the numbers of tables and functions stand in its text."""
-PLACES = (
+LOCATIONS = (
     "WITH RECURSIVE made(oid) AS (SELECT %(oid)s::oid UNION SELECT part.oid FROM made m CROSS JOIN LATERAL"
     " (SELECT i.inhrelid AS oid FROM pg_inherits i WHERE i.inhparent = m.oid UNION ALL SELECT (regexp_matches("
     f"r.ev_action::text, ':relid ([0-9]+)', 'g'))[1]::oid FROM {_RULE.format('m.oid')}) part WHERE part.oid <> 0)"

@@ -1,12 +1,26 @@
-"""Frames in memory as Arrow tables, with the types that their schema says; no value is looked at to choose one."""
+"""Frames of pandas, polars and Arrow: read as Arrow tables, found in memory, and made of answers.
+
+A frame is read with the types that its schema says; no value is looked at to choose one. Answers come back as a tidy
+frame, one row for each question and group, in the kind of frame that the caller works with.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.columns import plain_columns, unread
-from noisewright.release.names import require_distinct
+from noisewright.problem.records import digest
+from noisewright.release.table.names import require_distinct
+
+
+def unread(name: str, kind: Any) -> InvalidTableError:
+    """The refusal of a column by its name and type; none of its values is told."""
+    return InvalidTableError(
+        f"{name!r} holds {kind}, which is not read; make its values texts, numbers, truth values, dates or times, or"
+        " leave the column out. Nothing was spent.",
+        column=name,
+    )
 
 
 def from_pandas(frame: Any) -> Any:
@@ -16,7 +30,7 @@ def from_pandas(frame: Any) -> Any:
     if not all(isinstance(name, str) for name in frame.columns):
         raise InvalidTableError("the columns of a frame must be named by texts; rename them.")
     require_distinct(list(frame.columns))
-    return plain_columns(pa.table([_of_column(frame[name], name) for name in frame.columns], list(frame.columns)))
+    return pa.table([_of_column(frame[name], name) for name in frame.columns], list(frame.columns))
 
 
 def _of_column(column: Any, name: str) -> Any:
@@ -76,14 +90,14 @@ def from_polars(frame: Any) -> Any:
             columns[name] = frame.select(name).to_arrow().column(0)
         except pa.ArrowException:
             raise unread(name, kind) from None
-    return plain_columns(pa.table(columns))
+    return pa.table(columns)
 
 
 def from_arrow(table: Any) -> Any:
-    """An Arrow table whose columns every engine reads alike."""
+    """An Arrow table as it is."""
     if not hasattr(table, "to_batches") or not hasattr(table, "column_names"):
         raise InvalidTableError("give an Arrow table, such as pyarrow.Table.")
-    return plain_columns(table)
+    return table
 
 
 READERS = {"pandas": from_pandas, "polars": from_polars, "pyarrow": from_arrow}
@@ -116,6 +130,11 @@ def require_valid(data: Any) -> None:
             "the frame holds text that is no UTF-8, or is broken in another way (Table.validate(full=True) says how);"
             " make it anew. Nothing was spent."
         )
+
+
+def listed_name(data: Any) -> str:
+    """The name of a small public table, by its columns and values."""
+    return f"listed_{digest({'columns': str(data.schema), 'content': content(data)})[:32]}"
 
 
 def content(data: Any) -> str:
@@ -175,3 +194,34 @@ def _of_numpy(data: Any) -> list[tuple[int, int]]:
     import numpy as np
 
     return [np.lib.array_utils.byte_bounds(data)] if isinstance(data, np.ndarray) and data.size else []
+
+
+FRAMES = ("pandas", "polars", "pyarrow")
+
+
+def frame_of(columns: dict[str, list[Any]], kind: str) -> Any:
+    """Columns of Python values as a frame of pandas or polars, or as an Arrow table."""
+    if kind == "polars":
+        import polars
+
+        return polars.DataFrame(columns, strict=False)
+    import pyarrow as pa
+
+    table = pa.table({name: _array(values) for name, values in columns.items()})
+    return table if kind == "pyarrow" else table.to_pandas(date_as_object=True)
+
+
+def _array(values: Sequence[Any]) -> Any:
+    import pyarrow as pa
+
+    kinds = {type(value) for value in values if value is not None}
+    # A column may hold the keys of several questions; texts then stand for all of them.
+    mixed = len(kinds) > 1 and kinds != {int, float}
+    return pa.array([None if value is None else str(value) for value in values] if mixed else values)
+
+
+def require_frame(kind: str) -> str:
+    """Refuse a kind of frame that is not known."""
+    if kind not in FRAMES:
+        raise InvalidTableError(f"frame is {kind!r}; give one of {', '.join(FRAMES)}.", frame=kind)
+    return kind

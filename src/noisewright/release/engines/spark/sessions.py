@@ -18,9 +18,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.engines.spark_options import STARS, literal, matching
-from noisewright.release.engines.spark_relations import NO_FILES, Listed
-from noisewright.release.engines.spark_rows import Query
+from noisewright.release.engines.spark.rows import Query
+from noisewright.release.engines.spark.scans import NO_FILES, STARS, Listed, literal, matching
 
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",

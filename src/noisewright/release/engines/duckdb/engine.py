@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 from threading import RLock
@@ -26,11 +25,13 @@ import sqlglot.expressions as sge
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.engines import base, duckdb_files as reading, duckdb_views as views, functions
+from noisewright.release.engines import base
 from noisewright.release.engines.barrier import behind_barrier, column, selection
 from noisewright.release.engines.base import Result
-from noisewright.release.files import Files
-from noisewright.release.places import NOWHERE, Places, of_files
+from noisewright.release.engines.duckdb import files as reading, functions, views
+from noisewright.release.engines.duckdb.files import Files
+from noisewright.release.table.frames import listed_name
+from noisewright.release.table.locations import NOWHERE, Locations, of_files
 
 _WORD = 2**53 - 1
 _CTRL_C = "Query interrupted"
@@ -50,7 +51,7 @@ _SETTINGS = {
     "old_implicit_casting": "false",
 }
 """What a connection is set to while it is asked: nothing is planned by statistics, and words have one meaning."""
-_PLACES = (
+_LOCATIONS = (
     "SELECT d.path, d.type, t.database_name, t.schema_name, t.name, t.sql FROM (SELECT database_name, schema_name,"
     " table_name AS name, NULL AS sql FROM duckdb_tables() UNION ALL SELECT database_name, schema_name, view_name, sql"
     " FROM duckdb_views() WHERE NOT internal) t JOIN duckdb_databases() d USING (database_name) WHERE lower(t.name) ="
@@ -62,10 +63,11 @@ _PLACES = (
 _FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
 
 
-class DuckDB(base.InProcess):
+class DuckDB(base.Plain):
     """A connection to DuckDB through Ibis."""
 
     name = "duckdb"
+    in_process = True
     errors: tuple[type[Exception], ...] = (duckdb.Error,)
     floors_all = True
 
@@ -74,7 +76,7 @@ class DuckDB(base.InProcess):
         # One for each connection, however many engines stand for it: two threads would get each other's results.
         self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
         # By the name of a table of this connection, what file or frame it was made of here.
-        self._made: dict[str, Places] = vars(backend).setdefault("_noisewright_made", {})
+        self._made: dict[str, Locations] = vars(backend).setdefault("_noisewright_made", {})
         # By the name of such a table, how it reads its files.
         self._views: dict[str, str] = vars(backend).setdefault("_noisewright_views", {})
         # By the path that a database was attached by, the file that it is, whatever folder the process goes to.
@@ -122,7 +124,7 @@ class DuckDB(base.InProcess):
         """
         problem, schemas, unread = "", [], None
         try:
-            schemas = [self._columns(reading.parquet([path])) for path in files.absolute]
+            schemas = [self._columns(reading.parquet_scan([path])) for path in files.absolute]
             leaves = self._rows(reading.LEAVES, [reading.literal(path) for path in files.absolute])
             unread = reading.why_not_read(leaves)
         except duckdb.Error as error:
@@ -143,14 +145,14 @@ class DuckDB(base.InProcess):
                 " pyarrow.parquet.read_table(path). Nothing was spent.",
                 column=column,
             )
-        return self._view(files, reading.with_folders(reading.parquet, files, list(schemas[0])))
+        return self._view(files, reading.with_folders(reading.parquet_scan, files, list(schemas[0])))
 
     def _columns(self, source: str) -> dict[str, str]:
         return {row[0]: row[1] for row in self._rows(f"DESCRIBE SELECT * FROM {source}")}
 
     def csv(self, files: Files, names: list[str], separator: str) -> Any:
         """CSV files as one table of texts, by a fixed dialect, with the columns that folders stand for."""
-        return self._view(files, reading.with_folders(partial(reading.csv, names, separator), files, names))
+        return self._view(files, reading.with_folders(partial(reading.csv_scan, names, separator), files, names))
 
     def _view(self, files: Files, query: str) -> Any:
         """What files hold, under a name of this connection.
@@ -164,14 +166,14 @@ class DuckDB(base.InProcess):
         self._made[name] = of_files(files.absolute)
         return self.backend.table(name)
 
-    def register(self, data: Any, name: str, places: Places) -> Any:
-        """An Arrow table under a name, with the first number behind it that is free; `places` is whose rows it has."""
+    def register(self, data: Any, name: str, locations: Locations) -> Any:
+        """An Arrow table by a name, with the first number behind it that is free; `locations` is where its rows are."""
         taken = set(self.backend.list_tables())
         free = next(one for one in (f"{name}_{i}" for i in count(1)) if one not in taken)
         problem = ""
         try:
             self.backend.con.register(free, data)
-            self._made[free] = places
+            self._made[free] = locations
             return self.backend.table(free)
         except duckdb.Error as error:
             problem = type(error).__name__
@@ -226,55 +228,60 @@ class DuckDB(base.InProcess):
     def sum_text(self, terms: Any, largest: int) -> Any:
         return functions.added(terms).cast("string")
 
-    def places(self, table: Any) -> Places:
+    def locations(self, table: Any) -> Locations:
         """What a file or frame was made of here, or the tables of that name in their database files.
 
         Names are compared as DuckDB does it, without case; a name without a schema is any that the connection looks for
         first. What is in memory alone is known by the connection. A view is whatever it is made of.
         """
         space = table.namespace
-        return self._places((space.catalog, space.database, table.name), anywhere=False, above=frozenset())
+        return self._locations((space.catalog, space.database, table.name), anywhere=False, above=frozenset())
 
-    def _places(self, name: views.Name, *, anywhere: bool, above: frozenset[tuple[str, ...]]) -> Places:
-        """The places of everything that a name may stand for; views that are `above` were looked into."""
+    def _locations(self, name: views.Name, *, anywhere: bool, above: frozenset[tuple[str, ...]]) -> Locations:
+        """The locations of everything that a name may stand for; views that are `above` were looked into."""
         if (made := self._made.get(name[2])) is not None:
             return made
         catalog, schema, called = name
-        found = self._rows(_PLACES, called, schema, catalog, anywhere)
+        found = self._rows(_LOCATIONS, called, schema, catalog, anywhere)
         if not found:
-            return Places(unsure=f"{called!r} is no table, view or file that is known here")
+            return Locations(unsure=f"{called!r} is no table, view or file that is known here")
         everything = NOWHERE
         for path, kind, *known, definition in found:
             within = tuple(one.lower() for one in known)
             if kind != "duckdb":
-                everything |= Places(unsure=f"{called!r} is in a database of another kind ({kind})")
+                everything |= Locations(unsure=f"{called!r} is in a database of another kind ({kind})")
             if path is None:
-                everything |= Places(frozenset({("duckdb", id(self.backend.con), *within)}), held=(self.backend.con,))
+                everything |= Locations(
+                    frozenset({("duckdb", id(self.backend.con), *within)}), held=(self.backend.con,)
+                )
             elif Path(file := self._paths.get(path, path)).is_absolute():
                 everything |= of_files([file], *within[1:])
             else:
-                everything |= Places(unsure=f"{called!r} is in a file that was attached by a relative path")
+                everything |= Locations(unsure=f"{called!r} is in a file that was attached by a relative path")
             if definition is not None and within not in above:
                 everything |= self._made_of(called, definition, above | {within})
         return everything
 
-    def _made_of(self, called: str, definition: str, above: frozenset[tuple[str, ...]]) -> Places:
-        """The places of what a view is made of."""
+    def _made_of(self, called: str, definition: str, above: frozenset[tuple[str, ...]]) -> Locations:
+        """The locations of what a view is made of."""
         everything = NOWHERE
         try:
             for name, files in views.parts_of(definition, self._rows):
                 if name is None:
                     everything |= of_files(files)
                     continue
-                found = self._places(name, anywhere=True, above=above)
+                found = self._locations(name, anywhere=True, above=above)
                 if found.marks or found.paths or found.memory:
                     everything |= found
                 elif not files:  # DuckDB takes the name of no table for that of a file
                     everything |= of_files(views.files(name[2], self._rows))
         except (views.UnsureError, duckdb.Error, RecursionError) as error:
             why = str(error) if isinstance(error, views.UnsureError) else "DuckDB does not say what it reads"
-            everything |= Places(unsure=f"{called!r} is a view, and {why}")
+            everything |= Locations(unsure=f"{called!r} is a view, and {why}")
         return everything
+
+    def why_unsound(self, table: Any) -> str | None:
+        return None
 
     def is_view(self, table: Any) -> bool:
         return self._definition(table) is None
@@ -311,13 +318,16 @@ class DuckDB(base.InProcess):
     def small_table(self, columns: Mapping[str, Any]) -> Any:
         # A table of DuckDB's own has statistics, by which a join on whole keys becomes a lookup in an array.
         data = pa.table(dict(columns))
-        name = f"listed_{_content(data)[:32]}"
+        name = listed_name(data)
         self.backend.con.register(f"{name}_arrow", data)
         try:
             self.backend.con.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS SELECT * FROM {name}_arrow")
         finally:
             self.backend.con.unregister(f"{name}_arrow")
         return self.backend.table(name)
+
+    def divisible(self, number: Any) -> Any:
+        return number
 
     def settled(self, query: Any) -> Any:
         return query.replace(functions.settled)
@@ -390,11 +400,3 @@ def _fitting(text: Any, grammar: str) -> Any:
     """The text without spaces around it, NULL where it does not fit."""
     plain = text.strip()
     return functions.fits(plain, grammar).ifelse(plain, ibis.null("string"))
-
-
-def _content(data: Any) -> str:
-    """A digest of a small public table."""
-    found = sha256(str(data.schema).encode())
-    for batch in data.combine_chunks().to_batches():
-        found.update(batch.serialize())
-    return found.hexdigest()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
+from noisewright.release.table.frames import unread
 
 _COARSE = {"s": 10**6, "ms": 10**3}
 """Units of time that are coarser than a microsecond, and how many of them it takes."""
@@ -17,15 +18,6 @@ _DAY = 86_400_000
 _DIGITS = 38
 _KNOWN = ("arrow.uuid", "arrow.bool8")
 """Extensions that DuckDB reads as what they are; any other is read as what it is stored in."""
-
-
-def unread(name: str, kind: Any) -> InvalidTableError:
-    """The refusal of a column by its name and type; none of its values is told."""
-    return InvalidTableError(
-        f"{name!r} holds {kind}, which is not read; make its values texts, numbers, truth values, dates or times, or"
-        " leave the column out. Nothing was spent.",
-        column=name,
-    )
 
 
 def plain_columns(table: Any) -> Any:
