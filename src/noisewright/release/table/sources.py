@@ -17,10 +17,10 @@ from noisewright.problem.records import digest
 from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded
 from noisewright.release.engines.duckdb.columns import plain_columns
 from noisewright.release.engines.duckdb.files import Files, files_of, header
-from noisewright.release.local import Base
 from noisewright.release.table.frames import READERS, content, frame_kind, is_spark, require_valid
 from noisewright.release.table.locations import NOWHERE, Locations, everywhere, of_memory
 from noisewright.release.table.names import require_distinct
+from noisewright.release.table.person_local import Base
 
 _TYPES = {
     "number": "float64",
