@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _NORMAL_95 = 1.959963984540054
 _SHOWN_ROWS = 20
 _SHOWN_LABEL = 40
+_KEY = re.compile(r"^(plan [0-9a-f]{8})[0-9a-f]+")
+"""The key of a plan at the start of a label; its first digits are enough where a reason stands behind it."""
 
 
 def in_words(accounts: Sequence[Account], counts: int) -> str:
@@ -102,8 +105,8 @@ def summary(ledger: Ledger) -> list[str]:
 HEADER = ("row", "time", "what", "account", "for", "brings")
 
 
-def listed(rows: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Rows as cells of a table, answers beside their charges left out."""
+def listed(rows: Sequence[dict[str, Any]], longest: int = _SHOWN_LABEL) -> list[tuple[str, ...]]:
+    """Rows as cells of a table, answers beside their charges left out; what a charge is for in so many letters."""
     shown = [row for row in rows if row["event"] not in ("answer", "failure", "drawing", "resumed")]
     return [
         (
@@ -111,7 +114,7 @@ def listed(rows: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
             row["time"][:19].replace("T", " "),
             row["event"],
             cleaned(row["account"]),
-            cleaned(row.get("label", "")),
+            cleaned(_KEY.sub(r"\1…", row.get("label", "")), longest),
             _brought(row),
         )
         for row in shown
@@ -130,7 +133,7 @@ def _brought(row: dict[str, Any]) -> str:
 
 def table(ledger: Ledger) -> str:
     """The summary and the latest rows, as text."""
-    from noisewright.search.report.shown import text_table
+    from noisewright.drawing.tables import text_table
 
     rows = listed(list(ledger.rows()))
     lines = [*summary(ledger), "", text_table(list(HEADER), [list(row) for row in rows[-_SHOWN_ROWS:]])]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from noisewright.drawing.tables import html_table, text_table
 from noisewright.problem.numbers import show
 from noisewright.problem.utilities import SquaredError
 from noisewright.release import plain
 from noisewright.release.drawing import widths
-from noisewright.search.report.shown import html_table, text_table
 
 if TYPE_CHECKING:
     from noisewright.release.layout import Table

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from noisewright.drawing.tables import html_table, text_table
 from noisewright.numerics.balls import Ball, lower, precision, upper
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import (
@@ -19,7 +20,7 @@ from noisewright.problem.privacy import (
 )
 from noisewright.problem.utility import Utility
 from noisewright.sample.certified import Certified
-from noisewright.search.report.shown import html_table, number, text_table
+from noisewright.search.report.shown import number
 from noisewright.search.report.words import many, over
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.door import write_page
+from noisewright.drawing.tables import html_table, text_table
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import InvalidInputError
@@ -18,7 +19,7 @@ from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import digest
 from noisewright.problem.utility import UTILITIES
 from noisewright.sample.certified import Certified, read_file
-from noisewright.search.report.shown import html_table, number, text_table
+from noisewright.search.report.shown import number
 from noisewright.search.report.words import gap_text, over, reason, uneven_note
 
 if TYPE_CHECKING:

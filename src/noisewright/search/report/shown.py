@@ -1,4 +1,4 @@
-"""What people see of long work: a progress bar while it lasts, small tables of text and HTML after."""
+"""What people see of long work: a progress bar while it lasts; and of a number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from html import escape
 from threading import Timer
 
 Advance = Callable[[str], None]
@@ -21,28 +20,6 @@ _LISTENER: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("_LIS
 def number(value: float) -> str:
     """Six significant digits, or a plain word if it is not finite."""
     return "infinite" if value == float("inf") else f"{value:.6g}"
-
-
-def text_table(header: list[str], rows: list[list[str]]) -> str:
-    """Left-aligned first column, right-aligned others, a rule under the header."""
-    table = [header, *rows]
-    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
-    lines = []
-    for row in table:
-        cells = [row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    lines.insert(1, "  ".join("─" * width for width in widths))
-    return "\n".join(lines)
-
-
-def html_table(caption: str, header: list[str], rows: list[list[str]], footer: str) -> str:
-    """The same for notebooks."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return (
-        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table><p>{escape(footer)}</p>"
-    )
 
 
 def quiet(step: str) -> None:
