@@ -12,6 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from jinja2 import UndefinedError
+from markupsafe import Markup
 
 import noisewright as nw
 from noisewright.app.explorer import fragments
@@ -19,6 +21,7 @@ from noisewright.app.explorer.form import PRIVACY, QUESTIONS, TABLE, UTILITY, En
 from noisewright.app.explorer.server import listening
 from noisewright.app.reports import blocks
 from noisewright.app.reports.embedded import embedded
+from noisewright.drawing.pages import rendered
 from tests.explorer.asgi import PORT, app, post
 
 HOSTILE = "</title></p></style></script><script>alert('&amp;')</script>\"'><img src=x onerror=alert(1)><b>"
@@ -56,14 +59,13 @@ BLOCKS: dict[str, Any] = {
     "paragraphs": lambda: blocks.paragraphs(HOSTILE, look="note"),
     "points": lambda: blocks.points([HOSTILE]),
     "facts": lambda: blocks.facts([(HOSTILE, HOSTILE)]),
-    "cards": lambda: blocks.cards([(HOSTILE, HOSTILE)]),
     "table": lambda: blocks.table(HOSTILE, [HOSTILE] * 3, [[HOSTILE] * 3] * 2, words=2, first=True),
-    "figure": lambda: blocks.figure("<svg></svg>", HOSTILE),
+    "figure": lambda: blocks.figure(Markup("<svg></svg>"), HOSTILE),
     "subheading": lambda: blocks.subheading(HOSTILE),
     "command": lambda: blocks.command(HOSTILE),
     "promise_box": lambda: blocks.promise_box(HOSTILE),
 }
-NO_TEXT = {"shortened", "short", "embedded", "escape", "dataclass"}
+NO_TEXT = {"shortened", "short", "embedded", "explanation", "image", "fragment", "rendered", "dataclass"}
 
 
 def test_every_block_is_tried():
@@ -73,6 +75,21 @@ def test_every_block_is_tried():
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_block_escapes_what_it_is_given(name: str):
     harmless(BLOCKS[name](), shown=9 if name == "table" else 1)
+
+
+def test_a_picture_of_another_library_is_one_picture_whatever_is_said_of_it():
+    tags = _Tags(blocks.image(HOSTILE, HOSTILE, HOSTILE))
+    assert tags.found == {"section": 1, "img": 1}
+    assert sorted(tags.named) == ["alt", "aria-label", "class", "src", "tabindex"]
+
+
+def test_a_part_that_no_template_made_is_text():
+    harmless(blocks.Page("kind", "title", "lead", [], [blocks.Section("heading", [HOSTILE])], {}).html())
+
+
+def test_a_name_that_a_template_was_not_given_is_an_error():
+    with pytest.raises(UndefinedError, match="page"):
+        rendered(blocks.PACKAGE, "report.html.j2", title="plain", saved="plain")
 
 
 @pytest.mark.parametrize("field", ["kind", "title", "lead", "cards", "heading", "saved"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.app.explorer import pictures, recipes
+from noisewright.app.explorer import fragments, pictures, recipes
 from noisewright.app.explorer.finding import Known, completed, known_from, missing_amounts, report_for
 from noisewright.app.explorer.form import KINDS, EntryError, read, served
 from noisewright.app.explorer.looking import looked, more
@@ -165,7 +165,7 @@ def test_axes_have_round_numbers():
 
 
 def test_names_in_pictures_are_escaped():
-    drawn = pictures.answers("told <b>", 400, [("<script>", 0.0, [1.0])], (-2, 2)) + pictures.legend(["<i>"])
+    drawn = pictures.answers("told <b>", 400, [("<script>", 0.0, [1.0])], (-2, 2)) + fragments.legend(["<i>"])
     assert "<script>" not in drawn
     assert "<i>" not in drawn
     assert "<b>" not in drawn

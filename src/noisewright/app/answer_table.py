@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from noisewright.app.cli.output import writing
+from noisewright.drawing.tables import text_table
 from noisewright.problem.errors import InvalidInputError
-from noisewright.search.report.render import text_table
 
 POST = ("post_value", "post_half_width", "post_low", "post_high")
 """The columns of an answer after post-processing, where that was asked for."""

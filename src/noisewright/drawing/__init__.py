@@ -1,5 +1,7 @@
-"""One look for every picture of the project; it knows figures and no mathematics.
+"""One look for every picture, table and page of the project; it knows figures and no mathematics.
 
 - style: palette, marks, font and sizes; a new picture, a finished and a saved one; what it shows, said in text
 - legends: one legend outside the axes, one look for each name in all panels
+- tables: small tables of text and of HTML
+- pages: HTML from templates, everything escaped
 """

@@ -7,10 +7,12 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from html import escape
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from noisewright.drawing.pages import rendered
 from noisewright.lab.reproductions import VERDICTS
 
 if TYPE_CHECKING:
@@ -25,21 +27,10 @@ _TITLE = "The papers, reproduced"
 def page(results: Mapping[str, Reproduction], folder: Path) -> str:
     """The page, to be written into `folder`: what is linked, the tables of numbers, is named relative to it."""
     title = _TITLE if len(results) > 1 else next(iter(results.values())).title
-    body = [
-        f"<h1>{escape(title)}</h1>",
-        "<p>Every figure was drawn and every number computed by this run, on the data named below each title. A claim"
-        " is the paper's sentence in our words; its verdict says whether it holds, and on which number that rests.</p>",
-        _summary(results),
-        f'<nav aria-label="Contents"><h2>Contents</h2>{"".join(_contents(n, r) for n, r in results.items())}</nav>',
-        *(_paper(name, result, folder) for name, result in results.items()),
-    ]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(body)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+    found = {claim.verdict for result in results.values() for claim in result.claims}
+    papers = [_Paper(name, result, folder) for name, result in results.items()]
+    verdicts = [verdict for verdict in VERDICTS if verdict in found]
+    return rendered("noisewright.lab", "papers.html.j2", title=title, papers=papers, verdicts=verdicts, anchor=_anchor)
 
 
 def counts(claims: Iterable[Claim]) -> Counter[str]:
@@ -48,101 +39,87 @@ def counts(claims: Iterable[Claim]) -> Counter[str]:
     return Counter({verdict: found[verdict] for verdict in VERDICTS if found[verdict]})
 
 
-def _summary(results: Mapping[str, Reproduction]) -> str:
-    given = {claim.verdict for result in results.values() for claim in result.claims}
-    verdicts = [verdict for verdict in VERDICTS if verdict in given]
-    head = "".join(f"<th>{_badge(verdict)}</th>" for verdict in verdicts)
-    rows = ""
-    for name, result in results.items():
-        found = counts(result.claims)
-        cells = "".join(f"<td>{found[verdict] or ''}</td>" for verdict in verdicts)
-        rows += f'<tr><th scope="row"><a href="#{_id(name)}">{escape(result.title)}</a></th>{cells}</tr>'
-    return (
-        '<div class="wide"><table class="summary"><caption>Claims by verdict</caption>'
-        f'<thead><tr><th scope="col">Paper</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-    )
+@dataclass(frozen=True)
+class _Numbers:
+    """A table's first rows as text, and where the file with all of them is."""
+
+    path: Path
+    place: str
+    header: list[str]
+    rows: list[list[str]]
+    count: int
+
+    @property
+    def told(self) -> str:
+        """How many rows there are, and how many of them are shown."""
+        return f"the first {MOST_ROWS} of {self.count} rows" if self.count > MOST_ROWS else f"{self.count} rows"
 
 
-def _contents(name: str, result: Reproduction) -> str:
-    pictures = "".join(f'<a href="#{_id(name, p.stem)}">{escape(_figure_title(p))}</a> ' for p in _pictures(result))
-    tables = "".join(f'<a href="#{_id(name, p.stem)}">{escape(_words(p))}</a> ' for p in _loose_tables(result))
-    return (
-        f'<details open><summary><a href="#{_id(name)}">{escape(result.title)}</a></summary>'
-        f'<p><a href="#{_id(name, "claims")}">Claims</a> {pictures}{tables}</p></details>'
-    )
+@dataclass(frozen=True)
+class _Figure:
+    """A picture with what is said about it: its caption, the claims about it by their numbers, the tables behind it."""
+
+    path: Path
+    title: str
+    caption: str
+    description: str
+    image: str
+    claims: list[tuple[int, Claim]]
+    behind: list[_Numbers]
 
 
-def _paper(name: str, result: Reproduction, folder: Path) -> str:
-    data = "".join(f"<li>{escape(text)}</li>" for text in result.data)
-    claims = "".join(_claim(name, i, claim) for i, claim in enumerate(result.claims))
-    figures = "".join(_figure(name, path, result, folder) for path in _pictures(result))
-    tables = "".join(_loose_table(name, path, result, folder) for path in _loose_tables(result))
-    return (
-        f'<section id="{_id(name)}"><h2>{escape(result.title)}</h2><h3>Data</h3><ul>{data}</ul>'
-        f'<h3 id="{_id(name, "claims")}">Claims and verdicts</h3>{claims}<h3>Figures</h3>{figures}'
-        + (f"<h3>Tables</h3>{tables}" if tables else "")
-        + "</section>"
-    )
+@dataclass(frozen=True)
+class _Paper:
+    """What the page shows of one reproduction."""
 
+    name: str
+    result: Reproduction
+    folder: Path
 
-def _claim(name: str, i: int, claim: Claim) -> str:
-    how = getattr(claim, "how", "")
-    method = f'<p class="how">How it was found: {escape(how)}</p>' if how else ""
-    head = f"<h4>{escape(claim.where)} {_badge(claim.verdict)}</h4>"
-    return (
-        f'<article class="claim" id="{_id(name, f"claim-{i + 1}")}">{head}'
-        f'<p class="says">The paper: {escape(claim.says)}</p><p>Found: {escape(claim.found)}</p>{method}</article>'
-    )
+    @cached_property
+    def verdicts(self) -> Counter[str]:
+        return counts(self.result.claims)
 
+    @cached_property
+    def figures(self) -> list[_Figure]:
+        return [self._figure(path) for path in _pictures(self.result)]
 
-def _figure(name: str, path: Path, result: Reproduction, folder: Path) -> str:
-    title, description = told(path)
-    numbers = numbers_in(path, "figure")
-    caption = next((CAPTIONS.get(name, {}).get(n) for n in numbers if n in CAPTIONS.get(name, {})), None) or title
-    behind = [t for t in _tables(result) if t.stem == path.stem] or [
-        t for t in _tables(result) if set(numbers_in(t, "figure")) & set(numbers)
-    ]
-    image = b64encode(path.read_bytes()).decode("ascii")
-    return (
-        f'<figure id="{_id(name, path.stem)}"><img src="data:image/png;base64,{image}" alt="{escape(description)}"'
-        f' loading="lazy"><figcaption><strong>{escape(_figure_title(path))}.</strong> {escape(caption)}</figcaption>'
-        f"{_judged(name, result, set(numbers), 'figure')}{''.join(_numbers(t, folder) for t in behind)}</figure>"
-    )
+    @cached_property
+    def tables(self) -> list[tuple[str, list[tuple[int, Claim]], _Numbers]]:
+        """The tables that stand behind no figure: title, the claims about each, its numbers."""
+        shown = {number for path in _pictures(self.result) for number in numbers_in(path, "figure")}
+        loose = [p for p in _tables(self.result) if not set(numbers_in(p, "figure")) & shown and p.stem != "claims"]
+        return [(_words(p), self._about(set(numbers_in(p, "table")), "table"), self._numbers(p)) for p in loose]
 
+    def _figure(self, path: Path) -> _Figure:
+        title, description = told(path)
+        numbers, captions = numbers_in(path, "figure"), CAPTIONS.get(self.name, {})
+        caption = next((captions[n] for n in numbers if n in captions), title)
+        tables = _tables(self.result)
+        behind = [t for t in tables if t.stem == path.stem] or [
+            t for t in tables if set(numbers_in(t, "figure")) & set(numbers)
+        ]
+        return _Figure(
+            path,
+            _figure_title(path),
+            caption,
+            description,
+            b64encode(path.read_bytes()).decode("ascii"),
+            self._about(set(numbers), "figure"),
+            [self._numbers(t) for t in behind],
+        )
 
-def _judged(name: str, result: Reproduction, numbers: set[int], kind: str) -> str:
-    """The claims about a figure or a table, with their verdicts, as links."""
-    about = [(i, claim) for i, claim in enumerate(result.claims) if numbers_of(claim.where, kind) & numbers]
-    lines = "".join(
-        f'<li>{_badge(claim.verdict)} <a href="#{_id(name, f"claim-{i + 1}")}">{escape(claim.says)}</a>'
-        f" <span>Found: {escape(claim.found)}</span></li>"
-        for i, claim in about
-    )
-    return f'<ul class="judged">{lines}</ul>' if lines else ""
+    def _about(self, numbers: set[int], kind: str) -> list[tuple[int, Claim]]:
+        """The claims about a figure or a table, each with its place among all."""
+        every = enumerate(self.result.claims, 1)
+        return [(i, claim) for i, claim in every if numbers_of(claim.where, kind) & numbers]
 
-
-def _numbers(path: Path, folder: Path) -> str:
-    """A table of a file's first rows, folded away, with a link to the file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        header, *rows = [*csv.reader(file)] or [[]]
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(_short(cell))}</td>" for cell in row) + "</tr>" for row in rows[:MOST_ROWS]
-    )
-    place = path.relative_to(folder) if path.is_relative_to(folder) else path
-    more = f"the first {MOST_ROWS} of {len(rows)} rows" if len(rows) > MOST_ROWS else f"{len(rows)} rows"
-    link = f'<a href="{escape(place.as_posix())}">{escape(path.name)}</a>'
-    return (
-        f"<details><summary>The numbers behind it: {escape(path.stem)}, {more}</summary>"
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-        f"<p>All of them: {link}</p></details>"
-    )
-
-
-def _loose_table(name: str, path: Path, result: Reproduction, folder: Path) -> str:
-    judged = _judged(name, result, set(numbers_in(path, "table")), "table")
-    head = f'<div class="loose" id="{_id(name, path.stem)}"><h4>{escape(_words(path))}</h4>'
-    return f"{head}{judged}{_numbers(path, folder)}</div>"
+    def _numbers(self, path: Path) -> _Numbers:
+        with path.open(encoding="utf-8", newline="") as file:
+            header, *rows = [*csv.reader(file)] or [[]]
+        place = path.relative_to(self.folder) if path.is_relative_to(self.folder) else path
+        shown = [[_short(cell) for cell in row] for row in rows[:MOST_ROWS]]
+        return _Numbers(path, place.as_posix(), header, shown, len(rows))
 
 
 def _pictures(result: Reproduction) -> list[Path]:
@@ -151,12 +128,6 @@ def _pictures(result: Reproduction) -> list[Path]:
 
 def _tables(result: Reproduction) -> list[Path]:
     return sorted(path for path in result.files if path.suffix == ".csv")
-
-
-def _loose_tables(result: Reproduction) -> list[Path]:
-    """The tables that stand behind no figure."""
-    shown = {number for path in _pictures(result) for number in numbers_in(path, "figure")}
-    return [path for path in _tables(result) if not set(numbers_in(path, "figure")) & shown and path.stem != "claims"]
 
 
 def told(path: Path) -> tuple[str, str]:
@@ -188,47 +159,9 @@ def _short(cell: str) -> str:
         return cell
 
 
-def _badge(verdict: str) -> str:
-    return f'<span class="badge {_id(verdict)}">{escape(verdict)}</span>'
-
-
-def _id(*parts: str) -> str:
+def _anchor(*parts: str) -> str:
+    """The name of a place on the page."""
     return "-".join("".join(c if c.isalnum() else "-" for c in part.lower()) for part in parts)
-
-
-# How the page of reproduced papers looks: on a phone, in the dark, on paper.
-
-
-CSS = """
-:root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --faint: #57606a; --line: #d0d7de; --card: #f6f8fa;
-  --link: #0b5394; --holds: #0a6b4b; --fails: #a33a00; --differs: #7a5200; --other: #4a4f57; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --paper: #14171a; --faint: #a3abb3; --line: #3a4148;
-  --card: #1d2226; --link: #7cb8f0; --holds: #57c79f; --fails: #ff9a66; --differs: #e6b455; --other: #b8bec5; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 1rem; overflow-wrap: break-word; }
-h1 { font-size: 1.9rem; line-height: 1.2; } h2 { margin-top: 3rem; border-bottom: 2px solid var(--line); }
-h4 { margin: 0 0 .3rem; } a { color: var(--link); } p { margin: .4rem 0; }
-nav a { display: inline-block; margin-right: .8rem; } nav summary a { font-weight: 600; }
-summary { cursor: pointer; padding: .3rem 0; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .875rem; }
-caption { text-align: left; color: var(--faint); padding-bottom: .3rem; }
-th, td { border: 1px solid var(--line); padding: .25rem .5rem; text-align: left; }
-td { font-variant-numeric: tabular-nums; } .summary td { text-align: right; }
-.claim, figure, .loose { border: 1px solid var(--line); border-radius: 8px; background: var(--card); margin: 1rem 0;
-  padding: .8rem 1rem; } .says, .how { color: var(--faint); }
-figure img { width: 100%; height: auto; display: block; background: #fff; border-radius: 4px; }
-figcaption { margin: .6rem 0; } .judged { padding-left: 1.1rem; }
-.badge { border: 1px solid currentColor; border-radius: 1rem; padding: 0 .55rem; font-size: .8rem; font-weight: 600;
-  white-space: nowrap; color: var(--other); }
-.badge.holds { color: var(--holds); } .badge.fails { color: var(--fails); }
-.badge.differs, .badge.erratum { color: var(--differs); }
-@media (max-width: 40rem) { body { font-size: 15px; } main, .claim, figure, .loose { padding: .6rem; } }
-@media print { :root { --ink: #000; --paper: #fff; --faint: #333; --card: #fff; --link: #000; --line: #999; }
-  body { font-size: 10pt; } main { max-width: none; } .claim, figure { break-inside: avoid; }
-  figure details { display: none; }
-  h2 { break-before: page; } nav a { text-decoration: none; } }
-"""
 
 
 # What the figures of the papers show, in our words: the captions of the page of reproductions.

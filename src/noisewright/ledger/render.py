@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from noisewright.drawing.tables import html_below, text_table
 from noisewright.ledger.rules import NOTIONS
 from noisewright.ledger.state import Account, Budget, State
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import show, whole_number
-from noisewright.search.report.render import html_rows, text_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _NORMAL_95 = 1.959963984540054
 _SHOWN_ROWS = 20
 _SHOWN_LABEL = 40
+_KEY = re.compile(r"^(plan [0-9a-f]{8})[0-9a-f]+")
+"""The key of a plan at the start of a label; its first digits are enough where a reason stands behind it."""
 
 
 class Told(Protocol):
@@ -126,8 +128,8 @@ def summary(ledger: Told) -> list[str]:
 HEADER = ("row", "time", "what", "account", "for", "brings")
 
 
-def listed(rows: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Rows as cells of a table, answers beside their charges left out."""
+def listed(rows: Sequence[dict[str, Any]], longest: int = _SHOWN_LABEL) -> list[tuple[str, ...]]:
+    """Rows as cells of a table, answers beside their charges left out; what a charge is for in so many letters."""
     shown = [row for row in rows if row["event"] not in ("answer", "failure", "drawing", "resumed")]
     return [
         (
@@ -135,7 +137,7 @@ def listed(rows: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
             row["time"][:19].replace("T", " "),
             row["event"],
             cleaned(row["account"]),
-            cleaned(row.get("label", "")),
+            cleaned(_KEY.sub(r"\1…", row.get("label", "")), longest),
             _brought(row),
         )
         for row in shown
@@ -164,8 +166,7 @@ def table(ledger: Told) -> str:
 def html_table(ledger: Told) -> str:
     """The same for notebooks; everything that people wrote is escaped."""
     rows = listed(list(ledger.rows()))[-_SHOWN_ROWS:]
-    told = "".join(f"<p>{escape(line)}</p>" for line in summary(ledger))
-    return f"{told}<table>{html_rows(HEADER, rows)}</table>"
+    return html_below(summary(ledger), HEADER, rows)
 
 
 # The burn-down: what is left of each rule's limit after each charge.

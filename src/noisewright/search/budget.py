@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from noisewright.drawing.tables import html_table, text_table
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
@@ -45,7 +46,7 @@ from noisewright.search.designers.scalar_pure import SCALAR, SCALAR_PURE, tailor
 from noisewright.search.families.scalar_pure import from_grid, laplace, laplace_name, tuned_staircase
 from noisewright.search.golden_section import RELATIVE, Look, first_place, five_digits
 from noisewright.search.report.progress import Advance, progress_bar, quiet
-from noisewright.search.report.render import html_table, many, number, over, text_table
+from noisewright.search.report.render import many, number, over
 
 
 @dataclass(frozen=True, slots=True)

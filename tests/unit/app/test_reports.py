@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from fractions import Fraction
+from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from noisewright.app.reports.charts import ticks
 from noisewright.app.reports.embedded import read_page
 from noisewright.app.reports.plans import release_page
 from noisewright.app.reports.sections import odds_of
-from noisewright.app.reports.style import CSS
+
+CSS = files("noisewright.app.reports").joinpath("templates", "report.css").read_text(encoding="utf-8")
 
 HOSTILE = '<script>alert("x")</script>&\'"'
 _NAMESPACE = "{http://www.w3.org/1999/xhtml}"

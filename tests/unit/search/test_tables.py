@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from noisewright.search.report.render import html_table, number, percent, text_table
+from noisewright.drawing.tables import html_table, text_table
+from noisewright.search.report.render import number, percent
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,16 @@ def test_numbers_have_six_digits():
 
 def test_text_columns_line_up():
     lines = text_table(["name", "x"], [["a", "1"], ["longer", "22.5"]]).splitlines()
-    assert lines == ["name       x", "──────  ────", "a          1", "longer  22.5"]
+    assert lines == ["name       x", "────────────", "a          1", "longer  22.5"]
+
+
+def test_what_is_too_long_for_a_line_goes_on_in_the_next():
+    lines = text_table(["row", "for"], [["1", "ages of ward three"]], left=(0, 1), width=14).splitlines()
+    assert lines == ["row  for", "──────────────", "1    ages of", "     ward", "     three"]
+
+
+def test_what_looks_like_markup_is_text():
+    assert "[bold]:smile:[/bold]" in text_table(["name"], [["[bold]:smile:[/bold]"]])
 
 
 def test_html_is_escaped():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +10,11 @@ import typer
 from noisewright.app.cli.options import Json, Plot, number, option
 from noisewright.app.cli.output import check_places, draw, keep, say, say_json
 from noisewright.app.cli.questions import whole
+from noisewright.drawing.tables import text_table
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import parameter, show
 
+_WIDTH = 118
 Releases = Annotated[
     list[str],
     typer.Argument(
@@ -89,24 +89,13 @@ def _page(plan: Any, asked: dict[str, str], bracket: Any) -> str:
         f"{name} = {show(bracket.upper)} at {given} = {asked[given]}, proven{low}{none}",
         "",
         f"Releases, {together}; neighbours: {plan.neighbours}",
-        _table(("times", "release", "rule"), [(str(p.times), p.label, p.rule) for p in plan.certificate.parts]),
+        text_table(
+            ("times", "release", "rule"),
+            [(str(p.times), p.label, p.rule) for p in plan.certificate.parts],
+            left=(1, 2),
+            width=_WIDTH,
+        ),
     ]
     from noisewright.accounting.render import rows
 
-    return "\n".join([*lines, "", _table(("delta", "epsilon, proven", "at least", "between"), rows(plan))])
-
-
-def _table(head: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> str:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title in head:
-        table.add_column(title, justify="left" if title in ("release", "rule") else "right")
-    for row in body:
-        table.add_row(*(Text(cell) for cell in row))
-    held = io.StringIO()
-    Console(file=held, width=118, color_system=None).print(table)
-    return "\n".join(line.rstrip() for line in held.getvalue().rstrip().splitlines())
+    return "\n".join([*lines, "", text_table(("delta", "epsilon, proven", "at least", "between"), rows(plan), left=())])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json as json_text
 import shutil
 from pathlib import Path
@@ -21,7 +20,7 @@ from noisewright.problem.untrusted import plain_of
 if TYPE_CHECKING:
     from noisewright.ledger.ledger import Ledger
 
-ledgers = typer.Typer(
+ledger = typer.Typer(
     help="Keep a budget that nobody can overspend: in a file, or in PostgreSQL for teams.",
     epilog="Example:\n\nnoisewright ledger create clinic.ledger --epsilon 3",
     no_args_is_help=True,
@@ -29,6 +28,7 @@ ledgers = typer.Typer(
 
 _LARGEST_HEAD = 1
 _SHOWN = 30
+_LONGEST_REASON = 400
 Url = Annotated[
     str,
     typer.Argument(
@@ -40,7 +40,7 @@ Url = Annotated[
 Sub = Annotated[str | None, options.option("NAME", "The sub-budget, such as that of an analyst.")]
 
 
-@ledgers.command(epilog="Example:\n\nnoisewright ledger create clinic.ledger --epsilon 3")
+@ledger.command(epilog="Example:\n\nnoisewright ledger create clinic.ledger --epsilon 3")
 def create(
     url: Url,
     epsilon: options.AnyEpsilon = None,
@@ -61,7 +61,7 @@ def create(
     remark("Keep its head elsewhere now and then (noisewright ledger export --head): it shows when a copy is put back.")
 
 
-@ledgers.command(epilog="Example:\n\nnoisewright ledger show clinic.ledger")
+@ledger.command(epilog="Example:\n\nnoisewright ledger show clinic.ledger")
 def show(
     url: Url,
     sub: Sub = None,
@@ -74,11 +74,11 @@ def show(
     if json:
         say_json(_state(ledger))
     else:
-        say(_rich(ledger))
+        say(_shown(ledger))
     draw(ledger.plot, plot)
 
 
-@ledgers.command(epilog='Example:\n\nnoisewright ledger charge clinic.ledger mechanism.json --reason "ages, ward 3"')
+@ledger.command(epilog='Example:\n\nnoisewright ledger charge clinic.ledger mechanism.json --reason "ages, ward 3"')
 def charge(
     url: Url,
     file: options.MechanismFile,
@@ -103,7 +103,7 @@ def charge(
     say(f"Charged as row {made.place} (rule {', '.join(made.rules)}); left: {ledger.buys()}.")
 
 
-@ledgers.command(epilog="Example:\n\nnoisewright ledger verify clinic.ledger")
+@ledger.command(epilog="Example:\n\nnoisewright ledger verify clinic.ledger")
 def verify(
     url: Url,
     head: Annotated[
@@ -121,7 +121,7 @@ def verify(
         remark(f"Odd: {text}.")
 
 
-@ledgers.command(epilog="Example:\n\nnoisewright ledger export clinic.ledger")
+@ledger.command(epilog="Example:\n\nnoisewright ledger export clinic.ledger")
 def export(
     url: Url,
     output: Annotated[Path | None, options.option("FILE", "Write there instead of to standard output.")] = None,
@@ -181,26 +181,20 @@ def _state(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _rich(ledger: Ledger) -> str:
-    """The summary and a table of the latest rows; what people wrote is text, never markup."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+def _shown(ledger: Ledger) -> str:
+    """The summary and a table of the latest rows; what people wrote goes on in the next line where it is long."""
+    from noisewright.drawing.tables import text_table
     from noisewright.ledger.render import HEADER, listed, summary
 
-    rows = listed(list(ledger.rows()))
-    table = Table(title=None)
-    for name in HEADER:
-        table.add_column(name, justify="right" if name in ("row", "brings") else "left", overflow="fold")
-    for row in rows[-_SHOWN:]:
-        table.add_row(*(Text(cell) for cell in row))
-    width = shutil.get_terminal_size((100, 24)).columns
-    page = io.StringIO()
-    console = Console(file=page, width=max(width, 60), color_system=None, markup=False, highlight=False)
-    for line in summary(ledger):
-        console.print(Text(line), soft_wrap=True)
-    console.print(table)
-    if len(rows) > _SHOWN:
-        console.print(f"({len(rows) - _SHOWN} earlier rows are not shown; export prints them)")
-    return page.getvalue().rstrip("\n")
+    rows = listed(list(ledger.rows()), _LONGEST_REASON)
+    left = [i for i, name in enumerate(HEADER) if name not in ("row", "brings")]
+    width = max(shutil.get_terminal_size((100, 24)).columns, 60)
+    more = len(rows) - _SHOWN
+    return "\n".join(
+        [
+            *summary(ledger),
+            "",
+            text_table(HEADER, rows[-_SHOWN:], left=left, width=width),
+            *([f"({more} earlier rows are not shown; export prints them)"] if more > 0 else []),
+        ]
+    )

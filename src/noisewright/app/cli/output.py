@@ -9,13 +9,11 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from noisewright.app.reports.style import CSS
 from noisewright.problem.errors import (
     BudgetExceeded,
     EngineError,
@@ -172,17 +170,6 @@ def keep(thing: Any, path: Path | None, what: str) -> None:
         with writing(path):
             thing.save(path)
         remark(f"The {what} is in {path}.")
-
-
-def page(title: str, body: str) -> str:
-    """A whole page around a fragment of HTML; it needs nothing from elsewhere."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n"
-        f"<style>{CSS}</style>\n"
-        f"</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
 
 
 def draw(picture: Callable[[Path], Any], path: Path | None) -> None:

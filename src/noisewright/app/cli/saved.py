@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from noisewright.app.cli.options import MechanismFile, SavedFile, Seconds, option
-from noisewright.app.cli.output import check_places, page, remark, say, writing
+from noisewright.app.cli.output import check_places, remark, say, writing
 from noisewright.app.cli.true_answers import read_truth, shown, truth_of
 from noisewright.app.reports.embedded import PAGES, read_page
 from noisewright.problem.fields import exact_text
@@ -119,8 +119,10 @@ def explain(
     if html is None:
         say(certified.explain())
         return
+    from noisewright.app.reports.blocks import explanation
+
     with writing(html):
-        html.write_text(page("Explanation of a release", certified.explain(html=True)), encoding="utf-8")
+        html.write_text(explanation(certified.explain(html=True)), encoding="utf-8")
     remark(f"The explanation is in {html}.")
 
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from noisewright.app.cli import options
 from noisewright.app.cli.output import check_places, draw, remark, say_either, writing
 from noisewright.app.cli.questions import Typed, make_utility, typed, whole
+from noisewright.drawing.tables import text_table
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import Utility
 from noisewright.search.report.progress import progress_bar
-from noisewright.search.report.render import number, text_table
+from noisewright.search.report.render import number
 
 if TYPE_CHECKING:
     from noisewright.search.report.report import Report

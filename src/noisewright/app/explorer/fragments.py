@@ -1,18 +1,21 @@
-"""The panels of the page as fragments of HTML; every text that comes from elsewhere is escaped."""
+"""The panels of the page as fragments of HTML, from a template that escapes every text."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from html import escape
+from functools import partial
 from typing import Any
+
+from markupsafe import Markup
 
 from noisewright.app.explorer import pictures, recipes as written_out
 from noisewright.app.explorer.finding import PICTURED, Known
 from noisewright.app.explorer.form import Asked
 from noisewright.app.explorer.noise import Noise
 from noisewright.app.explorer.pictures import Line, written
+from noisewright.drawing.pages import fragment
 from noisewright.explain.odds import STATED_DELTA, learnt as told_of, odds, posterior, told
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.numbers import show
@@ -20,16 +23,17 @@ from noisewright.search.report.render import gap_text, number
 from noisewright.search.report.report import Report
 
 _LINES = 3
+_made = partial(fragment, "noisewright.app.explorer", "fragments.html.j2")
 _SYMBOLS = {"epsilon": "ε", "rho": "ρ"}
 _PRIORS = (("a guess that was 50:50", Fraction(1, 2)), ("a guess that was 1:99", Fraction(1, 100)))
 
 
-def remark(text: str) -> str:
+def remark(text: str) -> Markup:
     """A sentence beside the rest."""
-    return f'<p class="remark">{escape(text)}</p>'
+    return _made("remark", text)
 
 
-def summary(asked: Asked, report: Report, amount: Fraction, target: Fraction, noise: Noise) -> str:
+def summary(asked: Asked, report: Report, amount: Fraction, target: Fraction, noise: Noise) -> Markup:
     """One large line: what it costs, what it reaches, with which noise; and why."""
     symbol, winner = _SYMBOLS[asked.amount_name], report.candidates[0]
     value = _value(report, winner.value)
@@ -44,20 +48,15 @@ def summary(asked: Asked, report: Report, amount: Fraction, target: Fraction, no
         if noise.half_width
         else ""
     )
-    notes = "".join(remark(note) for note in report.notes)
-    return (
-        f'<p class="lead"><strong>{escape(lead)}</strong> {escape(rest)}</p>'
-        f"<p>Best noise: <strong>{escape(winner.name)}</strong>, proven for {escape(str(report.privacy))}.{usual}</p>"
-        f"<p>{escape(report.why)}</p>"
-        + (f"<details><summary>More about this design</summary>{notes}</details>" if notes else "")
-    )
+    proven = f"proven for {report.privacy}.{usual}"
+    return _made("summary", lead, rest, winner.name, proven, report.why, report.notes)
 
 
 def _value(report: Report, value: float) -> str:
     return f"{100 * value:.4g} %" if report.utility.larger_is_better else written(value)
 
 
-def density(noise: Noise, report: Report, width: int) -> str:
+def density(noise: Noise, report: Report, width: int) -> Markup:
     """How errors are spread, with its words."""
     wide, centre = noise.half_width, noise.centre
     name = noise.lines[0].name
@@ -71,10 +70,10 @@ def density(noise: Noise, report: Report, width: int) -> str:
     )
     text = f"How the error of {name} noise is spread around the truth.{inside}{beside}{source}"
     drawn = pictures.density(text, width, noise.lines, band, noise.label, centre)
-    return _figure(drawn, text, pictures.legend([line.name for line in noise.lines]))
+    return _figure(drawn, text, _legend([line.name for line in noise.lines]))
 
 
-def answers(noise: Noise, width: int) -> str:
+def answers(noise: Noise, width: int) -> Markup:
     """Twenty answers that might be released."""
     values = [value for _, _, row in noise.rows for value in row]
     text = (
@@ -85,7 +84,7 @@ def answers(noise: Noise, width: int) -> str:
     return _figure(pictures.answers(text, width, noise.rows, noise.ends), text)
 
 
-def ranking(report: Report) -> str:
+def ranking(report: Report) -> Markup:
     """Every candidate with its value and its distance to the best possible."""
     kept, rows = report.kept, []
     finite = [c.value for c in report.candidates if math.isfinite(c.value)] or [1.0]
@@ -98,10 +97,10 @@ def ranking(report: Report) -> str:
     rows.append(["best possible", pictures.bar(share) if share else "", limit, ""])
     better = "larger" if report.utility.larger_is_better else "smaller"
     caption = f"{report.title}, {better} is better; the limit is for {report.bound_over}"
-    return _table(caption, ["mechanism", "", "value", "gap to the best possible"], rows, raw=1)
+    return _table(caption, ["mechanism", "", "value", "gap to the best possible"], rows, bars=1)
 
 
-def curve(asked: Asked, known: Known, here: Fraction, value: float, width: int) -> str:
+def curve(asked: Asked, known: Known, here: Fraction, value: float, width: int) -> Markup:
     """Error against privacy, as far as it was looked at."""
     low, high = PICTURED[asked.amount_name]
     amounts = [a for a in sorted(known.points) if low <= a <= high * 1.01]
@@ -128,7 +127,7 @@ def curve(asked: Asked, known: Known, here: Fraction, value: float, width: int) 
         f" limit, no mechanism reaches. {_ends_told(lines)}"
     )
     return _figure(
-        pictures.curve(text, width, shown), text, pictures.legend([x.name for x in lines], limit=bool(shown["limit"]))
+        pictures.curve(text, width, shown), text, _legend([x.name for x in lines], limit=bool(shown["limit"]))
     )
 
 
@@ -150,13 +149,13 @@ def _leading(known: Known, here: Fraction) -> list[str]:
     return list(found.values())[:_LINES]
 
 
-def learnt(report: Report, width: int) -> str:
+def learnt(report: Report, width: int) -> Markup:
     """What an attacker could learn, in odds."""
     certificate = report.best.certificate
     return _odds(certificate.requirement, certificate.bound, width)
 
 
-def _odds(requirement: Any, bound: Fraction, width: int) -> str:
+def _odds(requirement: Any, bound: Fraction, width: int) -> Markup:
     epsilon, _ = told(requirement, bound)
     shares = [
         (
@@ -169,10 +168,10 @@ def _odds(requirement: Any, bound: Fraction, width: int) -> str:
     words = " ".join(told_of(requirement, bound))
     text = f"What an attacker could learn about one person. {'; '.join(name for name, _, _ in shares)}."
     marks = "Blue: what was believed before. Orange: what it can become at most."
-    return _figure(pictures.guesses(text, width, shares), marks) + f"<p>{escape(words)}</p>"
+    return _figure(pictures.guesses(text, width, shares), marks, below=words)
 
 
-def hundred(report: Report, count: int) -> str:
+def hundred(report: Report, count: int) -> Markup:
     """What many such releases add up to."""
     from noisewright.accounting.composition import compose
 
@@ -185,15 +184,15 @@ def hundred(report: Report, count: int) -> str:
         alone = f" Adding up alone would say ε = {show(count * report.best.certificate.bound)}, for any δ."
     else:
         alone = ""
-    become = odds(Fraction(1, 2), epsilon)
-    return (
-        f'<p class="lead"><strong>ε = {escape(f"{float(epsilon):.4g}")}</strong> with δ = 1e-6, proven, for {count}'
-        f" such releases about the same people.</p><p>After all of them a guess that was 50:50 can become"
-        f" {escape(become)}.{escape(alone)}</p>"
+    return _made(
+        "lead",
+        f"ε = {float(epsilon):.4g}",
+        f"with δ = 1e-6, proven, for {count} such releases about the same people.",
+        [f"After all of them a guess that was 50:50 can become {odds(Fraction(1, 2), epsilon)}.{alone}"],
     )
 
 
-def recipes(asked: Asked, amount: Fraction, target: Fraction) -> str:
+def recipes(asked: Asked, amount: Fraction, target: Fraction) -> Markup:
     """The same in Python, at the command line and as TOML."""
     return copied(
         [
@@ -204,17 +203,12 @@ def recipes(asked: Asked, amount: Fraction, target: Fraction) -> str:
     )
 
 
-def copied(parts: Sequence[tuple[str, str, str]]) -> str:
+def copied(parts: Sequence[tuple[str, str, str]]) -> Markup:
     """Texts with a button to copy each."""
-    return "".join(
-        f'<div class="recipe"><h3>{escape(title)}</h3><button type="button" class="copy" data-copy="recipe-{name}"'
-        f' aria-label="Copy {escape(title)}">Copy</button><pre id="recipe-{name}" tabindex="0">'
-        f"{escape(text)}</pre></div>"
-        for name, title, text in parts
-    )
+    return _made("copied", parts)
 
 
-def budget(found: Any) -> str:
+def budget(found: Any) -> Markup:
     """What the accuracy costs with each mechanism."""
     header, rows = (
         ["mechanism", f"smallest {_amount_word(found)}"],
@@ -227,28 +221,25 @@ def _amount_word(found: Any) -> str:
     return "rho" if hasattr(found.requirement, "rho") else "epsilon"
 
 
-def planned(plan: Any) -> str:
+def planned(plan: Any) -> Markup:
     """What a plan is about."""
-    return (
-        f'<p class="lead"><strong>{escape(str(plan.privacy))}</strong> for all outputs of'
-        f" {escape(str(plan.about['name']))}.</p><p>Only the plan is shown: no value of the table is looked at, nothing"
-        " is spent, and nothing can be released from this page.</p>"
-    )
+    said = "Only the plan is shown: no value of the table is looked at, nothing is spent, and nothing can be released"
+    return _made("lead", plan.privacy, f"for all outputs of {plan.about['name']}.", [f"{said} from this page."])
 
 
-def plan_table(plan: Any) -> str:
+def plan_table(plan: Any) -> Markup:
     """The plan as the library shows it, which escapes its texts."""
-    return f'<div class="wide">{plan._repr_html_()}</div>'
+    return _made("wide", Markup(plan._repr_html_()))
 
 
-def plan_odds(plan: Any, width: int) -> str:
+def plan_odds(plan: Any, width: int) -> Markup:
     """What all outputs together could tell about one person."""
     given: Any = plan.privacy
     bound = given.delta if hasattr(given, "delta") else given.rho if hasattr(given, "rho") else given.epsilon
     return _odds(given, bound, width)
 
 
-def plan_recipes(plan: Any, path: str, amount: Fraction) -> str:
+def plan_recipes(plan: Any, path: str, amount: Fraction) -> Markup:
     """How to plan and release the same at the command line."""
     name = written_out.shell_word(path)
     parts = ", ".join(f"{k} = {written_out.literal(getattr(plan.privacy, k))}" for k in type(plan.privacy).CARD.given)
@@ -269,22 +260,15 @@ def plan_recipes(plan: Any, path: str, amount: Fraction) -> str:
     )
 
 
-def _figure(drawn: str, caption: str, above: str = "") -> str:
-    words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    return f"<figure>{above}{drawn}{words}</figure>"
+def _figure(drawn: Markup, caption: str, above: Markup | str = "", below: str = "") -> Markup:
+    return _made("figure", drawn, caption, above, below)
 
 
-def _table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], raw: int = -1) -> str:
-    """A table; the cells of the column `raw` are HTML already."""
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
-    body = "".join("<tr>" + "".join(_cell(cell, i, raw) for i, cell in enumerate(row)) + "</tr>" for row in rows)
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(caption)}"><table><caption>{escape(caption)}'
-        f"</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+def _table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], bars: int = -1) -> Markup:
+    """A table; the column `bars` has pictures."""
+    return _made("table", caption, header, rows, bars)
 
 
-def _cell(cell: str, place: int, raw: int) -> str:
-    if place == raw:
-        return f'<td class="bars">{cell}</td>'
-    return f'<th scope="row">{escape(cell)}</th>' if place == 0 else f"<td>{escape(cell)}</td>"
+def _legend(names: Sequence[str], *, limit: bool = False) -> Markup:
+    """The names of lines beside their colours, as a list that wraps."""
+    return _made("legend", pictures.marks(names, limit=limit))

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from markupsafe import Markup
+
 _FOOT, _TOP, _SIDE = 40, 14, 12
 Points = Sequence[tuple[float, float]]
 
@@ -25,16 +27,18 @@ class Line:
     steps: bool = False
 
 
-def picture(name: str, told: str, width: int, height: int, parts: Iterable[str]) -> str:
+def picture(name: str, told: str, width: int, height: int, parts: Iterable[str]) -> Markup:
     """A whole picture: its name, what it shows in words, and its parts."""
-    return (
+    return Markup(
         f'<svg role="img" aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {width} {height}" width="{width}"'
         f' height="{height}" data-picture="{name}"><title id="{name}-title">{escape(told.partition(". ")[0])}</title>'
         f'<desc id="{name}-desc">{escape(told)}</desc>{"".join(parts)}</svg>'
     )
 
 
-def density(told: str, width: int, lines: Sequence[Line], band: tuple[float, float], label: str, centre: float) -> str:
+def density(
+    told: str, width: int, lines: Sequence[Line], band: tuple[float, float], label: str, centre: float
+) -> Markup:
     """Densities over one axis; the first is filled, and inside the band it is darker."""
     height = 240
     xs = [x for x, _ in lines[0].points]
@@ -51,7 +55,7 @@ def density(told: str, width: int, lines: Sequence[Line], band: tuple[float, flo
 
 def answers(
     told: str, width: int, rows: Sequence[tuple[str, float, Sequence[float]]], ends: tuple[float, float]
-) -> str:
+) -> Markup:
     """Possible answers as dots around each true value, one row for each number."""
     row = 64
     height = row * len(rows) + _FOOT
@@ -82,7 +86,7 @@ def _dots(across: Scale, values: Sequence[float], base: float, ends: tuple[float
     return found
 
 
-def curve(told: str, width: int, shown: Mapping[str, Any]) -> str:
+def curve(told: str, width: int, shown: Mapping[str, Any]) -> Markup:
     """Error against privacy: a line for each mechanism, the impossible shaded, the present place marked."""
     height = 280
     lines: list[Line] = shown["lines"]
@@ -116,7 +120,7 @@ def _upward(ys: Sequence[float], chance: bool, height: int) -> Scale:
     return Scale(low / 1.6, high * 1.25 if high > low else low * 4, height - _FOOT, _TOP, ratio=True)
 
 
-def guesses(told: str, width: int, shares: Sequence[tuple[str, float, float]]) -> str:
+def guesses(told: str, width: int, shares: Sequence[tuple[str, float, float]]) -> Markup:
     """For each guess a bar of a hundred: what was believed before, and what it can become at most."""
     row, left = 46, 8
     height = row * len(shares) + 8
@@ -133,22 +137,17 @@ def guesses(told: str, width: int, shares: Sequence[tuple[str, float, float]]) -
     return picture("guesses", told, width, height, parts)
 
 
-def legend(names: Sequence[str], *, limit: bool = False) -> str:
-    """The names of lines beside their colours, as a list that wraps."""
-    marks = [(name, f'<line x1="0" x2="18" y1="5" y2="5" class="line line-{i}"/>') for i, name in enumerate(names)]
-    if limit:
-        marks.append(("impossible, proven", '<rect width="18" height="10" class="impossible"/>'))
-    items = [
-        f'<li><svg aria-hidden="true" width="18" height="10" viewBox="0 0 18 10">{mark}</svg> {escape(name)}</li>'
-        for name, mark in marks
-    ]
-    return f'<ul class="legend">{"".join(items)}</ul>'
+def marks(names: Sequence[str], *, limit: bool = False) -> list[tuple[Markup, str]]:
+    """For a legend a piece of each line, with its name."""
+    found = [(Markup(f'<line x1="0" x2="18" y1="5" y2="5" class="line line-{i}"/>'), n) for i, n in enumerate(names)]
+    box = (Markup('<rect width="18" height="10" class="impossible"/>'), "impossible, proven")
+    return [*found, box] if limit else found
 
 
-def bar(share: float) -> str:
+def bar(share: float) -> Markup:
     """A bar for a cell of a table; the number beside it says the same, so it is hidden from screen readers."""
     size = round(100 * min(max(share, 0.01), 1), 1)
-    return (
+    return Markup(
         '<svg aria-hidden="true" class="bar" viewBox="0 0 100 10" preserveAspectRatio="none">'
         f'<rect width="{size}" height="10" class="fill-0"/></svg>'
     )

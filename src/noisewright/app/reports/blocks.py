@@ -1,21 +1,25 @@
-"""A page and what it is made of. Everything that is given as text is escaped here, once."""
+"""A page and what it is made of; the templates beside this module escape whatever is given as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from functools import partial
 from typing import Any
 
-from noisewright.app.reports.embedded import embedded
-from noisewright.app.reports.style import CSS
+from markupsafe import Markup
 
-Rows = Sequence[Sequence[str]]
+from noisewright.app.reports.embedded import embedded
+from noisewright.drawing.pages import fragment, rendered
+
+PACKAGE = "noisewright.app.reports"
+_block = partial(fragment, PACKAGE, "blocks.html.j2")
+NONE = Markup("")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it, as HTML."""
+    """A heading and what stands below it; a part that is not HTML of a template is text."""
 
     heading: str
     parts: Sequence[str]
@@ -34,24 +38,12 @@ class Page:
 
     def html(self) -> str:
         """The file: nothing in it comes from elsewhere, and nothing in it runs."""
-        body = "\n".join(
-            f'<section aria-labelledby="s{i}">\n<h2 id="s{i}">{escape(section.heading)}</h2>\n'
-            + "\n".join(part for part in section.parts if part)
-            + "\n</section>"
-            for i, section in enumerate(self.sections, 1)
-        )
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline';"
-            ' img-src data:">\n'
-            f"<title>{escape(shortened(self.title))}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n"
-            f'<header>\n<p class="kicker">{escape(self.kind)}</p>\n<h1>{escape(self.title)}</h1>\n'
-            f'<p class="lead">{escape(self.lead)}</p>\n</header>\n{cards(self.cards)}\n{body}\n'
-            f"{embedded(self.saved)}\n"
-            "<footer><p>Made by noisewright. The page needs nothing from elsewhere and runs no script.</p></footer>\n"
-            "</main>\n</body>\n</html>\n"
-        )
+        return rendered(PACKAGE, "report.html.j2", page=self, title=shortened(self.title), saved=embedded(self.saved))
+
+
+def explanation(body: str) -> str:
+    """A page around the explanation of a mechanism, which is HTML that the library made and escaped."""
+    return rendered(PACKAGE, "explanation.html.j2", title="Explanation of a release", body=Markup(body))
 
 
 def shortened(title: str, longest: int = 66) -> str:
@@ -65,70 +57,51 @@ def short(value: float) -> str:
     return f"{rounded:,.0f}" if 1000 <= abs(rounded) < 10**15 else f"{rounded:.4g}"
 
 
-def paragraphs(*texts: str, look: str = "") -> str:
+def paragraphs(*texts: str, look: str = "") -> Markup:
     """Sentences; empty ones are left out."""
-    kind = f' class="{look}"' if look else ""
-    return "\n".join(f"<p{kind}>{escape(text)}</p>" for text in texts if text)
+    return _block("paragraphs", texts, look)
 
 
-def points(texts: Sequence[str]) -> str:
+def points(texts: Sequence[str]) -> Markup:
     """A list; nothing for none."""
-    return "<ul>\n" + "\n".join(f"<li>{escape(text)}</li>" for text in texts) + "\n</ul>" if texts else ""
+    return _block("points", texts)
 
 
-def facts(pairs: Sequence[tuple[str, str]]) -> str:
+def facts(pairs: Sequence[tuple[str, str]]) -> Markup:
     """Names and what they are."""
-    body = "\n".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in pairs)
-    return f'<dl class="facts">\n{body}\n</dl>'
+    return _block("facts", pairs)
 
 
-def cards(pairs: Sequence[tuple[str, str]]) -> str:
-    """The few numbers that matter, large."""
-    body = "\n".join(f"<div><dl><dt>{escape(name)}</dt><dd>{escape(text)}</dd></dl></div>" for name, text in pairs)
-    return f'<div class="cards">\n{body}\n</div>' if pairs else ""
-
-
-def table(caption: str, header: Sequence[str], rows: Rows, *, words: int = 1, first: bool = False) -> str:
+def table(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1, first: bool = False
+) -> Markup:
     """A table that scrolls by itself where it is too wide; the first `words` columns are text, the others numbers.
 
     `first` shows the first row as the one that matters.
     """
-
-    def kind(i: int) -> str:
-        return "" if i < words else ' class="number"'
-
-    head = "".join(f'<th scope="col"{kind(i)}>{escape(cell)}</th>' for i, cell in enumerate(header))
-    body = "\n".join(
-        ('<tr class="first">' if first and place == 0 else "<tr>")
-        + "".join(
-            f'<th scope="row">{escape(cell)}</th>' if i == 0 else f"<td{kind(i)}>{escape(cell)}</td>"
-            for i, cell in enumerate(row)
-        )
-        + "</tr>"
-        for place, row in enumerate(rows)
-    )
-    return (
-        f'<section class="scroll" tabindex="0" aria-label="{escape(caption)}">\n<table>\n'
-        f"<caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n"
-        "</tbody>\n</table>\n</section>"
-    )
+    return _block("table", caption, header, rows, words, first)
 
 
-def figure(picture: str, caption: str) -> str:
+def figure(picture: Markup, caption: str) -> Markup:
     """A picture above what it shows; nothing without a picture."""
-    return f"<figure>\n{picture}\n<figcaption>{escape(caption)}</figcaption>\n</figure>" if picture else ""
+    return _block("figure", picture, caption)
 
 
-def subheading(text: str) -> str:
+def image(name: str, told: str, data: str) -> Markup:
+    """A picture of another library, SVG in base64, in a region that scrolls."""
+    return _block("image", name, told, data)
+
+
+def subheading(text: str) -> Markup:
     """A heading inside a section."""
-    return f"<h3>{escape(text)}</h3>\n"
+    return _block("subheading", text)
 
 
-def command(text: str) -> str:
+def command(text: str) -> Markup:
     """What is typed in a shell."""
-    return f'<code class="command">{escape(text)}</code>'
+    return _block("command", text)
 
 
-def promise_box(*texts: str) -> str:
+def promise_box(*texts: str) -> Markup:
     """What everything else rests on, set apart."""
-    return f'<div class="promise">\n{paragraphs(*texts)}\n</div>'
+    return _block("promise", texts)

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from html import escape
 
+from markupsafe import Markup
+
 _WIDTH = 480.0
 _DASHES = ("", "7 4", "2 4", "10 4 2 4", "4 2", "12 5")
 _LETTER = 7.6
@@ -17,10 +19,10 @@ MOST_LINES = len(_DASHES)
 Point = tuple[float, float]
 
 
-def picture(title: str, told: str, height: float, body: str) -> str:
-    """An SVG with its title and description for those who do not see it."""
+def picture(title: str, told: str, height: float, body: str) -> Markup:
+    """An SVG with its title and description for those who do not see it; `body` is SVG, its texts escaped."""
     name = f"p{abs(_fingerprint(title + told + body)):x}"
-    return (
+    return Markup(
         f'<svg viewBox="0 0 {_WIDTH:g} {height:g}" role="img" aria-labelledby="{name}t {name}d">'
         f'<title id="{name}t">{escape(title)}</title><desc id="{name}d">{escape(told)}</desc>{body}</svg>'
     )
@@ -37,7 +39,7 @@ def _fingerprint(text: str) -> int:
 Bar = tuple[str, float, str]
 
 
-def bars(title: str, items: Sequence[Bar], unit: str, limit: Bar | None = None) -> str:
+def bars(title: str, items: Sequence[Bar], unit: str, limit: Bar | None = None) -> Markup:
     """One bar for each (name, value, what is shown beside it), the first one stressed; bars begin at zero.
 
     `limit` is what none of them can pass: its bar is hollow.
@@ -60,7 +62,7 @@ def bars(title: str, items: Sequence[Bar], unit: str, limit: Bar | None = None) 
 
 def lines(
     title: str, series: Sequence[tuple[str, Sequence[Point]]], across: str, upwards: str, *, counts: bool = False
-) -> str:
+) -> Markup:
     """Curves over common axes; colour and dashes tell them apart, and a legend below names them.
 
     With `counts` they are steps from whole number to whole number.
@@ -94,7 +96,7 @@ def lines(
     return picture(title, told, height, body + legend)
 
 
-def intervals(title: str, rows: Sequence[tuple[str, float, float, float]], across: str) -> str:
+def intervals(title: str, rows: Sequence[tuple[str, float, float, float]], across: str) -> Markup:
     """For each (name, low, value, high) a point in its interval."""
     low, high = min(row[1] for row in rows), max(row[3] for row in rows)
     marks = ticks(low, high)
@@ -118,7 +120,7 @@ def intervals(title: str, rows: Sequence[tuple[str, float, float, float]], acros
     return picture(title, told, bottom + 42, body)
 
 
-def beliefs(title: str, rows: Sequence[tuple[str, float, float, float, str]]) -> str:
+def beliefs(title: str, rows: Sequence[tuple[str, float, float, float, str]]) -> Markup:
     """For each (words, lowest, before, highest, told) where a belief can go, and where it was, from 0 to 100 %."""
     place = _scale(0.0, 1.0, 0.5, _WIDTH - 0.5)
     body, y = "", 0.0

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from noisewright.app.reports.blocks import Page, Section, command, facts, figure, paragraphs, points, table
+from noisewright.app.reports.blocks import NONE, Page, Section, command, facts, figure, image, paragraphs, points, table
 from noisewright.app.reports.charts import bars
 from noisewright.app.reports.sections import amount_card, laws, promised, within
 from noisewright.explain.odds import together
@@ -22,6 +22,8 @@ from noisewright.sample.certified import Certified
 from noisewright.search.report.render import gap_text, number
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from noisewright.search.report.report import Report
 
 
@@ -62,17 +64,17 @@ def design_page(report: Report, name: str) -> Page:
     )
 
 
-def _terms(report: Report) -> str:
+def _terms(report: Report) -> Markup:
     return facts([("Privacy", report.promise), ("What counts as good", report.title)])
 
 
-def _told(report: Report) -> list[str]:
+def _told(report: Report) -> list[Markup]:
     sentences, listed = errors_of(report.best.mechanism)
     return [paragraphs(*sentences), points(listed)]
 
 
-def _pictures(report: Report) -> str:
-    own = laws(_told_apart(report)) if type(report.query) is not Choice else ""
+def _pictures(report: Report) -> Markup:
+    own = laws(_told_apart(report)) if type(report.query) is not Choice else NONE
     if own or type(report.query) is Choice:
         return own
     parts = report.candidates[0].parts
@@ -92,7 +94,7 @@ def _told_apart(report: Report) -> list[tuple[str, Any]]:
     return [(c.name, c.certified.mechanism) for c in chosen[:_MOST_CURVES]]
 
 
-def _drawn(report: Report) -> str:
+def _drawn(report: Report) -> Markup:
     """The picture that `report.plot` draws, inside the page."""
     import matplotlib as mpl
 
@@ -100,14 +102,11 @@ def _drawn(report: Report) -> str:
     with mpl.rc_context({"svg.hashsalt": "noisewright"}):
         report.plot().savefig(held, format="svg", metadata={"Date": None, "Creator": None})
     data = b64encode(held.getvalue()).decode("ascii")
-    image = (
-        f'<img alt="Errors of the questions, and how good each mechanism is" src="data:image/svg+xml;base64,{data}">'
-    )
-    region = f'<section class="scroll" tabindex="0" aria-label="Picture of the design">{image}</section>'
-    return figure(region, "The errors of the questions, what is measured, and how good each mechanism is.")
+    drawn = image("Picture of the design", "Errors of the questions, and how good each mechanism is", data)
+    return figure(drawn, "The errors of the questions, what is measured, and how good each mechanism is.")
 
 
-def _ranking(report: Report) -> str:
+def _ranking(report: Report) -> Markup:
     shown = [c for c in report.kept if math.isfinite(c.value)][:_MOST_BARS]
     items = [(c.name, c.value, number(c.value)) for c in shown]
     limit = None if report.bound is None else ("best possible", report.bound, number(report.bound))

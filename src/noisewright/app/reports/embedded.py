@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.untrusted import plain_of, text_in
 
@@ -17,14 +19,12 @@ PAGES = (".html", ".htm")
 _ID = "noisewright-saved"
 
 
-def embedded(saved: Mapping[str, Any]) -> str:
-    """The content as JSON, folded away; it is not printed."""
-    text = escape(json.dumps(saved, ensure_ascii=False, allow_nan=False), quote=False)
-    return (
-        "<details>\n<summary>The saved content of this report, which the command above reads</summary>\n"
-        f'<section class="saved" tabindex="0" aria-label="Saved content"><pre id="{_ID}">{text}</pre></section>\n'
-        "</details>"
-    )
+def embedded(saved: Mapping[str, Any]) -> Markup:
+    """The content as JSON, folded away; quotes stay as they are, since it stands in no attribute."""
+    from noisewright.drawing.pages import fragment
+
+    text = Markup(escape(json.dumps(saved, ensure_ascii=False, allow_nan=False), quote=False))
+    return fragment("noisewright.app.reports", "blocks.html.j2", "saved", _ID, text)
 
 
 def read_page(path: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from noisewright.app.reports.blocks import Page, Section, command, facts, figure, paragraphs, points, table
+from noisewright.app.reports.blocks import NONE, Page, Section, command, facts, figure, paragraphs, points, table
 from noisewright.app.reports.charts import lines
 from noisewright.app.reports.designs import quoted
 from noisewright.app.reports.sections import amount_card, of_requirement, promised
@@ -73,7 +73,7 @@ def left_of(ledger: Ledger) -> list[str]:
     )
     moved = any(len(found) > 1 for found in lines_of.values())
     told = "What is left of each rule’s limit after each charge; a charge is granted while one rule holds."
-    return [points(summary(ledger)), figure(drawn, told) if moved else ""]
+    return [points(summary(ledger)), figure(drawn, told) if moved else NONE]
 
 
 def _left(ledger: Ledger) -> str:

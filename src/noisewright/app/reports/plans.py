@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.app.answer_table import LEFT_OUT, POST, counted_of, leaves_out, number, own_keys, rows_of, shown_key
 from noisewright.app.reports.blocks import (
+    NONE,
     Page,
     Section,
     facts,
@@ -227,7 +228,7 @@ def _answers(question: str, columns: Mapping[str, Sequence[Any]]) -> Section:
         for i in known
     ]
     more = f" The first {MOST_DRAWN} groups." if len(rows) > MOST_DRAWN else ""
-    picture = intervals(shown_key(question), drawn, shown_key(question)) if len(drawn) > 1 else ""
+    picture = intervals(shown_key(question), drawn, shown_key(question)) if len(drawn) > 1 else NONE
     named = ["value", "95 % half-width", "from", "to"]
     header = [*map(shown_key, keys), *named, *(["afterwards", *named[1:]] if afterwards else [])]
     return Section(

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from noisewright.app.reports.blocks import Section, figure, paragraphs, promise_box
+from markupsafe import Markup
+
+from noisewright.app.reports.blocks import NONE, Section, figure, paragraphs, promise_box
 from noisewright.app.reports.charts import MOST_LINES, Point, beliefs, lines
 from noisewright.explain.odds import learnt, posterior, rarely, told
 from noisewright.numerics.balls import ball, precision, upper
@@ -53,10 +55,10 @@ def promised(requirement: Any, bound: Fraction, seen: str, *, whose: str, headin
     )
 
 
-def odds_of(requirement: Any, bound: Fraction, seen: str, whose: str) -> tuple[str, str]:
+def odds_of(requirement: Any, bound: Fraction, seen: str, whose: str) -> tuple[str, Markup]:
     """The promise as odds and as a picture; nothing where odds depend on who is compared."""
     if type(requirement) not in (PureDP, ApproxDP, ZeroConcentratedDP, RenyiDP):
-        return "", ""
+        return "", NONE
     epsilon, delta = told(requirement, bound)
     with precision():
         grown = upper(ball(epsilon).exp())
@@ -67,7 +69,7 @@ def odds_of(requirement: Any, bound: Fraction, seen: str, whose: str) -> tuple[s
     )
 
 
-def _picture(epsilon: Fraction) -> str:
+def _picture(epsilon: Fraction) -> Markup:
     rows = []
     for prior in _PRIORS:
         high, low = posterior(prior, epsilon), 1 - posterior(1 - prior, epsilon)
@@ -118,7 +120,7 @@ def within(certified: Any) -> str | None:
         return None
 
 
-def laws(named: Sequence[tuple[str, Any]]) -> str:
+def laws(named: Sequence[tuple[str, Any]]) -> Markup:
     """The errors of mechanisms as a picture: how they are spread, or for answers in bounds how large they are where."""
     drawn = named[:MOST_LINES]
     if all(isinstance(mechanism.query, Bounded) for _, mechanism in drawn):
@@ -126,7 +128,7 @@ def laws(named: Sequence[tuple[str, Any]]) -> str:
         picture = lines("Error by true answer", series, "true answer", "root mean squared error")
         return figure(picture, "How large the error is, whatever the true answer is.")
     if not all(hasattr(mechanism, "error_density") for _, mechanism in drawn):
-        return ""
+        return NONE
     half = max(_half(mechanism.error_density, mechanism.query) for _, mechanism in drawn[:1])
     series = [(name, _density(mechanism.error_density, half)) for name, mechanism in drawn]
     picture = lines("How the error is spread", series, "error of a released number", "density of the error")

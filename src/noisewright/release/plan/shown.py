@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from noisewright.drawing.tables import html_table, text_table
 from noisewright.problem.numbers import show
 from noisewright.problem.utilities import SquaredError
 from noisewright.release.plan import plain
 from noisewright.release.plan.noise import widths
-from noisewright.search.report.render import html_table, text_table
+from noisewright.search.report.render import html_table
 
 if TYPE_CHECKING:
     from noisewright.release.plan.layout import Table

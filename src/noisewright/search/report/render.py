@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
-from html import escape
 from typing import Any, Protocol
 
 from noisewright.problem.numbers import show
@@ -101,30 +100,6 @@ class Ranked(Protocol):
 def number(value: float) -> str:
     """Six significant digits, or a plain word if it is not finite."""
     return "infinite" if value == float("inf") else f"{value:.6g}"
-
-
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Left-aligned first column, right-aligned others, a rule under the header."""
-    table = [header, *rows]
-    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
-    lines = []
-    for row in table:
-        cells = [row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    lines.insert(1, "  ".join("─" * width for width in widths))
-    return "\n".join(lines)
-
-
-def html_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], footer: str) -> str:
-    """The same for notebooks."""
-    return f"<table><caption>{escape(caption)}</caption>{html_rows(header, rows)}</table><p>{escape(footer)}</p>"
-
-
-def html_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """What stands inside a table in HTML; everything is escaped."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
 
 
 def percent(value: float) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.door import rendered
+from noisewright.drawing.tables import html_table, text_table
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.matrices import Unchanging
@@ -19,7 +20,7 @@ from noisewright.problem.records import digest
 from noisewright.problem.untrusted import READING_SECONDS, within
 from noisewright.problem.utilities import UTILITIES
 from noisewright.sample.certified import Certified, read_file
-from noisewright.search.report.render import gap_text, html_table, number, over, reason, text_table, uneven_note
+from noisewright.search.report.render import gap_text, number, over, reason, uneven_note
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
