@@ -165,7 +165,7 @@ def test_axes_have_round_numbers():
 
 
 def test_names_in_pictures_are_escaped():
-    drawn = pictures.answers("told <b>", 400, [("<script>", 0.0, [1.0])], (-2, 2)) + fragments.legend(["<i>"])
+    drawn = pictures.answers("told <b>", 400, [("<script>", 0.0, [1.0])], (-2, 2)) + fragments._legend(["<i>"])
     assert "<script>" not in drawn
     assert "<i>" not in drawn
     assert "<b>" not in drawn

@@ -13,7 +13,6 @@ from noisewright.problem.numbers import show
 from noisewright.problem.utilities import SquaredError
 from noisewright.release.plan import plain
 from noisewright.release.plan.noise import widths
-from noisewright.search.report.render import html_table
 
 if TYPE_CHECKING:
     from noisewright.release.plan.layout import Table
