@@ -17,7 +17,7 @@ from noisewright.ledger.resuming import ANSWERED, FAILED as HAS_FAILED, Same
 from noisewright.release import holding, transaction
 from noisewright.release.dataset import Dataset
 from noisewright.release.drawing import drawn
-from noisewright.release.engines.base import in_words
+from noisewright.release.engines.registry import in_words
 from tests.ledger.many import killed_at
 from tests.release.charges import charged, clinic, events, taken
 

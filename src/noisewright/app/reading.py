@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidTableError, NoisewrightError
+from noisewright.release.engines.registry import is_address
 
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
@@ -57,9 +58,9 @@ def one_among(value: Any, names: Iterable[str], what: str) -> str:
 
 
 def place_from(value: Any, name: str, folder: Path) -> str:
-    """A path from the folder of the spec; addresses of databases stay as they are."""
+    """A path from the folder of the spec; addresses of tables stay as they are."""
     text = text_of(value, name)
-    return text if "://" in text or text.startswith("spark:") else str(folder / text)
+    return text if is_address(text) else str(folder / text)
 
 
 def text_of(value: Any, name: str) -> str:

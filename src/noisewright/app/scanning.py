@@ -20,7 +20,7 @@ def scanning(
     if not (watched() if shown is None else shown):
         yield
         return
-    from noisewright.release.table.progress import progress_of
+    from noisewright.release.table.sources import progress_of
 
     over = Event()
     bar = Thread(target=_draw, args=(title, progress_of(dataset), over, patience), daemon=True)

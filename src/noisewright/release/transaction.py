@@ -24,7 +24,7 @@ from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN, Same, 
 from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
 from noisewright.release.counted import counted_in
 from noisewright.release.drawing import drawn, widths
-from noisewright.release.engines.base import in_words
+from noisewright.release.engines.registry import in_words
 from noisewright.release.estimates import Estimate
 from noisewright.release.holding import FINISH, LOST, UNKNOWN, Kept, held, same_of, stored
 from noisewright.release.layout import Layout
